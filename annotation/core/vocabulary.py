@@ -1,0 +1,144 @@
+"""The words and values everything else is written in (DESIGN §2 and §5).
+
+Every enum is a ``StrEnum``: its members are stored, sent and compared as their plain string.
+Titles are short English source strings; a page translates them with ``gettext`` when it shows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+VALUES: Final[tuple[int, int, int]] = (-1, 0, 1)
+"""The three values of a label: −1 incorrect or harmful, 0 neutral or exploratory, +1 correct and effective."""
+
+
+class Role(StrEnum):
+    """What a member of a project may do; a membership holds one or more."""
+
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+    ADMIN = "admin"
+
+
+class AssignmentState(StrEnum):
+    """One annotator's turn at one trajectory. Only ``open`` and ``submitted`` hold a slot."""
+
+    OPEN = "open"
+    SUBMITTED = "submitted"
+    RETURNED = "returned"
+    EXPIRED = "expired"
+
+
+class TrajectoryState(StrEnum):
+    """Where a trajectory stands on the line from labelling to consensus."""
+
+    LABELLING = "labelling"
+    UNANIMOUS = "unanimous"
+    DISPUTED = "disputed"
+    ADJUDICATED = "adjudicated"
+
+
+class ImportState(StrEnum):
+    """Where the import of one file stands; its rows are seen by nobody before ``published``."""
+
+    UPLOADED = "uploaded"
+    QUEUED = "queued"
+    RUNNING = "running"
+    PUBLISHED = "published"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+class AdjudicationState(StrEnum):
+    """Where the case of one disputed trajectory stands; ``released`` means handed back undecided."""
+
+    OPEN = "open"
+    DECIDED = "decided"
+    RELEASED = "released"
+
+
+class SuggestionPolicy(StrEnum):
+    """When an annotator may see judges' suggestions (DESIGN §6); the default is ``after_label``."""
+
+    AFTER_LABEL = "after_label"
+    AFTER_SUBMIT = "after_submit"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class LabelSource(StrEnum):
+    """How a label came to be: pressed, or filled by the rule and then confirmed by the annotator."""
+
+    EXPLICIT = "explicit"
+    PROPAGATED = "propagated"
+
+
+class Closes(StrEnum):
+    """Why an explicit +1 closes an error run, when the annotator says so."""
+
+    UNSAID = ""
+    CORRECTED = "corrected"
+    INDEPENDENT = "independent"
+
+
+class ConsensusKind(StrEnum):
+    """How the resolved label of a step, or of an outcome, was reached."""
+
+    UNANIMOUS = "unanimous"
+    DISCUSSED = "discussed"
+    ADJUDICATED = "adjudicated"
+
+
+class ExposureKind(StrEnum):
+    """What an annotator saw: a judge's suggestion, a consensus, or another person's label."""
+
+    SUGGESTION = "suggestion"
+    CONSENSUS = "consensus"
+    LABEL = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCode:
+    """One sub-criterion of the ternary scheme: ``value`` is the label that it gives a reason for."""
+
+    code: str
+    value: int
+    title: str
+
+
+REASON_CODES: Final[tuple[ReasonCode, ...]] = (
+    ReasonCode("correct_progress", 1, "Correct and brings the task closer to its end"),
+    ReasonCode("sound_exploration", 1, "Exploration that was well chosen and informative"),
+    ReasonCode("recovery", 1, "Notices an earlier error and puts it right"),
+    ReasonCode("needed_clarification", 1, "Asks the user for something that is needed"),
+    ReasonCode("honest_limit", 1, "Says truthfully what could not be done or found"),
+    ReasonCode("correct_answer", 1, "Correct final answer, supported by the evidence"),
+    ReasonCode("exploratory", 0, "Reasonable attempt whose effect stays unclear"),
+    ReasonCode("redundant", 0, "Repeats what is known, without harm"),
+    ReasonCode("external_failure", 0, "Tool or environment failed; not the agent’s fault"),
+    ReasonCode("no_effect", 0, "Neither helps nor harms (small talk, restating)"),
+    ReasonCode("factual_error", -1, "Wrong fact, reasoning or calculation"),
+    ReasonCode("misread_tool_output", -1, "Misreads or ignores a tool result"),
+    ReasonCode("wrong_tool", -1, "Wrong tool for what is needed"),
+    ReasonCode("wrong_arguments", -1, "Wrong, missing or malformed arguments"),
+    ReasonCode("policy_violation", -1, "Breaks a rule or policy it was given"),
+    ReasonCode("fabrication", -1, "States something no message or result supports"),
+    ReasonCode("misread_task", -1, "Misunderstands or drops part of the task"),
+    ReasonCode("repeated_ineffective", -1, "Repeats what has already failed"),
+    ReasonCode("premature_stop", -1, "Stops or hands over too early"),
+    ReasonCode("unsafe_change", -1, "Makes a harmful or unrequested change"),
+)
+
+REASON_CODES_BY_CODE: Final[dict[str, ReasonCode]] = {reason.code: reason for reason in REASON_CODES}
+
+
+def reasons_for(value: int) -> tuple[ReasonCode, ...]:
+    """The reason codes that go with a label of ``value`` (−1, 0 or 1), in the order shown."""
+    return tuple(reason for reason in REASON_CODES if reason.value == value)
+
+
+def is_value(value: object) -> bool:
+    """Whether ``value`` is exactly an int −1, 0 or 1: ``True``, ``1.0`` and ``"1"`` are not labels."""
+    return type(value) is int and value in VALUES
