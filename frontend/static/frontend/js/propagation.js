@@ -1,0 +1,179 @@
+// @ts-check
+/**
+ * The error-propagation rule, as a preview in the browser.
+ *
+ * The authority is annotation/core/propagation.py; the server works every answer out anew. Both are tested with
+ * tests/propagation_cases.json. Pure: no DOM, no network.
+ */
+
+/** @typedef {-1 | 0 | 1} Value */
+/** @typedef {"explicit" | "propagated"} Source */
+/** @typedef {{suspend_on_user_turn: boolean, carry_forward: boolean}} Rules */
+/** @typedef {{value: Value, root: number | null}} Proposal */
+/**
+ * One step and the label stored for it.
+ * @typedef {object} StepInput
+ * @property {number} message_index
+ * @property {Value | null} value
+ * @property {Source | null} source
+ * @property {number | null} root          where the error began (of a −1 only)
+ * @property {boolean} root_pinned         the annotator chose the root
+ * @property {"" | "corrected" | "independent"} closes
+ * @property {boolean} after_user_turn     a user message stands before this step
+ */
+/**
+ * What a step is now.
+ * @typedef {object} StepResult
+ * @property {number} message_index
+ * @property {Value | null} value
+ * @property {Source | null} source
+ * @property {number | null} root
+ * @property {boolean} root_pinned
+ * @property {Proposal | null} proposal
+ * @property {boolean} orphaned            a confirmed fill stood here and lost what it was filled from
+ */
+/** @typedef {{root: number | null, suspended: boolean, lastExplicit: Value | null}} Run */
+
+/**
+ * Judge every step of a trajectory, in order.
+ * @param {readonly StepInput[]} steps strictly rising message indexes
+ * @param {Rules} rules
+ * @returns {StepResult[]} same length and order as `steps`
+ */
+export function resolve(steps, rules) {
+  /** @type {Run} */
+  const run = { root: null, suspended: false, lastExplicit: null };
+  /** @type {Map<number, StepResult>} */
+  const done = new Map();
+  let previous = -1;
+  for (const step of steps) {
+    if (step.message_index <= previous) {
+      throw new RangeError(`steps must rise by message index: ${step.message_index} after ${previous}`);
+    }
+    previous = step.message_index;
+    if (step.after_user_turn && rules.suspend_on_user_turn) run.suspended = true;
+    const result =
+      step.value !== null && step.source === "explicit"
+        ? explicit(step, step.value, run, done)
+        : filled(step, run, done, rules);
+    done.set(step.message_index, result);
+  }
+  return [...done.values()];
+}
+
+/**
+ * Whether a label with source "propagated" may be saved here: it equals the step's proposal, or the fill that
+ * stands here already.
+ * @param {readonly StepInput[]} steps
+ * @param {Rules} rules
+ * @param {number} messageIndex
+ * @param {Value} value
+ * @param {number | null} root
+ * @returns {boolean}
+ */
+export function allowedConfirmation(steps, rules, messageIndex, value, root) {
+  const index = steps.findIndex((step) => step.message_index === messageIndex);
+  const step = steps[index];
+  if (!step) return false;
+  const now = resolve(steps.slice(0, index + 1), rules)[index];
+  if (now && now.source === "propagated" && now.value === value && now.root === root) return true;
+  const bare = { ...step, value: null, source: null, root: null, root_pinned: false };
+  const proposal = resolve([...steps.slice(0, index), bare], rules)[index]?.proposal;
+  return proposal != null && proposal.value === value && proposal.root === root;
+}
+
+/**
+ * @param {StepInput} step
+ * @param {Value} value
+ * @param {Run} run
+ * @param {Map<number, StepResult>} done
+ * @returns {StepResult}
+ */
+function explicit(step, value, run, done) {
+  /** @type {number | null} */
+  let root = null;
+  let pinned = false;
+  if (value === -1) {
+    [root, pinned] = rootOfError(step, run, done);
+    run.root = root;
+    run.suspended = false;
+  } else if (value === 1) {
+    run.root = null;
+    run.suspended = false;
+  } else {
+    run.suspended = true;
+  }
+  run.lastExplicit = value;
+  return {
+    message_index: step.message_index,
+    value,
+    source: "explicit",
+    root,
+    root_pinned: pinned,
+    proposal: null,
+    orphaned: false,
+  };
+}
+
+/**
+ * The root of an explicit −1, and whether the annotator's choice of it still holds.
+ * @param {StepInput} step
+ * @param {Run} run
+ * @param {Map<number, StepResult>} done
+ * @returns {[number, boolean]}
+ */
+function rootOfError(step, run, done) {
+  if (step.root_pinned && step.root !== null) {
+    if (step.root === step.message_index) return [step.root, true];
+    const target = done.get(step.root);
+    if (target && target.value === -1 && target.root !== null) return [target.root, true];
+  }
+  return [run.root ?? step.message_index, false];
+}
+
+/**
+ * A step without an explicit label: a confirmed fill that still holds, else unlabelled with its proposal.
+ * @param {StepInput} step
+ * @param {Run} run
+ * @param {Map<number, StepResult>} done
+ * @param {Rules} rules
+ * @returns {StepResult}
+ */
+function filled(step, run, done, rules) {
+  const hadFill = step.value !== null && step.source === "propagated";
+  const base = { message_index: step.message_index, root_pinned: false };
+  if (hadFill && step.value === -1) {
+    const root = livingRoot(step.root, done);
+    if (root !== null) {
+      run.root = root;
+      run.suspended = false;
+      return { ...base, value: -1, source: "propagated", root, proposal: null, orphaned: false };
+    }
+  }
+  if (hadFill && step.value === 1 && run.lastExplicit === 1) {
+    return { ...base, value: 1, source: "propagated", root: null, proposal: null, orphaned: false };
+  }
+  return { ...base, value: null, source: null, root: null, proposal: propose(run, rules), orphaned: hadFill };
+}
+
+/**
+ * The root a fill belongs to now, or null when the −1 it came from is gone.
+ * @param {number | null} root
+ * @param {Map<number, StepResult>} done
+ * @returns {number | null}
+ */
+function livingRoot(root, done) {
+  const origin = root === null ? undefined : done.get(root);
+  return origin && origin.value === -1 && origin.source === "explicit" ? origin.root : null;
+}
+
+/**
+ * @param {Run} run
+ * @param {Rules} rules
+ * @returns {Proposal | null}
+ */
+function propose(run, rules) {
+  if (run.root !== null) return run.suspended ? null : { value: -1, root: run.root };
+  if (rules.carry_forward && run.lastExplicit === 1) return { value: 1, root: null };
+  return null;
+}
