@@ -1,0 +1,9 @@
+"""The REST door."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    """Holds serializers and views; it has no tables."""
+
+    name = "api"

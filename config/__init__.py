@@ -1,0 +1,5 @@
+"""Assembly of the house: settings, URLs, the Celery app and the server that `make run` starts."""
+
+from config.celery import app as celery_app
+
+__all__ = ["celery_app"]

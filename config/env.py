@@ -1,0 +1,167 @@
+"""Typed reading of the environment: every setting that a deployment may change comes through here.
+
+A value that cannot be read raises `BadEnvironment` with one sentence that names the variable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"0", "false", "no", "off", ""})
+
+# Pragmas of every SQLite connection. WAL lets readers go on while one writes; recursive_triggers makes
+# INSERT OR REPLACE fire the delete triggers that protect frozen releases.
+SQLITE_PRAGMAS = (
+    "PRAGMA journal_mode=WAL;"
+    "PRAGMA synchronous=NORMAL;"
+    "PRAGMA foreign_keys=ON;"
+    "PRAGMA recursive_triggers=ON;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA cache_size=-16000;"
+    "PRAGMA mmap_size=134217728;"
+)
+
+
+class BadEnvironment(ValueError):
+    """A variable of the environment holds something that cannot be used."""
+
+
+class Env:
+    """Reader over a mapping of strings (the process's environment, unless told otherwise)."""
+
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        self._variables = os.environ if variables is None else variables
+
+    def text(self, name: str, default: str = "") -> str:
+        """The value without surrounding space; `default` when unset or empty."""
+        return self._variables.get(name, "").strip() or default
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """1/true/yes/on or 0/false/no/off, in any case."""
+        raw = self._variables.get(name)
+        if raw is None:
+            return default
+        word = raw.strip().lower()
+        if word in TRUE:
+            return True
+        if word in FALSE:
+            return False
+        raise BadEnvironment(f"{name} must be 1 or 0, not {raw!r}.")
+
+    def number(self, name: str, default: int, *, minimum: int = 0) -> int:
+        """A whole number, at least `minimum`."""
+        raw = self.text(name)
+        if not raw:
+            return default
+        try:
+            value = int(raw)
+        except ValueError:
+            raise BadEnvironment(f"{name} must be a whole number, not {raw!r}.") from None
+        if value < minimum:
+            raise BadEnvironment(f"{name} must be at least {minimum}, not {value}.")
+        return value
+
+    def words(self, name: str, default: tuple[str, ...] = ()) -> list[str]:
+        """A list separated by commas; empty items are dropped."""
+        items = [item.strip() for item in self._variables.get(name, "").split(",")]
+        return [item for item in items if item] or list(default)
+
+    def path(self, name: str, default: Path, *, base: Path) -> Path:
+        """A path; a relative one is taken from `base`, so that it does not depend on the working directory."""
+        raw = self.text(name)
+        return (base / Path(raw).expanduser()).resolve() if raw else default
+
+
+def database(url: str, *, base: Path) -> dict[str, Any]:
+    """Django's settings for one database.
+
+    `sqlite:///relative/path` (from `base`), `sqlite:////absolute/path`,
+    `postgres://user:password@host:port/name?option=value` (`postgresql://` too; a socket folder goes in
+    `?host=`). Query items become connection options.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        if parts.netloc or len(parts.path) < 2:
+            raise BadEnvironment("DATABASE_URL: write sqlite:///relative/path or sqlite:////absolute/path.")
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(base / unquote(parts.path[1:])),
+            "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_PRAGMAS},
+        }
+    if parts.scheme in {"postgres", "postgresql"}:
+        if len(parts.path) < 2:
+            raise BadEnvironment("DATABASE_URL: the name of the PostgreSQL database is missing.")
+        options = dict(parse_qsl(parts.query))
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path[1:]),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": options.pop("host", "") or unquote(parts.hostname or ""),
+            "PORT": options.pop("port", "") or str(parts.port or ""),
+            "OPTIONS": options,
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+        }
+    raise BadEnvironment(
+        f"DATABASE_URL: {parts.scheme or 'no'} scheme; it must begin sqlite:/// or postgres://."
+    )
+
+
+def broker(url: str) -> str:
+    """The address of a Redis-protocol server as kombu writes it (`unix:///path` becomes `redis+socket:///path`)."""
+    scheme = urlsplit(url).scheme
+    if scheme == "unix":
+        return "redis+socket" + url.removeprefix("unix")
+    if scheme in {"redis", "rediss"}:
+        return url
+    raise BadEnvironment("REDIS_URL must begin redis://, rediss:// or unix://.")
+
+
+def email(url: str) -> dict[str, Any]:
+    """Django's mail settings from `smtp://user:password@host:port` (`smtps://` for TLS from the start).
+
+    `smtp://…?starttls=1` upgrades the connection.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise BadEnvironment("TRISTEP_EMAIL_URL must look like smtp://user:password@host:port.")
+    starttls = dict(parse_qsl(parts.query)).get("starttls", "0") in TRUE
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 587 if starttls else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": starttls and parts.scheme == "smtp",
+        "EMAIL_TIMEOUT": 20,
+    }
+
+
+def secret_key(path: Path) -> str:
+    """The key kept in `path`, made there on first use, readable by its owner only.
+
+    Safe when several processes start at once: the file appears complete or not at all.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text(encoding="ascii").strip()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(64) + "\n")
+    try:
+        # link, unlike rename, never replaces a key that another process has just made
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()
+    return path.read_text(encoding="ascii").strip()

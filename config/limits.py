@@ -1,0 +1,47 @@
+"""How large a request may be, and whose address it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.translation import gettext as _
+
+
+class BodyLimit:
+    """Refuses a body that is too large before anything reads it.
+
+    Django bounds form bodies, but DRF reads JSON straight from the stream. Files (multipart) go to disk,
+    so they have a limit of their own, `MAX_UPLOAD_BYTES`.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        multipart = request.content_type == "multipart/form-data"
+        limit = settings.MAX_UPLOAD_BYTES if multipart else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        try:
+            length = int(request.META.get("CONTENT_LENGTH") or 0)
+        except ValueError:
+            length = 0
+        if length <= limit:
+            return self.get_response(request)
+        sentence = _("The request is larger than the %(limit)d bytes that are allowed.") % {"limit": limit}
+        if request.path_info.startswith("/api/"):
+            return JsonResponse({"error": {"code": "too_large", "message": sentence}}, status=413)
+        return HttpResponse(sentence, status=413, content_type="text/plain; charset=utf-8")
+
+
+def client_ip(request: HttpRequest) -> str:
+    """The visitor's address: the peer's, or behind `PROXY_HOPS` trusted proxies what the outermost one saw.
+
+    Entries further left in X-Forwarded-For are the visitor's own claim, and are not believed.
+    """
+    peer = str(request.META.get("REMOTE_ADDR", ""))
+    hops = settings.PROXY_HOPS
+    if not hops:
+        return peer
+    seen = [item.strip() for item in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if item.strip()]
+    return seen[-hops] if len(seen) >= hops else peer

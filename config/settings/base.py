@@ -1,0 +1,240 @@
+"""The settings, for every deployment: what differs between deployments comes from the environment.
+
+The variables are listed in docs/operations.md.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+
+from django.utils.translation import gettext_lazy as _
+
+from config import csp, logs
+from config import env as reading
+
+env = reading.Env()
+
+# ── Places ──────────────────────────────────────────────────────────────────
+BASE_DIR = Path(__file__).resolve().parents[2]
+DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
+UPLOAD_DIR = DATA_DIR / "uploads"
+EXPORT_DIR = DATA_DIR / "exports"
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR / "arriving")
+for folder in (DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR)):
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+# ── Security ────────────────────────────────────────────────────────────────
+DEBUG = env.flag("TRISTEP_DEBUG")
+SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
+SECRET_KEY_FALLBACKS = env.words("TRISTEP_OLD_SECRET_KEYS")
+ALLOWED_HOSTS = env.words("TRISTEP_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+# Trusted proxies in front of the server; 0 means that visitors connect to it directly.
+PROXY_HOPS = env.number("TRISTEP_PROXY_HOPS", 0)
+
+HTTPS = env.flag("TRISTEP_HTTPS")
+CSRF_TRUSTED_ORIGINS = env.words("TRISTEP_TRUSTED_ORIGINS")
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = env.number("TRISTEP_HSTS_SECONDS", 31_536_000) if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXY_HOPS else None
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
+
+# ── The house ───────────────────────────────────────────────────────────────
+INSTALLED_APPS = [
+    "annotation.apps.AnnotationConfig",
+    "frontend.apps.FrontendConfig",
+    "api.apps.ApiConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "axes",
+    "csp",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.csp.PolicyMiddleware",
+    "config.limits.BodyLimit",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # last, as axes asks: it turns a locked-out sign-in into a response
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# ── Data ────────────────────────────────────────────────────────────────────
+DATABASES = {
+    "default": reading.database(
+        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"), base=BASE_DIR
+    )
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# A file comes in on disk, not in memory; everything else a request carries is small.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("TRISTEP_MAX_BODY_BYTES", 8 * 1024**2)
+MAX_UPLOAD_BYTES = env.number("TRISTEP_MAX_UPLOAD_BYTES", 2 * 1024**3)
+MEDIA_ROOT = UPLOAD_DIR
+
+# ── People ──────────────────────────────────────────────────────────────────
+AUTH_USER_MODEL = "annotation.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "frontend:sign-in"
+LOGIN_REDIRECT_URL = "frontend:home"
+LOGOUT_REDIRECT_URL = "frontend:sign-in"
+
+# One name from one address: neither a shared office nor a guessed name locks anybody else out.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = env.number("TRISTEP_SIGN_IN_FAILURES", 8, minimum=1)
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_CLIENT_IP_CALLABLE = "config.limits.client_ip"
+AXES_VERBOSE = False
+
+# ── Mail (optional: without a server an admin hands over reset links) ────────
+MAIL_ENABLED = bool(env.text("TRISTEP_EMAIL_URL"))
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+if MAIL_ENABLED:
+    globals().update(reading.email(env.text("TRISTEP_EMAIL_URL")))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("TRISTEP_EMAIL_FROM", "tristep@localhost")
+
+# ── Language and time ───────────────────────────────────────────────────────
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.text("TRISTEP_TIME_ZONE", "UTC")
+
+# ── Static files ────────────────────────────────────────────────────────────
+STATIC_URL = "/static/"
+STATIC_ROOT = env.path("TRISTEP_STATIC_DIR", DATA_DIR / "static", base=BASE_DIR)
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = False
+
+# ── Broker and cache ────────────────────────────────────────────────────────
+REDIS_URL = env.text("REDIS_URL")
+CACHES = {
+    "default": (
+        {
+            "BACKEND": "config.cache.TolerantRedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "tristep",
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        }
+        if REDIS_URL
+        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "tristep"}
+    )
+}
+# Without REDIS_URL nothing can be enqueued; the job rows wait for a worker that `make run` starts.
+CELERY_BROKER_URL = reading.broker(REDIS_URL) if REDIS_URL else "memory://"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A killed worker's message comes back after this; the job row's lease is what really recovers it.
+    "visibility_timeout": 3600,
+    "socket_connect_timeout": 2,
+    "global_keyprefix": "tristep.",
+    "max_retries": 1,
+}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_DEFAULT_QUEUE = "tristep"
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.number("TRISTEP_WORKER_THREADS", 4, minimum=1)
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_TIMEZONE = TIME_ZONE
+
+# ── REST ────────────────────────────────────────────────────────────────────
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "api.authentication.TokenAuthentication",
+        "api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PAGINATION_CLASS": "api.pagination.Pages",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "anon": env.text("TRISTEP_THROTTLE_ANON", "60/min"),
+        "user": env.text("TRISTEP_THROTTLE_USER", "1200/min"),
+    },
+    "EXCEPTION_HANDLER": "api.errors.exception_handler",
+    "NUM_PROXIES": PROXY_HOPS,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Tristep",
+    "DESCRIPTION": "Build a step-level benchmark of tool-using LLM agents: import, label, adjudicate, release.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# ── Logs ────────────────────────────────────────────────────────────────────
+LOGGING = logs.settings(env.text("TRISTEP_LOG_LEVEL", "INFO").upper())

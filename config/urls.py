@@ -1,0 +1,14 @@
+"""The front door: health, Django's admin, the REST API and the pages."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from config.health import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("api/v1/", include("api.urls")),
+    path("", include("frontend.urls")),
+]
