@@ -1,0 +1,57 @@
+"""The tables: fields, constraints and indexes; nothing else."""
+
+from .accounts import ApiToken, Invitation, User
+from .audit import AuditEvent
+from .consensus import Adjudication, Consensus, Decision, OutcomeConsensus
+from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
+from .jobs import JobFields
+from .labels import (
+    ACTIVE_STATES,
+    Assignment,
+    Exposure,
+    Judgement,
+    Label,
+    LabelEvent,
+    OutcomeLabel,
+    SaveOperation,
+)
+from .projects import MAX_ANNOTATORS, Guideline, Membership, Project, Subset
+from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
+from .suggestions import Judge, SuggestedLabel, Suggestion
+
+__all__ = [
+    "ACTIVE_STATES",
+    "MAX_ANNOTATORS",
+    "Adjudication",
+    "ApiToken",
+    "Assignment",
+    "AuditEvent",
+    "Consensus",
+    "Decision",
+    "Exposure",
+    "Guideline",
+    "ImportFile",
+    "Invitation",
+    "JobFields",
+    "Judge",
+    "Judgement",
+    "Label",
+    "LabelEvent",
+    "Membership",
+    "OutcomeConsensus",
+    "OutcomeLabel",
+    "Project",
+    "Release",
+    "ReleaseLabel",
+    "ReleaseRecord",
+    "ReleaseWithdrawal",
+    "SaveOperation",
+    "Step",
+    "Subset",
+    "SuggestedLabel",
+    "Suggestion",
+    "Task",
+    "Trajectory",
+    "TrajectoryContent",
+    "User",
+]

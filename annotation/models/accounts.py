@@ -1,0 +1,84 @@
+"""People, their personal API tokens and the invitations that bring them in."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+
+class User(AbstractUser):
+    """A person who can sign in.
+
+    Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for the
+    server's own; `theme` is empty when the browser decides.
+    """
+
+    class Theme(models.TextChoices):
+        SYSTEM = "", _("Follow the system")
+        LIGHT = "light", _("Light")
+        DARK = "dark", _("Dark")
+
+    display_name = models.CharField(_("display name"), max_length=120, blank=True)
+    time_zone = models.CharField(_("time zone"), max_length=64, blank=True)
+    language = models.CharField(_("language"), max_length=16, blank=True)
+    theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, blank=True, default="")
+
+    class Meta(AbstractUser.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return self.display_name or self.username
+
+
+class ApiToken(models.Model):
+    """A personal token for the REST API; only its sha256 is stored, the token itself is shown once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(_("name"), max_length=80)
+    prefix = models.CharField(max_length=12, help_text=_("The first characters, to tell tokens apart."))
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(expires_at__isnull=True) | Q(expires_at__gt=F("created_at")),
+                name="apitoken_expires_after_creation",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class Invitation(models.Model):
+    """A one-time link that makes its bearer a member of a project; only the link's sha256 is stored."""
+
+    project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField(_("e-mail address"), blank=True)
+    is_annotator = models.BooleanField(_("annotator"), default=False)
+    is_adjudicator = models.BooleanField(_("adjudicator"), default=False)
+    is_admin = models.BooleanField(_("admin"), default=False)
+    digest = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(is_annotator=True) | Q(is_adjudicator=True) | Q(is_admin=True),
+                name="invitation_has_a_role",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"invitation to {self.project_id}"

@@ -1,0 +1,29 @@
+"""Who did what, when: written by services in the transaction of what it tells of."""
+
+from django.conf import settings
+from django.db import models
+
+from .projects import Project
+
+
+class AuditEvent(models.Model):
+    """One deed. `actor` null is the operator at the command line. `detail` never holds trajectory text or labels."""
+
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    project = models.ForeignKey(
+        Project, on_delete=models.SET_NULL, null=True, blank=True, related_name="audit_events"
+    )
+    verb = models.CharField(max_length=60)
+    object_type = models.CharField(max_length=40, blank=True)
+    object_id = models.CharField(max_length=64, blank=True)
+    detail = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        indexes = (models.Index(fields=("project", "-created_at"), name="audit_by_project"),)
+
+    def __str__(self) -> str:
+        return self.verb

@@ -1,0 +1,111 @@
+"""The resolved labels, and the cases that resolve disputes."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.core.vocabulary import VALUES, AdjudicationState, ConsensusKind
+
+from .data import Step, Trajectory
+from .projects import Project
+
+KINDS = [kind.value for kind in ConsensusKind]
+
+
+class Consensus(models.Model):
+    """The resolved label of one step."""
+
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="consensus")
+    step = models.OneToOneField(Step, on_delete=models.CASCADE, related_name="consensus")
+    value = models.SmallIntegerField()
+    kind = models.CharField(max_length=12)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(value__in=VALUES), name="consensus_value_known"),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="consensus_kind_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"consensus of step {self.step_id}"
+
+
+class OutcomeConsensus(models.Model):
+    """The resolved outcome of one trajectory."""
+
+    trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="outcome_consensus")
+    value = models.SmallIntegerField()
+    kind = models.CharField(max_length=12)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(value__in=VALUES), name="outcome_consensus_value_known"),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="outcome_consensus_kind_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"outcome of {self.trajectory_id}"
+
+
+class Adjudication(models.Model):
+    """The case that resolves one disputed trajectory; at most one is open or decided at a time."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="adjudications")
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="adjudications", db_index=False
+    )
+    adjudicator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="adjudications"
+    )
+    state = models.CharField(max_length=12, default=AdjudicationState.OPEN.value)
+    note = models.TextField(blank=True)
+    opened_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-opened_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("trajectory",),
+                condition=Q(state__in=[AdjudicationState.OPEN.value, AdjudicationState.DECIDED.value]),
+                name="adjudication_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in AdjudicationState]),
+                name="adjudication_state_known",
+            ),
+        )
+        indexes = (models.Index(fields=("adjudicator", "project", "state"), name="adjudication_mine"),)
+
+    def __str__(self) -> str:
+        return f"adjudication {self.pk}"
+
+
+class Decision(models.Model):
+    """What the adjudicator decided for one disputed step, or (`step` null) for the outcome."""
+
+    adjudication = models.ForeignKey(Adjudication, on_delete=models.CASCADE, related_name="decisions")
+    step = models.ForeignKey(
+        Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    value = models.SmallIntegerField()
+    note = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("adjudication", "step"), condition=Q(step__isnull=False), name="decision_once"
+            ),
+            models.UniqueConstraint(
+                fields=("adjudication",), condition=Q(step__isnull=True), name="decision_of_outcome_once"
+            ),
+            models.CheckConstraint(condition=Q(value__in=VALUES), name="decision_value_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"decision {self.pk}"

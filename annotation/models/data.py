@@ -1,0 +1,175 @@
+"""What comes in: import files, tasks, trajectories with their raw bytes, and steps."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.vocabulary import ImportState, TrajectoryState
+
+from .jobs import JobFields
+from .projects import Project, Subset
+
+
+class ImportFile(JobFields):
+    """One file on its way into a subset, and for ever after the source of what it brought.
+
+    The bytes as they came lie under `stored_as` in the data directory until the import has ended; every record's
+    own bytes are kept with its trajectory. `progress_*` count bytes read of the file. `errors` lists the first
+    1,000 as {"line", "field", "reason"}; `error_count` counts all.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="imports")
+    filename = models.CharField(max_length=255)
+    stored_as = models.CharField(max_length=255, blank=True)
+    format = models.CharField(max_length=40, blank=True)
+    sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+    replace = models.BooleanField(default=False)
+    policy_models = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=12, default=ImportState.UPLOADED.value)
+    created_count = models.PositiveIntegerField(default=0)
+    unchanged_count = models.PositiveIntegerField(default=0)
+    replaced_count = models.PositiveIntegerField(default=0)
+    step_count = models.PositiveIntegerField(default=0)
+    error_count = models.PositiveIntegerField(default=0)
+    errors = models.JSONField(default=list, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        indexes = (
+            models.Index(fields=("project", "-created_at"), name="import_by_project"),
+            models.Index(
+                fields=("lease_until",),
+                name="import_unfinished",
+                condition=Q(
+                    state__in=[
+                        ImportState.UPLOADED.value,
+                        ImportState.QUEUED.value,
+                        ImportState.RUNNING.value,
+                    ]
+                ),
+            ),
+        )
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in ImportState]), name="import_state_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class Task(models.Model):
+    """The problem an agent was given. Texts are escaped (core.text); `key` is the task's identity in its subset."""
+
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="tasks")
+    key = models.CharField(max_length=255)
+    question = models.TextField(_("question"), blank=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("subset", "key"), name="task_key_once"),)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Trajectory(models.Model):
+    """One run of one policy model on a task.
+
+    `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row stops
+    being live. `free_slots` is N minus the open and submitted assignments, kept by guarded updates.
+    `position` orders the queue. `step_count` is denormalised from the steps because lists show it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trajectories")
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="trajectories")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="trajectories")
+    source = models.ForeignKey(ImportFile, on_delete=models.CASCADE, related_name="trajectories")
+    record_id = models.CharField(max_length=255)
+    data_source = models.CharField(max_length=255, blank=True)
+    query_index = models.BigIntegerField(null=True, blank=True)
+    sample_index = models.BigIntegerField(null=True, blank=True)
+    policy_model = models.CharField(max_length=120, blank=True)
+    content_digest = models.CharField(max_length=64)
+    message_count = models.PositiveIntegerField()
+    step_count = models.PositiveIntegerField()
+    line = models.PositiveIntegerField(default=0)
+    live = models.BooleanField(default=False)
+    position = models.BigIntegerField()
+    free_slots = models.SmallIntegerField()
+    state = models.CharField(max_length=12, default=TrajectoryState.LABELLING.value)
+
+    class Meta:
+        verbose_name_plural = "trajectories"
+        ordering = ("position", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("subset", "record_id"), condition=Q(live=True), name="trajectory_record_live_once"
+            ),
+            models.UniqueConstraint(fields=("source", "record_id"), name="trajectory_record_once_per_import"),
+            models.CheckConstraint(condition=Q(free_slots__gte=0), name="trajectory_free_slots_not_negative"),
+            models.CheckConstraint(condition=Q(step_count__gte=1), name="trajectory_has_a_step"),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in TrajectoryState]),
+                name="trajectory_state_known",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("project", "position"),
+                name="trajectory_claimable",
+                condition=Q(live=True, free_slots__gt=0),
+            ),
+            models.Index(
+                fields=("project", "state", "position"), name="trajectory_by_state", condition=Q(live=True)
+            ),
+            models.Index(fields=("subset", "position"), name="trajectory_by_subset", condition=Q(live=True)),
+        )
+
+    def __str__(self) -> str:
+        return self.record_id
+
+
+class TrajectoryContent(models.Model):
+    """The messages and the bytes they were read from, apart from the narrow rows that lists read.
+
+    `content` is zlib-compressed canonical JSON of the parsed record (never its labels); `raw` the zlib-compressed
+    bytes as they came in, of which `raw_sha256` is the checksum before compression.
+    """
+
+    trajectory = models.OneToOneField(
+        Trajectory, on_delete=models.CASCADE, primary_key=True, related_name="content"
+    )
+    content = models.BinaryField()
+    raw = models.BinaryField()
+    raw_sha256 = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"content of {self.trajectory_id}"
+
+
+class Step(models.Model):
+    """One assistant message, addressed by its index in the trajectory's messages.
+
+    `after_user_turn`: a user message stands between the previous step and this one (the propagation rule asks).
+    """
+
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="steps", db_index=False)
+    message_index = models.PositiveIntegerField()
+    ordinal = models.PositiveIntegerField()
+    after_user_turn = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ("trajectory", "message_index")
+        constraints = (models.UniqueConstraint(fields=("trajectory", "message_index"), name="step_once"),)
+
+    def __str__(self) -> str:
+        return f"step {self.message_index} of {self.trajectory_id}"

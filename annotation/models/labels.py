@@ -1,0 +1,220 @@
+"""Who labels what, the labels themselves, their history, and who has seen what."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.core.vocabulary import VALUES, AssignmentState, Closes, ExposureKind, LabelSource
+
+from .data import Step, Trajectory
+from .projects import Project
+
+ACTIVE_STATES = (AssignmentState.OPEN.value, AssignmentState.SUBMITTED.value)
+
+
+class Assignment(models.Model):
+    """One annotator's turn at one trajectory, in slot 0 … N−1.
+
+    `slot` is null while the assignment is returned or expired: it keeps its draft and has lost its place.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="assignments")
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
+    )
+    slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    state = models.CharField(max_length=12, default=AssignmentState.OPEN.value)
+    guideline_version = models.PositiveIntegerField(default=0)
+    note = models.TextField(blank=True)
+    note_version = models.PositiveIntegerField(default=0)
+    return_reason = models.TextField(blank=True)
+    imported = models.BooleanField(default=False)
+    claimed_at = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    returned_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-claimed_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("trajectory", "slot"),
+                condition=Q(state__in=ACTIVE_STATES),
+                name="assignment_slot_once",
+            ),
+            models.UniqueConstraint(fields=("trajectory", "annotator"), name="assignment_annotator_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in AssignmentState]),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=ACTIVE_STATES, slot__isnull=False)
+                | (~Q(state__in=ACTIVE_STATES) & Q(slot__isnull=True)),
+                name="assignment_slot_while_active",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=AssignmentState.SUBMITTED.value) | Q(submitted_at__isnull=False),
+                name="assignment_submitted_has_time",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
+            models.Index(fields=("project", "state"), name="assignment_by_state"),
+        )
+
+    def __str__(self) -> str:
+        return f"assignment {self.pk}"
+
+
+class Judgement(models.Model):
+    """What labels and outcome labels have in common.
+
+    `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its note
+    and its marks. `blind_value` is the value at the first exposure (null with `exposed_at` null: never exposed, the
+    value itself is blind). Notes are escaped (core.text).
+    """
+
+    value = models.SmallIntegerField(null=True, blank=True)
+    unsure = models.BooleanField(default=False)
+    flagged = models.BooleanField(default=False)
+    note = models.TextField(blank=True)
+    reason = models.CharField(max_length=40, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    blind_value = models.SmallIntegerField(null=True, blank=True)
+    exposed_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class Label(Judgement):
+    """An annotator's label of one step, with its source and its root (DESIGN §5)."""
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False
+    )
+    step = models.ForeignKey(Step, on_delete=models.CASCADE, related_name="labels")
+    source = models.CharField(max_length=12, blank=True)
+    root = models.ForeignKey(Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    root_pinned = models.BooleanField(default=False)
+    closes = models.CharField(max_length=12, blank=True)
+
+    class Meta:
+        ordering = ("assignment", "step")
+        constraints = (
+            models.UniqueConstraint(fields=("assignment", "step"), name="label_once"),
+            models.CheckConstraint(
+                condition=Q(value__isnull=True) | Q(value__in=VALUES), name="label_value_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(value__isnull=True, source="")
+                | Q(value__isnull=False, source__in=[source.value for source in LabelSource]),
+                name="label_source_with_value",
+            ),
+            models.CheckConstraint(
+                condition=Q(value=-1, root__isnull=False)
+                | (~Q(value=-1) & Q(root__isnull=True))
+                | Q(value__isnull=True, root__isnull=True),
+                name="label_root_of_errors_only",
+            ),
+            models.CheckConstraint(
+                condition=Q(closes__in=[closes.value for closes in Closes]), name="label_closes_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"label {self.pk}"
+
+
+class OutcomeLabel(Judgement):
+    """An annotator's label of the final result."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="outcome")
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(value__isnull=True) | Q(value__in=VALUES), name="outcome_value_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"outcome {self.pk}"
+
+
+class LabelEvent(models.Model):
+    """The history of an assignment, append-only: every change as it was made. `step` null means the outcome."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="events")
+    step = models.ForeignKey(
+        Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    op_id = models.CharField(max_length=64, blank=True)
+    kind = models.CharField(max_length=16)
+    value = models.SmallIntegerField(null=True, blank=True)
+    source = models.CharField(max_length=12, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    detail = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class SaveOperation(models.Model):
+    """A batch of changes that has been applied, by its client-made `op_id`: repeating it changes nothing."""
+
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.CASCADE, related_name="operations", db_index=False
+    )
+    op_id = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+    results = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("assignment", "op_id"), name="operation_once"),)
+
+    def __str__(self) -> str:
+        return self.op_id
+
+
+class Exposure(models.Model):
+    """The moment a person first sees a suggestion, a consensus or another's label of a trajectory.
+
+    `step` null means the whole trajectory. Whoever has been exposed to others' labels of a trajectory can no longer
+    claim it.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="exposures", db_index=False
+    )
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="exposures")
+    step = models.ForeignKey(
+        Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=12)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            # Two partial constraints, because SQLite has no NULLS NOT DISTINCT.
+            models.UniqueConstraint(
+                fields=("user", "trajectory", "step", "kind"),
+                condition=Q(step__isnull=False),
+                name="exposure_of_step_once",
+            ),
+            models.UniqueConstraint(
+                fields=("user", "trajectory", "kind"), condition=Q(step__isnull=True), name="exposure_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in ExposureKind]), name="exposure_kind_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} saw {self.kind} of {self.trajectory_id}"

@@ -1,0 +1,134 @@
+"""A project, its guidelines, its members and the subsets its data is divided into."""
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.vocabulary import Role, SuggestionPolicy
+
+MAX_ANNOTATORS = 9
+
+
+class Project(models.Model):
+    """One benchmark under construction.
+
+    `annotators_per_trajectory` is N of DESIGN §6: locked after the first claim (services.projects sees to that).
+    """
+
+    slug = models.SlugField(_("slug"), max_length=64, unique=True)
+    name = models.CharField(_("name"), max_length=120)
+    description = models.TextField(_("description"), blank=True)
+    annotators_per_trajectory = models.PositiveSmallIntegerField(
+        _("annotators per trajectory"),
+        default=2,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_ANNOTATORS)],
+    )
+    suggestion_policy = models.CharField(
+        _("when annotators see suggestions"),
+        max_length=16,
+        choices=[(policy.value, policy.value) for policy in SuggestionPolicy],
+        default=SuggestionPolicy.AFTER_LABEL.value,
+    )
+    show_reference_answer = models.BooleanField(_("annotators see the reference answer"), default=True)
+    show_reward_hints = models.BooleanField(_("annotators see reward hints"), default=False)
+    carry_forward = models.BooleanField(_("propose +1 after an explicit +1"), default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("name", "pk")
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(annotators_per_trajectory__gte=1, annotators_per_trajectory__lte=MAX_ANNOTATORS),
+                name="project_annotators_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(suggestion_policy__in=[policy.value for policy in SuggestionPolicy]),
+                name="project_suggestion_policy_known",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Guideline(models.Model):
+    """One version of a project's labelling guidelines (Markdown); the newest is in force."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    text = models.TextField(_("guidelines"), blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("project", "-version")
+        constraints = (models.UniqueConstraint(fields=("project", "version"), name="guideline_version_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.project_id} v{self.version}"
+
+
+class Membership(models.Model):
+    """What a person may do in a project: one role or more.
+
+    `claim_cursor` is the queue position before which nothing is left for this person to claim: it makes
+    claim-next independent of how many trajectories they have done. Whatever frees a slot lowers it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    is_annotator = models.BooleanField(_("annotator"), default=False)
+    is_adjudicator = models.BooleanField(_("adjudicator"), default=False)
+    is_admin = models.BooleanField(_("admin"), default=False)
+    claim_cursor = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("project", "user")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "user"), name="membership_once"),
+            models.CheckConstraint(
+                condition=Q(is_annotator=True) | Q(is_adjudicator=True) | Q(is_admin=True),
+                name="membership_has_a_role",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.project_id}"
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles held, in the order of the pipeline."""
+        held = (
+            (Role.ANNOTATOR, self.is_annotator),
+            (Role.ADJUDICATOR, self.is_adjudicator),
+            (Role.ADMIN, self.is_admin),
+        )
+        return tuple(role for role, has in held if has)
+
+
+class Subset(models.Model):
+    """A named part of a project's data.
+
+    `suspend_on_user_turn`: an error run does not propagate past a user message (DESIGN §5; right for BFCL-like
+    multi-turn tasks, wrong for τ²-like conversations).
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")
+    name = models.SlugField(_("name"), max_length=64)
+    suspend_on_user_turn = models.BooleanField(_("a user message suspends an error run"), default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("project", "name")
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="subset_name_once"),)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,206 @@
+"""Accounts and personal tokens."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from annotation.core.errors import Invalid
+from annotation.models import ApiToken, User
+from annotation.policies import Actor, require
+
+from . import audit
+
+TOKEN_PREFIX = "tri_"
+MAX_TOKEN_DAYS = 366
+LAST_USED_PRECISION = timedelta(minutes=1)
+PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "theme"})
+
+
+def digest_of(secret: str) -> str:
+    """sha256, in hex, of a token or link secret; they are long and random, so no salt is needed."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+@transaction.atomic
+def create_user(
+    *,
+    actor: Actor,
+    username: str,
+    password: str | None = None,
+    email: str = "",
+    display_name: str = "",
+    is_superuser: bool = False,
+    check_password: bool = True,
+) -> User:
+    """Make an account; without a password nobody can sign in to it. Raises Invalid with the fields that are wrong."""
+    require(actor, "account.create")
+    user = _new_user(username, password, email, display_name, is_superuser, check_password)
+    audit.record(actor=actor, verb="account.create", obj=user, username=user.username)
+    return user
+
+
+def _new_user(
+    username: str,
+    password: str | None,
+    email: str,
+    display_name: str,
+    is_superuser: bool,
+    check_password: bool = True,
+) -> User:
+    """The account itself, validated; for services that have asked permission in their own way."""
+    user = User(
+        username=User.normalize_username(username.strip()),
+        email=User.objects.normalize_email(email),
+        display_name=display_name.strip(),
+        is_superuser=is_superuser,
+        is_staff=is_superuser,
+    )
+    fields: dict[str, str] = {}
+    try:
+        UnicodeUsernameValidator()(user.username)
+    except ValidationError as error:
+        fields["username"] = " ".join(error.messages)
+    if not user.username:
+        fields["username"] = "Give a user name."
+    if password is not None and check_password:
+        try:
+            validate_password(password, user)
+        except ValidationError as error:
+            fields["password"] = " ".join(error.messages)
+    if fields:
+        raise Invalid("The account cannot be made as given.", fields=fields)
+    if password is None:
+        user.set_unusable_password()
+    else:
+        user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.full_clean(exclude=["password"])
+            user.save(force_insert=True)
+    except ValidationError as error:
+        raise Invalid(
+            "The account cannot be made as given.",
+            fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
+        ) from error
+    except IntegrityError as error:
+        raise Invalid("This user name is taken.", fields={"username": "This user name is taken."}) from error
+    return user
+
+
+@transaction.atomic
+def ensure_first_admin(
+    *, actor: Actor, username: str = "admin", password: str | None = None
+) -> tuple[User, str] | None:
+    """Make a superuser when there is none, and return it with its password; None when there is one already."""
+    require(actor, "account.create")
+    if User.objects.filter(is_superuser=True, is_active=True).exists():
+        return None
+    secret = password or secrets.token_urlsafe(12)
+    name = (
+        username
+        if not User.objects.filter(username=username).exists()
+        else f"{username}-{secrets.token_hex(3)}"
+    )
+    user = _new_user(name, secret, "", "", is_superuser=True, check_password=False)
+    audit.record(actor=actor, verb="account.first_admin", obj=user, username=user.username)
+    return user, secret
+
+
+@transaction.atomic
+def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> User:
+    """Change a person's own settings. Raises Invalid with the fields that are wrong."""
+    require(actor, "account.change", user)
+    unknown = set(values) - PROFILE_FIELDS
+    if unknown:
+        raise Invalid(
+            "Unknown fields.", fields={name: "There is no such setting." for name in sorted(unknown)}
+        )
+    zone = values.get("time_zone", user.time_zone)
+    if zone and zone not in available_timezones():
+        raise Invalid("Unknown time zone.", fields={"time_zone": "Choose a time zone from the list."})
+    for name, value in values.items():
+        setattr(user, name, value)
+    try:
+        user.clean_fields(
+            exclude=[field.name for field in User._meta.fields if field.name not in PROFILE_FIELDS]
+        )
+    except ValidationError as error:
+        raise Invalid(
+            "The profile cannot be saved as given.",
+            fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
+        ) from error
+    user.save(update_fields=sorted(values))
+    audit.record(actor=actor, verb="account.change", obj=user, fields=sorted(values))
+    return user
+
+
+@transaction.atomic
+def make_password_link(*, actor: Actor, user: User) -> tuple[str, str]:
+    """The (uid, token) of a one-time link with which a person sets a new password, for sites without a mail server.
+
+    Only whoever administers accounts may make one; it ends with its first use, or after PASSWORD_RESET_TIMEOUT.
+    """
+    require(actor, "account.create")
+    audit.record(actor=actor, verb="account.password_link", obj=user, username=user.username)
+    return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+
+
+@transaction.atomic
+def issue_token(
+    *, actor: Actor, user: User, name: str, days: int | None = 90, now: datetime | None = None
+) -> tuple[ApiToken, str]:
+    """Make a personal token: the row, and the token itself, which is never shown again."""
+    require(actor, "token.change", user)
+    now = now or timezone.now()
+    if not name.strip():
+        raise Invalid("Give the token a name.", fields={"name": "Give the token a name."})
+    if days is not None and not 1 <= days <= MAX_TOKEN_DAYS:
+        reason = f"Choose between 1 and {MAX_TOKEN_DAYS} days."
+        raise Invalid(reason, fields={"days": reason})
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(
+        user=user,
+        name=name.strip()[:80],
+        prefix=secret[:10],
+        digest=digest_of(secret),
+        created_at=now,
+        expires_at=now + timedelta(days=days) if days is not None else None,
+    )
+    audit.record(actor=actor, verb="token.issue", obj=token, name=token.name)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, actor: Actor, token: ApiToken, now: datetime | None = None) -> None:
+    """End a token at once; repeating it changes nothing."""
+    require(actor, "token.change", token.user)
+    changed = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now or timezone.now())
+    if changed:
+        audit.record(actor=actor, verb="token.revoke", obj=token, name=token.name)
+
+
+def user_of_token(*, secret: str, now: datetime | None = None) -> tuple[User, ApiToken] | None:
+    """The active person whose valid token this is, or None. Notes the use, at most once a minute."""
+    now = now or timezone.now()
+    token = ApiToken.objects.select_related("user").filter(digest=digest_of(secret), revoked_at=None).first()
+    if (
+        token is None
+        or not token.user.is_active
+        or (token.expires_at is not None and token.expires_at <= now)
+    ):
+        return None
+    if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token.user, token

@@ -1,0 +1,24 @@
+"""The one way a state changes: a guarded UPDATE that says when it changed nothing (DESIGN §4, rule 3)."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Model
+
+from annotation.core.errors import StaleState
+
+
+def advance(
+    model: type[Model], pk: Any, frm: StrEnum | Iterable[StrEnum], to: StrEnum, **values: Any
+) -> None:
+    """Move row `pk` of `model` from a state in `frm` to `to`, setting `values` with it.
+
+    Raises StaleState when the row is in none of these states (any more).
+    """
+    states = [frm] if isinstance(frm, StrEnum) else list(frm)
+    changed = model._default_manager.filter(pk=pk, state__in=states).update(state=to, **values)
+    if not changed:
+        name = model._meta.verbose_name
+        expected = " or ".join(state.value for state in states)
+        raise StaleState(f"This {name} is no longer {expected}; reload to see what happened.")
