@@ -1,0 +1,48 @@
+"""A figure that may be undefined, and its interval. Undefined is None with a reason in words (DESIGN §4.7)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+NO_PAIRS: Final = "there are no steps that two annotators labelled"
+ONE_LABEL: Final = "both annotators used one label only"
+NO_TRAJECTORIES: Final = "there are no trajectories that two annotators labelled"
+ONE_VERDICT: Final = "both annotators found errors in every trajectory, or in none"
+NO_SHARED_ERROR: Final = "there is no trajectory in which both annotators found an error"
+NO_PAIR_DEFINED: Final = "it is undefined for every pair of annotators"
+FEW_TASKS: Final = "an interval needs at least 20 tasks"
+NOT_RESAMPLED: Final = "no interval was asked for"
+UNSTABLE: Final = "it is undefined in too many of the resamples"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval, or neither bound and the reason why there is none."""
+
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure: `value`, or None and `reason`; `n` is the number of units that it is made of."""
+
+    value: float | None
+    n: int
+    reason: str = ""
+    interval: Interval | None = None
+
+
+def measured(value: float, n: int, reason: str, *, empty: str = NO_PAIRS) -> Measure:
+    """A measure from a float that is NaN when undefined; `reason` says why, `empty` why when n is 0."""
+    if n == 0:
+        return Measure(None, 0, empty)
+    if np.isnan(value):
+        return Measure(None, n, reason)
+    return Measure(float(value), n)
