@@ -1,4 +1,4 @@
-"""The Celery app. Tasks live in `annotation/jobs.py`; the job rows in the database are the truth, not the broker."""
+"""The Celery app. Tasks live in `annotation/jobs.py`; the job rows are the truth, not the broker."""
 
 import os
 

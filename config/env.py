@@ -74,7 +74,7 @@ class Env:
         return [item for item in items if item] or list(default)
 
     def path(self, name: str, default: Path, *, base: Path) -> Path:
-        """A path; a relative one is taken from `base`, so that it does not depend on the working directory."""
+        """A path; a relative one is taken from `base`, whatever the working directory is."""
         raw = self.text(name)
         return (base / Path(raw).expanduser()).resolve() if raw else default
 

@@ -1,4 +1,4 @@
-"""`/healthz`: is this process able to serve? And `python -m config.health`, which asks it (for containers)."""
+"""`/healthz`: can this process serve? And `python -m config.health`, which asks it (for containers)."""
 
 from __future__ import annotations
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.utils.translation import gettext as _
+
+from frontend.pages.errors import too_large
 
 
 class BodyLimit:
@@ -31,7 +33,7 @@ class BodyLimit:
         sentence = _("The request is larger than the %(limit)d bytes that are allowed.") % {"limit": limit}
         if request.path_info.startswith("/api/"):
             return JsonResponse({"error": {"code": "too_large", "message": sentence}}, status=413)
-        return HttpResponse(sentence, status=413, content_type="text/plain; charset=utf-8")
+        return too_large(request, sentence)
 
 
 def client_ip(request: HttpRequest) -> str:

@@ -12,3 +12,8 @@ urlpatterns = [
     path("api/v1/", include("api.urls")),
     path("", include("frontend.urls")),
 ]
+
+handler400 = "frontend.pages.errors.bad_request"
+handler403 = "frontend.pages.errors.forbidden"
+handler404 = "frontend.pages.errors.not_found"
+handler500 = "frontend.pages.errors.server_error"

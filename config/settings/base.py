@@ -42,6 +42,7 @@ SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+CSRF_FAILURE_VIEW = "frontend.pages.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
@@ -73,6 +74,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "frontend.middleware.Preferences",
+    "frontend.middleware.Problems",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # last, as axes asks: it turns a locked-out sign-in into a response
     "axes.middleware.AxesMiddleware",
@@ -90,6 +93,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "frontend.context.shell",
             ],
         },
     },
@@ -140,6 +144,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_CLIENT_IP_CALLABLE = "config.limits.client_ip"
+AXES_LOCKOUT_CALLABLE = "frontend.pages.errors.locked_out"
 AXES_VERBOSE = False
 
 # ── Mail (optional: without a server an admin hands over reset links) ────────
@@ -229,7 +234,8 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tristep",
-    "DESCRIPTION": "Build a step-level benchmark of tool-using LLM agents: import, label, adjudicate, release.",
+    "DESCRIPTION": "Build a step-level benchmark of tool-using LLM agents: import, label, adjudicate,"
+    " release.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",

@@ -23,10 +23,10 @@ from config.settings.base import BASE_DIR, DATABASES, REST_FRAMEWORK, reading  #
 
 POSTGRES_MISSING = ""
 if os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres":
-    from tests.servers import ServerMissing, test_postgres
+    from tests.servers import ServerMissing, postgres_for_tests
 
     try:
-        DATABASES["default"] = reading.database(test_postgres(), base=BASE_DIR)
+        DATABASES["default"] = reading.database(postgres_for_tests(), base=BASE_DIR)
         DATABASES["default"]["CONN_MAX_AGE"] = 0
     except ServerMissing as error:
         POSTGRES_MISSING = str(error)

@@ -1,0 +1,1 @@
+"""The tests mirror the rooms of the house."""

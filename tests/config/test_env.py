@@ -1,0 +1,116 @@
+"""The environment is read strictly: a wrong value is named, never guessed at."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from config.env import BadEnvironment, Env, broker, database, email, secret_key
+
+BASE = Path("/srv/tristep")
+
+
+def test_a_relative_sqlite_path_starts_at_the_checkout() -> None:
+    assert database("sqlite:///var/my.sqlite3", base=BASE)["NAME"] == "/srv/tristep/var/my.sqlite3"
+
+
+def test_four_slashes_make_an_absolute_sqlite_path() -> None:
+    assert database("sqlite:////data/a%20b.sqlite3", base=BASE)["NAME"] == "/data/a b.sqlite3"
+
+
+def test_sqlite_takes_the_write_lock_at_once_and_waits_for_it() -> None:
+    options = database("sqlite:////data/db.sqlite3", base=BASE)["OPTIONS"]
+    assert options["transaction_mode"] == "IMMEDIATE"
+    assert options["timeout"] == 20
+    assert "recursive_triggers=ON" in options["init_command"]
+
+
+def test_a_postgres_address_is_taken_apart() -> None:
+    found = database("postgres://ann:p%40ss@db.example:6543/tristep?sslmode=require", base=BASE)
+    assert found["ENGINE"] == "django.db.backends.postgresql"
+    assert (found["USER"], found["PASSWORD"], found["HOST"], found["PORT"], found["NAME"]) == (
+        *("ann", "p@ss", "db.example", "6543", "tristep"),
+    )
+    assert found["OPTIONS"] == {"sslmode": "require"}
+    assert found["CONN_HEALTH_CHECKS"] is True
+
+
+def test_a_postgres_socket_folder_goes_in_the_query() -> None:
+    found = database("postgresql://ann@/tristep?host=%2Frun%2Fpg", base=BASE)
+    assert (found["HOST"], found["OPTIONS"]) == ("/run/pg", {})
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "mysql://x/y", "sqlite://", "sqlite:///", "sqlite://host/db", "postgres://host", "postgres://host/"],
+)
+def test_other_database_addresses_are_refused_by_name(url: str) -> None:
+    with pytest.raises(BadEnvironment, match="DATABASE_URL"):
+        database(url, base=BASE)
+
+
+def test_a_unix_socket_is_written_as_the_broker_library_wants_it() -> None:
+    assert broker("unix:///run/b.sock") == "redis+socket:///run/b.sock"
+    assert broker("redis://redis:6379/0") == "redis://redis:6379/0"
+    with pytest.raises(BadEnvironment, match="REDIS_URL"):
+        broker("amqp://rabbit")
+
+
+def test_mail_addresses() -> None:
+    assert email("smtps://u:p@mail.example")["EMAIL_PORT"] == 465
+    upgraded = email("smtp://mail.example?starttls=1")
+    assert (upgraded["EMAIL_PORT"], upgraded["EMAIL_USE_TLS"], upgraded["EMAIL_USE_SSL"]) == (
+        587,
+        True,
+        False,
+    )
+    with pytest.raises(BadEnvironment, match="TRISTEP_EMAIL_URL"):
+        email("mail.example")
+
+
+def test_flags_and_numbers_say_what_is_wrong() -> None:
+    env = Env({"YES": "On", "NO": "", "ODD": "maybe", "N": "12", "WORD": "many", "LOW": "0"})
+    assert env.flag("YES") is True
+    assert env.flag("NO", default=True) is False
+    assert env.flag("UNSET", default=True) is True
+    assert env.number("N", 1) == 12
+    for call in (
+        lambda: env.flag("ODD"),
+        lambda: env.number("WORD", 1),
+        lambda: env.number("LOW", 1, minimum=1),
+    ):
+        with pytest.raises(BadEnvironment, match=r"ODD|WORD|LOW"):
+            call()
+
+
+def test_lists_drop_empty_items() -> None:
+    assert Env({"HOSTS": " a.example, ,b.example "}).words("HOSTS") == ["a.example", "b.example"]
+    assert Env({"HOSTS": " , "}).words("HOSTS", ("localhost",)) == ["localhost"]
+
+
+def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "secret.key"
+    key = secret_key(path)
+    assert len(key) >= 64
+    assert secret_key(path) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["secret.key"]
+
+
+def test_processes_that_start_together_agree_on_the_key(tmp_path: Path) -> None:
+    gate, keys = threading.Barrier(8), []
+
+    def start() -> None:
+        gate.wait()
+        keys.append(secret_key(tmp_path / "secret.key"))
+
+    threads = [threading.Thread(target=start) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(keys) == 8
+    assert len(set(keys)) == 1

@@ -1,0 +1,51 @@
+"""The servers that other tests lean on do what they promise."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from django.db import connection, transaction
+
+from config.broker import Broker
+from tests.conftest import on_postgres
+from tests.servers import WebServer, Worker, wait_for
+
+
+@pytest.mark.django_db
+def test_the_run_uses_the_database_it_was_asked_for() -> None:
+    assert connection.vendor == ("postgresql" if on_postgres() else "sqlite")
+
+
+@pytest.mark.django_db
+def test_sqlite_connections_are_set_up_for_many_people() -> None:
+    if connection.vendor != "sqlite":
+        assert transaction.get_connection().settings_dict["CONN_HEALTH_CHECKS"] is True
+        return
+    with connection.cursor() as cursor:
+        found = {
+            name: cursor.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "foreign_keys", "recursive_triggers", "synchronous")
+        }
+    assert found == {"journal_mode": "wal", "foreign_keys": 1, "recursive_triggers": 1, "synchronous": 1}
+
+
+def test_the_broker_keeps_what_it_was_given(broker: Broker) -> None:
+    assert broker.answers()
+    assert broker.socket.stat().st_mode & 0o077 == 0
+    assert (broker.folder / "appendonlydir").is_dir()
+
+
+def test_a_real_worker_answers_a_real_broker(worker: Worker) -> None:
+    from config.celery import app
+
+    answers = app.control.ping(timeout=5)
+    assert [list(reply.values()) for reply in answers] == [[{"ok": "pong"}]]
+    assert worker.stop() is True
+
+
+def test_the_production_server_answers_on_the_tests_database(web_server: WebServer) -> None:
+    assert web_server.answers()
+    os.kill(web_server.process.pid, 0)
+    assert web_server.stop() is True
+    wait_for(lambda: not web_server.answers(), "the server to be gone")

@@ -1,0 +1,161 @@
+"""Fixtures for every room, and the rules about skipping.
+
+`make test` runs the suite twice: on SQLite (everything), and on PostgreSQL (everything that touches the
+database, browsers apart). A skip is a failure when TRISTEP_REQUIRE_ALL=1, as it is in CI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.db.backends.base.operations import BaseDatabaseOperations
+
+from config.broker import Broker, BrokerMissing
+from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
+
+pytest_plugins = ["tests.browser"]
+
+PUBLISHED = ROOT.parent / "shared" / "data"
+DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
+
+
+def on_postgres() -> bool:
+    """Was this run asked to use PostgreSQL?"""
+    return os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres"
+
+
+def pytest_report_header() -> str:
+    return f"tristep: tests on {'PostgreSQL' if on_postgres() else 'SQLite'}"
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    names = frozenset(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("django_db") is not None or bool(DATABASE_FIXTURES & names)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this run is not about; what is left out is counted as deselected, not as skipped."""
+    out: list[pytest.Item] = []
+    for item in items:
+        elsewhere = on_postgres() and (item.get_closest_marker("browser") or not _uses_database(item))
+        if elsewhere or (item.get_closest_marker("published") and not PUBLISHED.is_dir()):
+            out.append(item)
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = set(out)
+        items[:] = [item for item in items if item not in gone]
+    if reason := getattr(django_settings, "POSTGRES_MISSING", ""):
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """In CI a test that could not run has not passed."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("TRISTEP_REQUIRE_ALL") == "1":
+        why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and TRISTEP_REQUIRE_ALL=1 allows no skip: {why}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def frozen_rows_can_be_flushed() -> Iterator[None]:
+    """Lift the triggers that protect releases while Django empties the tables after a transactional test."""
+    from annotation.models import frozen
+
+    original = BaseDatabaseOperations.execute_sql_flush
+
+    def flush(self: BaseDatabaseOperations, statements: list[str]) -> None:
+        frozen.lift(self.connection)
+        try:
+            original(self, statements)
+        finally:
+            frozen.install(self.connection)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseOperations, "execute_sql_flush", flush)
+        yield
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The published data beside the checkout; mark the test `published`: it is left out without them."""
+    return PUBLISHED
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A real Redis-protocol server; `.url` is its REDIS_URL."""
+    try:
+        server = Broker(tmp_path_factory.mktemp("broker"))
+    except BrokerMissing as error:
+        pytest.skip(str(error))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def celery_broker(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
+    """Point this process's Celery app at the real broker, empty at the start of the test."""
+    from celery.app.base import Celery
+    from redis import Redis
+
+    from config.celery import app
+    from config.env import broker as broker_url
+
+    client = Redis(unix_socket_path=str(broker.socket))
+    client.flushall()
+    client.close()
+
+    def point(celery: Celery, url: str) -> None:
+        celery.conf.update(broker_url=url, broker_write_url=url, broker_read_url=url)
+        celery.close()
+        celery.amqp.__dict__.pop("_producer_pool", None)
+        celery.amqp._producer_pool = None
+
+    point(app, broker_url(broker.url))
+    yield broker
+    point(app, "memory://")
+
+
+@pytest.fixture
+def process_environment(
+    transactional_db: None, tmp_path: Path, request: pytest.FixtureRequest
+) -> dict[str, str]:
+    """The environment in which another process sees this test's database, and broker when there is one."""
+    from django.db import connection
+
+    url = request.getfixturevalue("celery_broker").url if "celery_broker" in request.fixturenames else ""
+    data = tmp_path / "data"
+    data.mkdir()
+    return server_environment(database=database_url(connection.settings_dict), data=data, broker=url)
+
+
+@pytest.fixture
+def worker(celery_broker: Broker, process_environment: dict[str, str], tmp_path: Path) -> Iterator[Worker]:
+    """A real Celery worker on this test's database and broker."""
+    running = Worker(process_environment, tmp_path / "worker.log")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def web_server(process_environment: dict[str, str], tmp_path: Path) -> Iterator[WebServer]:
+    """The production server, with collected and hashed static files, on this test's database."""
+    import subprocess
+    import sys
+
+    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
+    subprocess.run(collect, cwd=ROOT, env=process_environment, check=True)
+    try:
+        running = WebServer(process_environment, tmp_path / "web.log")
+    except ServerMissing as error:
+        pytest.fail(str(error))
+    yield running
+    running.stop()

