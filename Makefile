@@ -1,0 +1,107 @@
+# Tristep. The two commands most people need: make run, make test.
+# Everything is installed into .venv from lock files with hashes; Python 3.11 or later is all that must be there.
+
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8000
+# Processes for the tests.
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
+STRICT := annotation/core annotation/importers annotation/providers
+PYTHON_ROOMS := manage.py config annotation api frontend tests bench
+.DEFAULT_GOAL := help
+
+.PHONY: help install dev run test test-js test-sqlite test-postgres check format bench screenshots lock clean
+
+help:
+	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
+	@echo "make test                               all tests, on SQLite and on PostgreSQL"
+	@echo "make check                              formatting, types, the walls of the house, settings, schema"
+	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
+	@echo "make screenshots                        the pictures in docs/screenshots"
+	@echo "make install | dev                      the environment to run | to develop"
+	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
+
+# ── Environment ──────────────────────────────────────────────────────────────
+$(VENV)/.uv: requirements-uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Tristep needs Python 3.11 or later; set PYTHON=python3.11 or the like.")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This Python cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
+	@echo "Preparing $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-uv.lock
+	@touch $@
+
+$(VENV)/.runtime: requirements.lock $(VENV)/.uv
+	@$(UV) pip sync --quiet --require-hashes requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.uv
+	@$(UV) pip sync --quiet --require-hashes requirements-dev.lock
+	@touch $(VENV)/.runtime $@
+
+# An environment for development stays one: it holds everything that running needs.
+install: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.runtime)
+
+dev: $(VENV)/.dev
+
+node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# ── Use ──────────────────────────────────────────────────────────────────────
+run: install
+	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)"
+
+# ── Tests ────────────────────────────────────────────────────────────────────
+test: install dev test-js
+	@$(BIN)/python -m tests.browser
+	@sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
+	$(MAKE) --no-print-directory test-postgres && exit $$sqlite
+
+test-js: dev
+	@$(BIN)/node --test "tests/js/*.test.mjs"
+
+test-sqlite: dev
+	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+
+test-postgres: dev
+	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+
+# ── Quality ──────────────────────────────────────────────────────────────────
+check: dev node_modules/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
+	@$(BIN)/python -m tests.settings_check
+
+format: dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: dev
+	@$(BIN)/python -m bench $(ARGS)
+
+screenshots: dev
+	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m bench.screenshots
+
+# ── Upkeep ───────────────────────────────────────────────────────────────────
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock" $(UPGRADE)
+
+# make lock UPGRADE=--upgrade takes newer versions
+lock: $(VENV)/.uv
+	@$(COMPILE) requirements-uv.in -o requirements-uv.lock
+	@$(COMPILE) pyproject.toml -o requirements.lock
+	@$(COMPILE) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	@touch $(VENV)/.uv
+
+clean:
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo "Your data in var/ were left alone."
