@@ -36,8 +36,8 @@ class StepInput:
     """One step and the label stored for it (value −1, 0, +1, or None when it has none).
 
     `root` is the message index of the step where the error began (only of a −1); with `root_pinned` the
-    annotator chose it, otherwise it is worked out anew. `closes` is the reason given with a +1 that ends a run.
-    `after_user_turn`: a user message stands between the previous step and this one.
+    annotator chose it, otherwise it is worked out anew. `closes` is the reason given with a +1 that ends a
+    run. `after_user_turn`: a user message stands between the previous step and this one.
     """
 
     message_index: int
@@ -51,7 +51,7 @@ class StepInput:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An unconfirmed fill: −1 with the root of its run, or +1 without a root. Shown, never stored or counted."""
+    """An unconfirmed fill: −1 with the root of its run, or +1 without one. Shown, never stored or counted."""
 
     value: int
     root: int | None
@@ -136,7 +136,7 @@ def _explicit(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> Ste
 
 
 def _root_of_error(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> tuple[int, bool]:
-    """(root, still pinned). A pin to a step that is no −1 any more is dropped, and the default takes its place."""
+    """(root, still pinned). A pin to a step that is no −1 any more is dropped: the default takes its place."""
     if step.root_pinned and step.root is not None:
         if step.root == step.message_index:
             return step.root, True
@@ -147,7 +147,7 @@ def _root_of_error(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -
 
 
 def _filled(step: StepInput, run: _Run, done: Mapping[int, StepResult], rules: Rules) -> StepResult:
-    """A step without an explicit label: a confirmed fill that still holds, else unlabelled with its proposal."""
+    """A step without an explicit label: a fill that still holds, else unlabelled with its proposal."""
     had_fill = step.value is not None and step.source == "propagated"
     if had_fill and step.value == -1:
         root = _living_root(step.root, done)

@@ -1,9 +1,9 @@
 """Krippendorff's α for nominal data, any number of annotators, missing labels allowed.
 
-Source: K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). With n_uc the labels c of unit u and
-m_u all of its labels (units with fewer than two say nothing), the coincidences are
-o_cc = Σ_u n_uc (n_uc − 1) / (m_u − 1), n_c = Σ_u n_uc over those units, n = Σ_c n_c, and
-α = 1 − (n − 1)(n − Σ_c o_cc) / (n² − Σ_c n_c²).
+Source: K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). With n_uc the labels c of unit u
+and m_u all of its labels (units with fewer than two say nothing), the coincidences are o_cc = Σ_u n_uc (n_uc
+− 1) / (m_u − 1), n_c = Σ_u n_uc over those units, n = Σ_c n_c, and α = 1 − (n − 1)(n − Σ_c o_cc) / (n² − Σ_c
+n_c²).
 
 Conventions: undefined without a unit that two people labelled, and when only one label was used at all.
 """
@@ -16,20 +16,20 @@ from annotation.core.agreement.measure import ONE_LABEL, FloatArray, IntArray, M
 
 
 def counts_by_unit(values: npt.ArrayLike, units: npt.ArrayLike, n_units: int) -> IntArray:
-    """How often each unit got each label: (n_units, 3), from one row per label. `units` holds 0 … n_units − 1."""
+    """How often each unit got each label, (n_units, 3). One row per label; `units` holds 0 … n_units − 1."""
     cell = np.asarray(units, dtype=np.int64) * SIZE + codes(values)
     return np.bincount(cell, minlength=n_units * SIZE).reshape(n_units, SIZE)
 
 
 def nominal_alpha(counts: npt.ArrayLike) -> Measure:
-    """α from label counts per unit, (units, k); `n` of the measure is the number of units with two labels or more."""
+    """α from label counts per unit, (units, k); its `n` is the number of units with two labels or more."""
     table = np.asarray(counts, dtype=np.float64).reshape(len(np.asarray(counts)), -1)
     sums, units = alpha_sums(table)
     return measured(float(alpha_values(sums.sum(axis=0))), int(units.sum()), ONE_LABEL)
 
 
 def alpha_sums(counts: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """What each unit adds to α: (units, k + 1), its labels by value and its coincidences; and which units count."""
+    """What each unit adds to α, (units, k + 1): labels by value, and coincidences; and which units count."""
     table = np.asarray(counts, dtype=np.float64)
     labels = table.sum(axis=1)
     pairable = labels >= 2

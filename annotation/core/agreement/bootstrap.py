@@ -1,9 +1,9 @@
 """95 % intervals by resampling tasks within subsets (DESIGN §9).
 
-Labels of one task are not independent: its steps share a trajectory, and its trajectories share a question. So
-whole tasks are drawn, with replacement, as many from each subset as it has. Every figure here is a function of
-sums over tasks, and so a resample is a row of weights (how often each task was drawn) and costs one product
-with the per-task sums: no step is touched again.
+Labels of one task are not independent: its steps share a trajectory, and its trajectories share a question.
+So whole tasks are drawn, with replacement, as many from each subset as it has. Every figure here is a
+function of sums over tasks, and so a resample is a row of weights (how often each task was drawn) and costs
+one product with the per-task sums: no step is touched again.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def task_weights(
 
 def resampled_sums(weights: FloatArray, per_task: npt.NDArray[np.generic]) -> FloatArray:
     """Sums over the drawn tasks: weights (rows, tasks) and sums per task (tasks, …) → (rows, …)."""
-    flat = per_task.reshape(len(per_task), -1).astype(np.float64)
+    flat = per_task.reshape(len(per_task), int(np.prod(per_task.shape[1:]))).astype(np.float64)
     sums: FloatArray = (weights @ flat).reshape(len(weights), *per_task.shape[1:])
     return sums
 

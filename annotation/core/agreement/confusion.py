@@ -10,7 +10,7 @@ SIZE = len(VALUES)
 
 
 def codes(values: npt.ArrayLike) -> IntArray:
-    """Labels −1, 0, +1 as 0, 1, 2. ValueError for anything else: a missing label must be left out, not guessed."""
+    """Labels −1, 0, +1 as 0, 1, 2. ValueError for anything else: what is missing must be left out."""
     array = np.asarray(values)
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int64)

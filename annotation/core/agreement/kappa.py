@@ -1,9 +1,9 @@
 """Percent agreement and Cohen's κ, plain and weighted, from tables of counts.
 
 κ = 1 − Σ w·O / Σ w·E with O the counts, E those expected from the marginals, and w the disagreement weight of
-a cell: 1 off the diagonal (plain), |i − j| (linear) or (i − j)² (quadratic). Sources: J. Cohen, "A coefficient
-of agreement for nominal scales" (1960) and "Weighted kappa" (1968). The categories are always all of the
-table's, also those that nobody used; this changes no value, and agrees with
+a cell: 1 off the diagonal (plain), |i − j| (linear) or (i − j)² (quadratic). Sources: J. Cohen, "A
+coefficient of agreement for nominal scales" (1960) and "Weighted kappa" (1968). The categories are always all
+of the table's, also those that nobody used; this changes no value, and agrees with
 `sklearn.metrics.cohen_kappa_score(…, labels=[-1, 0, 1])`.
 
 Conventions: no pairs, or Σ w·E = 0 (both annotators used one and the same label only), is undefined.

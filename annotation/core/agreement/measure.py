@@ -1,4 +1,4 @@
-"""A figure that may be undefined, and its interval. Undefined is None with a reason in words (DESIGN §4.7)."""
+"""A figure that may be undefined, and its interval: None, with a reason in words (DESIGN §4.7)."""
 
 from dataclasses import dataclass
 from typing import Final

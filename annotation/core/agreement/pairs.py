@@ -14,8 +14,8 @@ BoolArray = npt.NDArray[np.bool_]
 class LabelTable:
     """One row per label; parallel integer arrays of one length. Ids are any integers.
 
-    `position` is the step's place among the steps of its trajectory (0 for the first); outcomes are a table of
-    their own, with position 0. Missing labels have no row.
+    `position` is the step's place among the steps of its trajectory (0 for the first); outcomes are a table
+    of their own, with position 0. Missing labels have no row.
     """
 
     trajectory: IntArray

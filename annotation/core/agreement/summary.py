@@ -7,13 +7,14 @@ Each figure is a function of sums over tasks ("features"), which is what makes t
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
 import numpy as np
 
 from annotation.core.agreement import bootstrap
 from annotation.core.agreement.alpha import alpha_sums, alpha_values, counts_by_unit
 from annotation.core.agreement.confusion import SIZE, confusion_by, error_tables
-from annotation.core.agreement.firsterror import first_positions
+from annotation.core.agreement.firsterror import compare_first_errors
 from annotation.core.agreement.kappa import agreement_values, kappa_values
 from annotation.core.agreement.measure import (
     NO_PAIR_DEFINED,
@@ -84,7 +85,7 @@ _WIDTH = _SAME + 1
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """How a figure comes from features (…, _WIDTH): its values and its n, both (…), and why it can be undefined."""
+    """How a figure comes from features (…, _WIDTH): values and n, both (…), and why it can be undefined."""
 
     values: Callable[[FloatArray], FloatArray]
     n: Callable[[FloatArray], FloatArray]
@@ -149,15 +150,13 @@ def summarise(
 ) -> Summary:
     """Every figure of agreement of `labels`.
 
-    With `rng`, 95 % intervals by resampling tasks within subsets; without it the intervals are None and say so.
+    With `rng`, 95 % intervals by resampling tasks within subsets; without it the intervals are None and say
+    so.
     """
     pairs = pair_up(labels)
     features, pair_of_row, task_of_row = _features(pairs)
     edges = np.searchsorted(pair_of_row, np.arange(pairs.n_pairs + 1))
-    blocks = [
-        (features[start:stop], task_of_row[start:stop])
-        for start, stop in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    blocks = [(features[start:stop], task_of_row[start:stop]) for start, stop in pairwise(edges)]
     totals = np.array([block.sum(axis=0) for block, _ in blocks]).reshape(pairs.n_pairs, _WIDTH)
     alpha_by_task, alpha_units, alpha_subsets = _alpha_by_task(labels)
     resampled: FloatArray | None = None
@@ -189,13 +188,13 @@ def summarise(
 
 
 def _features(pairs: Pairs) -> tuple[FloatArray, IntArray, IntArray]:
-    """Sums for every (pair, task) that occurs: features (rows, _WIDTH), and the rows' pair and task, sorted."""
+    """Sums for every (pair, task) that occurs: features (rows, _WIDTH); and the rows' pair and task, sorted."""
     key = pairs.pair * max(pairs.n_tasks, 1) + pairs.task
     keys, row = np.unique(key, return_inverse=True)
     row = row.reshape(-1)
     n_rows = len(keys)
     features = np.zeros((n_rows, _WIDTH))
-    features[:, _CONFUSION] = confusion_by(pairs.a, pairs.b, row, n_rows).reshape(n_rows, -1)
+    features[:, _CONFUSION] = confusion_by(pairs.a, pairs.b, row, n_rows).reshape(n_rows, _CELLS)
 
     # a trajectory of one pair is a group of its own
     group = pairs.pair * max(pairs.n_trajectories, 1) + pairs.trajectory
@@ -203,14 +202,13 @@ def _features(pairs: Pairs) -> tuple[FloatArray, IntArray, IntArray]:
     unit = stratum != NO_UNIT
     cell = row[unit] * STRATA + stratum[unit]
     moved = confusion_by(pairs.a[unit], pairs.b[unit], cell, n_rows * STRATA)
-    features[:, _TRANSITION] = moved.reshape(n_rows, -1)
+    features[:, _TRANSITION] = moved.reshape(n_rows, _CELLS * STRATA)
 
     _, one, number = np.unique(group, return_index=True, return_inverse=True)
-    in_a = first_positions(pairs.a, number.reshape(-1), pairs.position, len(one))
-    in_b = first_positions(pairs.b, number.reshape(-1), pairs.position, len(one))
-    presence = row[one] * 4 + (in_a < 0) * 2 + (in_b < 0)
-    features[:, _PRESENCE] = np.bincount(presence, minlength=n_rows * 4).reshape(n_rows, 4)
-    features[:, _SAME] = np.bincount(row[one], weights=(in_a == in_b) & (in_a >= 0), minlength=n_rows)
+    cell, same = compare_first_errors(pairs.a, pairs.b, number.reshape(-1), pairs.position, len(one))
+    presence = np.bincount(row[one] * 4 + cell, minlength=n_rows * 4)
+    features[:, _PRESENCE] = presence.reshape(n_rows, 4)
+    features[:, _SAME] = np.bincount(row[one], weights=same, minlength=n_rows)
     return features, keys // max(pairs.n_tasks, 1), keys % max(pairs.n_tasks, 1)
 
 
@@ -226,7 +224,7 @@ def _resample(
 
 
 def _headlines(totals: FloatArray, resampled: FloatArray | None, n_tasks: int) -> Figures:
-    """Weighted means over the pairs. `totals` (pairs, _WIDTH), `resampled` (resamples, pairs, _WIDTH) or None."""
+    """Weighted means over the pairs; `totals` (pairs, _WIDTH), `resampled` (resamples, pairs, _WIDTH)."""
     figures = {}
     for name, recipe in _RECIPES.items():
         n = int(recipe.n(totals).sum())

@@ -2,8 +2,8 @@
 
 Auto-fill and habit make neighbouring labels alike, which κ over single steps rewards. Transition κ conditions
 on the past: its units are the first steps, and the steps whose previous step both annotators labelled alike;
-its strata s are that previous label, or "start". With p_o,s the agreement and p_e,s the chance agreement (from
-the marginals within the stratum), κ_T = Σ n_s (p_o,s − p_e,s) / Σ n_s (1 − p_e,s).
+its strata s are that previous label, or "start". With p_o,s the agreement and p_e,s the chance agreement
+(from the marginals within the stratum), κ_T = Σ n_s (p_o,s − p_e,s) / Σ n_s (1 − p_e,s).
 
 Conventions: undefined when there is no unit, and when the denominator is 0 (in every stratum both annotators
 used one label only). The source of a label plays no part.

@@ -1,0 +1,94 @@
+"""Which state may follow which, and how its labels settle a trajectory (DESIGN §3, §6, §7).
+
+Services change states by guarded UPDATEs; these tables say which changes exist at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from annotation.core.errors import StaleState
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, ImportState, TrajectoryState
+
+ASSIGNMENT: Final[Mapping[AssignmentState, frozenset[AssignmentState]]] = {
+    AssignmentState.OPEN: frozenset(
+        {AssignmentState.SUBMITTED, AssignmentState.RETURNED, AssignmentState.EXPIRED}
+    ),
+    AssignmentState.SUBMITTED: frozenset({AssignmentState.OPEN}),
+    # returned and expired keep their draft and have lost their slot: going back to open needs a free one
+    AssignmentState.RETURNED: frozenset({AssignmentState.OPEN}),
+    AssignmentState.EXPIRED: frozenset({AssignmentState.OPEN}),
+}
+
+TRAJECTORY: Final[Mapping[TrajectoryState, frozenset[TrajectoryState]]] = {
+    TrajectoryState.LABELLING: frozenset({TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED}),
+    # a reopened submission takes its trajectory back to labelling
+    TrajectoryState.UNANIMOUS: frozenset({TrajectoryState.LABELLING}),
+    TrajectoryState.DISPUTED: frozenset({TrajectoryState.ADJUDICATED, TrajectoryState.LABELLING}),
+    # a decided case may be taken up again; releases have copied what they needed
+    TrajectoryState.ADJUDICATED: frozenset({TrajectoryState.DISPUTED}),
+}
+
+IMPORT: Final[Mapping[ImportState, frozenset[ImportState]]] = {
+    ImportState.UPLOADED: frozenset(
+        {ImportState.QUEUED, ImportState.RUNNING, ImportState.FAILED, ImportState.ABANDONED}
+    ),
+    ImportState.QUEUED: frozenset({ImportState.RUNNING, ImportState.FAILED, ImportState.ABANDONED}),
+    # back to queued: the reaper found that its lease had run out
+    ImportState.RUNNING: frozenset(
+        {ImportState.QUEUED, ImportState.PUBLISHED, ImportState.FAILED, ImportState.ABANDONED}
+    ),
+    ImportState.PUBLISHED: frozenset(),
+    ImportState.FAILED: frozenset({ImportState.QUEUED, ImportState.ABANDONED}),
+    ImportState.ABANDONED: frozenset(),
+}
+
+ADJUDICATION: Final[Mapping[AdjudicationState, frozenset[AdjudicationState]]] = {
+    AdjudicationState.OPEN: frozenset({AdjudicationState.DECIDED, AdjudicationState.RELEASED}),
+    AdjudicationState.DECIDED: frozenset({AdjudicationState.OPEN}),
+    AdjudicationState.RELEASED: frozenset({AdjudicationState.OPEN}),
+}
+
+# by type first: "open" of an assignment equals "open" of a case
+TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
+    AssignmentState: ASSIGNMENT,
+    TrajectoryState: TRAJECTORY,
+    ImportState: IMPORT,
+    AdjudicationState: ADJUDICATION,
+}
+
+
+def allowed(frm: StrEnum, to: StrEnum) -> bool:
+    """Whether `to` may follow `frm`. TypeError unless both are states of the same thing."""
+    table = TABLES.get(type(frm))
+    if table is None or type(to) is not type(frm):
+        raise TypeError(f"{frm!r} and {to!r} are not states of one thing")
+    return to in table[frm]
+
+
+def check(frm: StrEnum, to: StrEnum) -> None:
+    """Raise StaleState unless `to` may follow `frm`."""
+    if not allowed(frm, to):
+        raise StaleState(f"What is {frm.value} cannot become {to.value}.")
+
+
+def settle(
+    step_labels: Sequence[Mapping[int, int]], outcomes: Sequence[int]
+) -> tuple[TrajectoryState, frozenset[int], bool]:
+    """What the submitted labels of all annotators make of a trajectory.
+
+    `step_labels`: per annotator, message index to value, complete; `outcomes`: per annotator. Answers the
+    state (unanimous, or disputed when a step or the outcome alone differs), the indexes of the disputed
+    steps, and whether the outcome is disputed. One annotator is always unanimous. ValueError when the
+    annotators did not label the same steps, or when there is none.
+    """
+    if not step_labels or len(step_labels) != len(outcomes):
+        raise ValueError("every annotator needs step labels and an outcome")
+    first = step_labels[0]
+    if any(labels.keys() != first.keys() for labels in step_labels):
+        raise ValueError("the annotators did not label the same steps")
+    disputed = frozenset(index for index in first if len({labels[index] for labels in step_labels}) > 1)
+    outcome_disputed = len(set(outcomes)) > 1
+    agreed = not disputed and not outcome_disputed
+    state = TrajectoryState.UNANIMOUS if agreed else TrajectoryState.DISPUTED
+    return state, disputed, outcome_disputed

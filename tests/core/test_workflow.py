@@ -1,0 +1,86 @@
+"""States, the ways between them, and how labels settle a trajectory."""
+
+import pytest
+
+from annotation.core import workflow
+from annotation.core.errors import StaleState
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, ImportState, TrajectoryState
+
+A, T, I, J = AssignmentState, TrajectoryState, ImportState, AdjudicationState  # noqa: E741
+
+
+@pytest.mark.parametrize(
+    ("frm", "to"),
+    [
+        (A.OPEN, A.SUBMITTED),
+        (A.OPEN, A.RETURNED),
+        (A.OPEN, A.EXPIRED),
+        (A.SUBMITTED, A.OPEN),
+        (A.RETURNED, A.OPEN),
+        (T.LABELLING, T.UNANIMOUS),
+        (T.LABELLING, T.DISPUTED),
+        (T.DISPUTED, T.ADJUDICATED),
+        (T.DISPUTED, T.LABELLING),
+        (T.UNANIMOUS, T.LABELLING),
+        (I.RUNNING, I.PUBLISHED),
+        (I.RUNNING, I.QUEUED),
+        (J.OPEN, J.RELEASED),
+    ],
+)
+def test_these_follow(frm, to) -> None:
+    workflow.check(frm, to)
+
+
+@pytest.mark.parametrize(
+    ("frm", "to"),
+    [
+        (A.OPEN, A.OPEN),
+        (A.RETURNED, A.SUBMITTED),
+        (A.SUBMITTED, A.RETURNED),
+        (T.LABELLING, T.ADJUDICATED),
+        (T.UNANIMOUS, T.ADJUDICATED),
+        (I.PUBLISHED, I.RUNNING),
+        (I.ABANDONED, I.QUEUED),
+        (J.DECIDED, J.RELEASED),
+    ],
+)
+def test_these_do_not_follow(frm, to) -> None:
+    with pytest.raises(StaleState, match=f"What is {frm.value} cannot become {to.value}."):
+        workflow.check(frm, to)
+
+
+def test_every_state_has_an_entry_and_leads_only_to_states_of_its_kind() -> None:
+    for kind, table in workflow.TABLES.items():
+        assert set(table) == set(kind)
+        assert all(type(to) is kind for targets in table.values() for to in targets)
+
+
+def test_states_of_different_things_are_never_mixed() -> None:
+    with pytest.raises(TypeError):
+        workflow.allowed(A.OPEN, J.DECIDED)
+
+
+def test_equal_labels_and_outcomes_are_unanimous() -> None:
+    state, steps, outcome = workflow.settle([{2: 1, 4: -1}, {4: -1, 2: 1}], [1, 1])
+    assert (state, steps, outcome) == (T.UNANIMOUS, frozenset(), False)
+
+
+def test_a_different_step_is_a_dispute_of_that_step() -> None:
+    state, steps, outcome = workflow.settle([{2: 1, 4: -1}, {2: 1, 4: 0}, {2: 1, 4: -1}], [1, 1, 1])
+    assert (state, steps, outcome) == (T.DISPUTED, frozenset({4}), False)
+
+
+def test_a_different_outcome_alone_is_a_dispute() -> None:
+    assert workflow.settle([{2: 1}, {2: 1}], [1, 0]) == (T.DISPUTED, frozenset(), True)
+
+
+def test_one_annotator_is_unanimous() -> None:
+    assert workflow.settle([{2: -1}], [0])[0] is T.UNANIMOUS
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcomes"), [([], []), ([{2: 1}, {4: 1}], [1, 1]), ([{2: 1}, {2: 1}], [1])]
+)
+def test_incomplete_labels_settle_nothing(labels, outcomes) -> None:
+    with pytest.raises(ValueError, match="annotator"):
+        workflow.settle(labels, outcomes)
