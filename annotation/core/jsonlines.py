@@ -1,0 +1,190 @@
+"""Reading JSON that comes from outside: record by record, in bounded memory, and never with a surprise.
+
+A file is JSON Lines, a JSON list of records, or records laid out over several lines. Each record is found by
+its bytes alone (``splitting``), so that one over the limit is refused by its line without ever being held.
+
+What is accepted on purpose, because real logs contain it: a byte order mark, blank lines, Windows line
+endings, ``NaN``, ``Infinity`` and ``1e999``, lone surrogate escapes, ``\\u0000``, and keys that occur twice
+(the last one counts, as in every common JSON reader; the raw bytes keep both). What is refused, record by
+record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting, integers of
+more than 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file that is
+compressed or in UTF-16.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, BinaryIO, Final
+
+from .splitting import HEAD_BYTES, Flaw, Layout, Piece, Source, outline, split_elements, split_lines
+
+MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
+MAX_DEPTH: Final = 200
+
+_LEVELS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
+_SPACES: Final = re.compile(r"\s*\Z")
+
+
+class BadJson(ValueError):
+    """What is wrong with a piece of JSON, as the end of a sentence that its place begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordError:
+    """One finding about one record: shown to people, stored as JSON, and never an exception.
+
+    ``line`` counts from 1; 0 means the file as a whole. ``field`` is a path such as ``messages[3].role``, or
+    empty when the whole record is meant. ``reason`` is the end of the sentence.
+    """
+
+    file: str
+    line: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the file's name: ``{"line", "field", "reason"}``."""
+        return {"line": self.line, "field": self.field, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON value of a file, parsed, with the exact bytes it was read from and the line it begins on."""
+
+    value: Any
+    raw: bytes
+    line: int
+
+
+def read_records(
+    stream: BinaryIO,
+    *,
+    filename: str,
+    max_record_bytes: int = MAX_RECORD_BYTES,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Iterator[Record | RecordError]:
+    """Every record of ``stream``, or what is wrong with it, in the order of the file.
+
+    A list of messages (objects with a ``role``) is one record; any other top-level list is a list of records.
+    Goes on after a bad record; needs no more memory than a few times ``max_record_bytes``. An empty file is
+    one error.
+    """
+    source = Source(stream)
+    if reason := describe_not_text(source.head):
+        yield RecordError(filename, 0, "", reason)
+        return
+    layout = outline(source.head).layout
+    split = split_lines if layout is Layout.LINES else split_elements
+    nothing = True
+    for piece in split(source, limit=max_record_bytes, within_list=layout is Layout.LIST):
+        nothing = False
+        yield _read(piece, filename, max_record_bytes, object_pairs_hook)
+    if nothing:
+        yield RecordError(filename, 0, "", "the file is empty" if not source.head else "the file holds no records")
+
+
+def _read(
+    piece: Piece | Flaw,
+    filename: str,
+    limit: int,
+    hook: Callable[[list[tuple[str, Any]]], Any] | None,
+) -> Record | RecordError:
+    if isinstance(piece, Flaw):
+        return RecordError(filename, piece.line, "", piece.reason.format(limit=_megabytes(limit)))
+    try:
+        return Record(parse_bytes(piece.raw, piece=piece, object_pairs_hook=hook), piece.raw, piece.line)
+    except BadJson as bad:
+        return RecordError(filename, piece.line, "", str(bad))
+
+
+def parse_bytes(
+    raw: bytes,
+    *,
+    piece: Piece | None = None,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
+    """The JSON value in ``raw`` (strict UTF-8). Raises ``BadJson``; never ``RecursionError`` or another."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        offset = error.start + (piece.offset if piece else 0)
+        raise BadJson(
+            f"is not UTF-8 text: byte 0x{raw[error.start]:02X} at byte {offset + 1} of the file; "
+            "save the file as UTF-8"
+        ) from None
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and depth_of(raw) > MAX_DEPTH:
+        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+    return _loads(text, piece.line if piece else 1, object_pairs_hook)
+
+
+def parse_text(text: str) -> Any:
+    """The JSON value in ``text``, under the same rules as a record. Raises ``BadJson`` and nothing else."""
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        if depth_of(text.encode("utf-8", "surrogatepass")) > MAX_DEPTH:
+            raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+    return _loads(text, 1, None)
+
+
+def depth_of(raw: bytes) -> int:
+    """How deep the brackets of ``raw`` nest, those inside strings apart, without parsing or recursion."""
+    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_STRUCTURE)
+    outside = b"".join(bare.split(b'"')[::2])
+    return max(accumulate(map(_LEVELS.__getitem__, outside)), default=0)
+
+
+def describe_not_text(head: bytes) -> str | None:
+    """Why a file that begins with ``head`` is no UTF-8 text at all, as the end of a sentence, or ``None``."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+        return "the file is in UTF-16 or UTF-32; save it as UTF-8"
+    if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
+        return "the file is compressed; unpack it first"
+    if b"\x00" in head[:64]:
+        return "the file is not UTF-8 text (UTF-16 or binary)"
+    return None
+
+
+def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=hook) if hook else json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadJson(_describe(error, line)) from None
+    except RecursionError:
+        raise BadJson(f"nests deeper than {MAX_DEPTH} levels") from None
+    except ValueError:
+        raise BadJson("holds an integer of more than 4,300 digits") from None
+
+
+def _describe(error: json.JSONDecodeError, line: int) -> str:
+    cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
+    if cut and error.doc.strip():
+        return "is cut off: the record ends in the middle of its JSON"
+    where = f"column {error.colno}" if error.lineno == 1 else f"line {line + error.lineno - 1}, column {error.colno}"
+    return f"is not valid JSON: {error.msg} at {where}"
+
+
+def _megabytes(count: int) -> str:
+    return f"{count // (1024 * 1024)} MB" if count >= 1024 * 1024 else f"{count:,} bytes"
+
+
+__all__ = [
+    "HEAD_BYTES",
+    "MAX_DEPTH",
+    "MAX_RECORD_BYTES",
+    "BadJson",
+    "Record",
+    "RecordError",
+    "depth_of",
+    "describe_not_text",
+    "parse_bytes",
+    "parse_text",
+    "read_records",
+]

@@ -1,0 +1,55 @@
+"""The registry of trajectory formats. A new format is a new file here and one line in ``FORMATS``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from annotation.core.errors import Invalid
+from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
+from annotation.core.splitting import outline
+
+from .agentprocessbench import AgentProcessBench
+from .base import Importer, ReadContext
+from .openai_chat import OpenAIChat
+
+__all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
+
+FORMATS: Final[dict[str, Importer]] = {
+    importer.name: importer for importer in (AgentProcessBench(), OpenAIChat())
+}
+
+
+def by_name(name: str) -> Importer:
+    """The importer called ``name``. Raises ``Invalid`` with the names that there are."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise Invalid(
+            f"There is no format called “{name[:60]}”; there are: {', '.join(FORMATS)}.",
+            code="unknown_format",
+            fields={"format": f"must be one of {', '.join(FORMATS)}"},
+        ) from None
+
+
+def sniff(head: bytes) -> Importer:
+    """The importer for a file that begins with ``head`` (its first ``HEAD_BYTES``).
+
+    Raises ``Invalid`` when the file is empty, no UTF-8 text, or of no known format.
+    """
+    if not head.removeprefix(b"\xef\xbb\xbf").strip():
+        raise Invalid("The file is empty.", code="empty_file")
+    if reason := describe_not_text(head):
+        raise Invalid(f"{reason[0].upper()}{reason[1:]}.", code="not_text")
+    best = max(FORMATS.values(), key=lambda importer: importer.sniff(head))
+    if best.sniff(head) > 0:
+        return best
+    if {"step_labels", "final_label"} <= outline(head).keys:
+        raise Invalid(
+            "This is a file of labels or predictions, without messages; it is not a trajectory file.",
+            code="unknown_format",
+        )
+    raise Invalid(
+        "The format was not recognised: the first record has no list of messages. "
+        f"The formats are: {', '.join(FORMATS)}.",
+        code="unknown_format",
+    )

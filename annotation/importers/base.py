@@ -1,0 +1,45 @@
+"""What every importer is, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from annotation.core.jsonlines import MAX_RECORD_BYTES, RecordError
+from annotation.core.trajectory import TrajectoryDraft
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """What a reader must know beside the bytes.
+
+    ``filename`` stands in every error; ``policy_models`` names the policy models by sample index;
+    ``max_record_bytes`` bounds one record, and with it the memory of the import.
+    """
+
+    filename: str
+    policy_models: Mapping[int, str] = field(default_factory=dict)
+    max_record_bytes: int = MAX_RECORD_BYTES
+
+
+class Importer(Protocol):
+    """A trajectory format. One file of this package, one instance in ``FORMATS``."""
+
+    @property
+    def name(self) -> str:
+        """The name used in commands, forms and the API."""
+
+    @property
+    def title(self) -> str:
+        """The name shown to people (English; a page translates it)."""
+
+    def sniff(self, head: bytes) -> float:
+        """How sure it is, 0 to 1, that a file that begins with ``head`` is of this format. Never raises."""
+
+    def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
+        """Every record of the file, or what is wrong with it: a bad record may give several errors.
+
+        Goes on after a bad record; raises nothing on account of content; needs memory for one record and a
+        few dozen bytes for each identity seen.
+        """

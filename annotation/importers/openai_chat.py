@@ -1,0 +1,130 @@
+"""Plain OpenAI-style chats: JSON Lines, one JSON list of records, or a single JSON record.
+
+A record is an object with ``messages``, or a bare list of messages. Its identity is ``id``, else the SHA-256
+of its content; its task is ``task_id``, else the first user message. ``question``, ``reference_answer`` (or
+``ground_truth``), ``answer_text`` (or ``answer``), ``tools``, ``policy_model`` (or ``model``) and labels are
+understood where they stand; every other key is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, BinaryIO, Final
+
+from annotation.core.canonical import content_digest, sha256_hex
+from annotation.core.jsonlines import Record, RecordError, read_records
+from annotation.core.splitting import outline
+from annotation.core.text import escape
+from annotation.core.trajectory import TrajectoryDraft
+
+from .agentprocessbench import MAX_DATA_SOURCE, MAX_POLICY_MODEL, own_policy_model
+from .base import ReadContext
+from .records import (
+    LABEL_KEYS,
+    Identities,
+    Problems,
+    as_text,
+    first_text,
+    labels_of,
+    messages_of,
+    short_text,
+    tools_of,
+)
+
+MAX_RECORD_ID: Final = 255
+MAX_TASK_KEY: Final = 255
+UNKNOWN_MODEL: Final = "unknown"
+
+_FIELDS: Final = LABEL_KEYS | {
+    "answer",
+    "answer_text",
+    "data_source",
+    "ground_truth",
+    "id",
+    "messages",
+    "question",
+    "reference_answer",
+    "task_description",
+    "task_id",
+    "tools",
+}  # fmt: skip
+
+
+class OpenAIChat:
+    """See the module; ``Importer`` states what each member promises."""
+
+    name = "openai_chat"
+    title = "OpenAI-style chat (JSON Lines or JSON)"
+
+    def sniff(self, head: bytes) -> float:
+        found = outline(head)
+        return 0.5 if found.bare or "messages" in found.keys else 0.0
+
+    def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
+        seen = Identities()
+        for record in read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes):
+            if isinstance(record, RecordError):
+                yield record
+                continue
+            problems = Problems(context.filename, record.line)
+            draft = _draft(record, context, problems)
+            if draft is not None and not problems:
+                seen.check(draft.record_id, record.line, "id", problems)
+            if problems or draft is None:
+                yield from problems.errors()
+            else:
+                yield draft
+
+
+def _draft(record: Record, context: ReadContext, problems: Problems) -> TrajectoryDraft | None:
+    value = {"messages": record.value} if isinstance(record.value, list) else record.value
+    if not isinstance(value, dict):
+        problems.add("", "is neither an object with messages nor a list of messages")
+        return None
+    messages = messages_of(value.get("messages"), problems)
+    question = as_text(value.get("question")) or first_text(messages, "user")
+    policy_model = own_policy_model(value) or context.policy_models.get(0) or UNKNOWN_MODEL
+    draft = TrajectoryDraft(
+        record_id=_identity(value, "id", MAX_RECORD_ID, problems),
+        task_key=_identity(value, "task_id", MAX_TASK_KEY, problems) or _key_of(question or as_text(messages)),
+        question=question,
+        data_source=short_text(as_text(value.get("data_source")), "data_source", MAX_DATA_SOURCE, problems),
+        query_index=None,
+        sample_index=None,
+        policy_model=short_text(policy_model, "policy_model", MAX_POLICY_MODEL, problems),
+        messages=messages,
+        tools=tools_of(value.get("tools"), problems),
+        reference_answer=value.get("reference_answer", value.get("ground_truth")),
+        task_description=value.get("task_description"),
+        answer_text=_first_given(value, "answer_text", "answer"),
+        hints={key: item for key, item in value.items() if key not in _FIELDS},
+        labels=labels_of(value, messages, problems),
+        raw=record.raw,
+        line=record.line,
+    )
+    return draft if draft.record_id or problems else replace(draft, record_id=content_digest(draft))
+
+
+def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
+    """A given identity as text, or ``""`` where there is none."""
+    given = value.get(key)
+    if given is None:
+        return ""
+    if type(given) is int:
+        return str(given)
+    if not isinstance(given, str) or not given:
+        problems.add(key, "must be a text that is not empty, or a whole number")
+        return ""
+    if len(escape(given)) > limit:
+        problems.add(key, f"is longer than {limit} characters")
+    return given
+
+
+def _key_of(text: str) -> str:
+    return sha256_hex(text.encode("utf-8", "surrogatepass"))
+
+
+def _first_given(value: dict[str, Any], *keys: str) -> str | None:
+    given = next((value[key] for key in keys if value.get(key) is not None), None)
+    return None if given is None else as_text(given)

@@ -1,0 +1,137 @@
+"""Checks that the formats share: messages, tools, labels in the file, identities seen twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from annotation.core.jsonlines import RecordError
+from annotation.core.labels import MAX_INDEX, read_step_labels, read_value, shown
+from annotation.core.messages import message_text
+from annotation.core.text import escape
+from annotation.core.trajectory import FileLabels
+
+MAX_PROBLEMS_PER_RECORD: Final = 20
+LABEL_KEYS: Final = frozenset({"step_labels", "final_label"})
+
+
+class Problems:
+    """What is wrong with one record: the first findings, and how many more there are."""
+
+    def __init__(self, filename: str, line: int) -> None:
+        self.filename = filename
+        self.line = line
+        self.found: list[tuple[str, str]] = []
+
+    def add(self, name: str, reason: str) -> None:
+        """Note that the field ``name`` (a path within the record) is wrong."""
+        self.found.append((name, reason))
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def errors(self) -> Iterator[RecordError]:
+        """The findings, as errors of the file."""
+        for name, reason in self.found[:MAX_PROBLEMS_PER_RECORD]:
+            yield RecordError(self.filename, self.line, name, reason)
+        if (more := len(self.found) - MAX_PROBLEMS_PER_RECORD) > 0:
+            yield RecordError(self.filename, self.line, "", f"has {more:,} more errors like these")
+
+
+class Identities:
+    """The identities met in a file, eight bytes each, so that memory stays small for any file."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, int] = {}
+
+    def check(self, record_id: str, line: int, name: str, problems: Problems) -> None:
+        """Note ``record_id``; a problem of field ``name`` if an earlier line has the same."""
+        digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        first = self._lines.setdefault(int.from_bytes(digest, "big"), line)
+        if first != line:
+            problems.add(name, f"{shown(record_id)} occurs twice in this file, in lines {first} and {line}")
+
+
+def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
+    """``value`` as messages: objects with a role, at least one of them the assistant's."""
+    if not isinstance(value, list):
+        problems.add("messages", "is missing" if value is None else "must be a list of messages")
+        return []
+    if not value:
+        problems.add("messages", "is empty")
+        return []
+    assistant = False
+    for index, message in enumerate(value):
+        if not isinstance(message, dict):
+            problems.add(f"messages[{index}]", "must be an object with a role")
+            continue
+        role = message.get("role")
+        if not isinstance(role, str) or not role:
+            problems.add(f"messages[{index}].role", "is missing" if role is None else "must be a word such as user")
+        elif role == "assistant":
+            assistant = True
+    if not assistant:
+        problems.add("messages", "has no assistant message, so there is no step to label")
+    return value
+
+
+def tools_of(value: Any, problems: Problems) -> list[Any]:
+    """``value`` as a list of tool schemas; null is none."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        problems.add("tools", "must be a list")
+        return []
+    return value
+
+
+def labels_of(record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems) -> FileLabels | None:
+    """The labels that stand in a trajectory record, checked against its messages; ``None`` if there are none."""
+    given = record.get("step_labels")
+    final = record.get("final_label")
+    if given is None and final is None:
+        return None
+    if not isinstance(given, dict | None):
+        problems.add("step_labels", "must be an object of message index and label")
+        return None
+    step_labels = dict(read_step_labels(given or {}, problems.found))
+    for index in step_labels:
+        message = messages[index] if index < len(messages) else None
+        if message is None:
+            problems.add(f"step_labels.{index}", f"there is no such message; the last one is {len(messages) - 1}")
+        elif not isinstance(message, dict) or message.get("role") != "assistant":
+            problems.add(f"step_labels.{index}", "is not a step: that message is not the assistant’s")
+    return FileLabels(step_labels, read_value(final, "final_label", problems.found))
+
+
+def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
+    """A required index: a whole number from 0 to 2³¹ − 1."""
+    value = record.get(key)
+    if type(value) is int and 0 <= value <= MAX_INDEX:
+        return value
+    problems.add(key, "is missing" if value is None else f"must be a whole number from 0, not {shown(value)}")
+    return 0
+
+
+def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
+    """``value``, which must fit a column of ``limit`` characters once escaped."""
+    if len(escape(value)) > limit:
+        problems.add(name, f"is longer than {limit} characters")
+    return value
+
+
+def first_text(messages: list[dict[str, Any]], role: str) -> str:
+    """All the text of the first message of ``role``, or ``""``."""
+    return next(
+        (message_text(message) for message in messages if isinstance(message, dict) and message.get("role") == role),
+        "",
+    )
+
+
+def as_text(value: Any) -> str:
+    """A string as it is, nothing as ``""``, anything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
