@@ -1,4 +1,4 @@
-"""Agreement figures: against scikit-learn and statsmodels, textbook examples, and the published predictions."""
+"""Agreement figures: against scikit-learn, statsmodels, textbook examples and the published predictions."""
 
 import json
 import time
@@ -371,7 +371,7 @@ def test_a_large_project_is_summarised_within_a_second() -> None:
 
 
 def published() -> tuple[list[list[int]], list[list[dict[int, int]]], list[list[int]]]:
-    """Label rows of GPT-5.2 (1) and DeepSeek-V3.2 (2) on HotpotQA, and by trajectory the labels and outcomes."""
+    """Rows of GPT-5.2 (1) and DeepSeek-V3.2 (2) on HotpotQA; by trajectory, the labels and outcomes."""
     records = [json.loads(line) for line in (DATA / "hotpotqa.jsonl").read_text("utf-8").splitlines()]
     rows: list[list[int]] = []
     labels: list[list[dict[int, int]]] = [[] for _ in records]
@@ -393,7 +393,7 @@ def published() -> tuple[list[list[int]], list[list[dict[int, int]]], list[list[
     return rows, labels, outcomes
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the published files are not here")
+@pytest.mark.published
 def test_the_published_figures() -> None:
     rows, labels, outcomes = published()
     summary = summarise(LabelTable.of(rows), rng=np.random.default_rng(0))

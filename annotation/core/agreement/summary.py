@@ -188,7 +188,7 @@ def summarise(
 
 
 def _features(pairs: Pairs) -> tuple[FloatArray, IntArray, IntArray]:
-    """Sums for every (pair, task) that occurs: features (rows, _WIDTH); and the rows' pair and task, sorted."""
+    """Sums for every (pair, task) that occurs: features (rows, _WIDTH), and each row's pair and task."""
     key = pairs.pair * max(pairs.n_tasks, 1) + pairs.task
     keys, row = np.unique(key, return_inverse=True)
     row = row.reshape(-1)
