@@ -16,6 +16,7 @@ class Assignment(models.Model):
     """One annotator's turn at one trajectory, in slot 0 … N−1.
 
     `slot` is null while the assignment is returned or expired: it keeps its draft and has lost its place.
+    `claim_key` is made by the page that claims: a double click sends the same one and gets the same assignment.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
@@ -26,8 +27,7 @@ class Assignment(models.Model):
     slot = models.PositiveSmallIntegerField(null=True, blank=True)
     state = models.CharField(max_length=12, default=AssignmentState.OPEN.value)
     guideline_version = models.PositiveIntegerField(default=0)
-    note = models.TextField(blank=True)
-    note_version = models.PositiveIntegerField(default=0)
+    claim_key = models.CharField(max_length=64, null=True, blank=True)
     return_reason = models.TextField(blank=True)
     imported = models.BooleanField(default=False)
     claimed_at = models.DateTimeField()
@@ -43,6 +43,7 @@ class Assignment(models.Model):
                 name="assignment_slot_once",
             ),
             models.UniqueConstraint(fields=("trajectory", "annotator"), name="assignment_annotator_once"),
+            models.UniqueConstraint(fields=("annotator", "claim_key"), name="assignment_claim_key_once"),
             models.CheckConstraint(
                 condition=Q(state__in=[state.value for state in AssignmentState]),
                 name="assignment_state_known",

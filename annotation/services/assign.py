@@ -1,0 +1,178 @@
+"""Who labels what: claiming the next trajectory, giving it back, taking it up again."""
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
+from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
+from annotation.models import (
+    ACTIVE_STATES,
+    Assignment,
+    Exposure,
+    Guideline,
+    Membership,
+    Project,
+    Trajectory,
+    User,
+)
+from annotation.policies import require
+
+from . import audit, projects
+from .transitions import advance
+
+MAX_REASON = 2_000
+CLAIM_TRIES = 5
+NOTHING_LEFT = "There is nothing left for you to label in this project."
+
+
+def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
+    """What a person may claim, in queue order: a free slot, never theirs before, nothing of it seen."""
+    theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    seen = Exposure.objects.filter(
+        trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
+    )
+    return (
+        Trajectory.objects.filter(
+            ~Exists(theirs), ~Exists(seen), project=project, live=True, free_slots__gt=0, position__gte=cursor
+        )
+        .only("pk", "position")
+        .order_by("position")
+    )
+
+
+def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
+    """The first row, locked. On PostgreSQL rows that others are claiming are passed over, then waited for."""
+    if connection.features.has_select_for_update_skip_locked:
+        passing = queryset.select_for_update(skip_locked=True, of=("self",)).first()
+        if passing is not None:
+            return passing
+        return queryset.select_for_update(of=("self",)).first()
+    return queryset.first()
+
+
+def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -> Assignment:
+    """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the same one.
+
+    Raises Conflict (code "nothing_left") when there is nothing for this person.
+    """
+    require(actor, "claim", project)
+    for _ in range(CLAIM_TRIES):
+        try:
+            with transaction.atomic():
+                return _claim(actor, project, claim_key)
+        except (IntegrityError, StaleState):
+            continue  # somebody else was faster; look again
+    raise Conflict("Many people are claiming at this moment; try again.", code="busy")
+
+
+def _claim(actor: User, project: Project, claim_key: str | None) -> Assignment:
+    if claim_key:
+        again = Assignment.objects.filter(annotator=actor, claim_key=claim_key).first()
+        if again is not None:
+            return again
+    membership = Membership.objects.get(project=project, user=actor)
+    chosen = _first(_claimable(actor, project, membership.claim_cursor))
+    if chosen is None and membership.claim_cursor:
+        # The cursor is a short cut, not the truth: before saying no, look from the start.
+        chosen = _first(_claimable(actor, project, 0))
+    if chosen is None:
+        raise Conflict(NOTHING_LEFT, code="nothing_left")
+    slot = _take_slot(chosen.pk, project.pk)
+    assignment = Assignment.objects.create(
+        project=project,
+        trajectory_id=chosen.pk,
+        annotator=actor,
+        slot=slot,
+        guideline_version=guideline_in_force(project.pk),
+        claim_key=claim_key or None,
+        claimed_at=timezone.now(),
+    )
+    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
+        claim_cursor=chosen.position
+    )
+    return assignment
+
+
+def guideline_in_force(project_id: int) -> int:
+    """The number of the newest guidelines, 0 when there are none."""
+    return (
+        Guideline.objects.filter(project=project_id)
+        .order_by("-version")
+        .values_list("version", flat=True)
+        .first()
+        or 0
+    )
+
+
+def _take_slot(trajectory_id: int, project_id: int) -> int:
+    """Take one free slot of a trajectory (its row is locked from here on) and say which.
+
+    Raises StaleState when there is none any more.
+    """
+    taken = Trajectory.objects.filter(
+        pk=trajectory_id, live=True, free_slots__gt=0, state=TrajectoryState.LABELLING
+    ).update(free_slots=F("free_slots") - 1)
+    if not taken:
+        raise StaleState("All places at this trajectory are taken.", code="no_free_slot")
+    wanted = Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id)
+    held = set(
+        Assignment.objects.filter(trajectory=trajectory_id, state__in=ACTIVE_STATES).values_list(
+            "slot", flat=True
+        )
+    )
+    return min(slot for slot in range(wanted) if slot not in held)
+
+
+def take_slot(*, trajectory: Trajectory) -> int:
+    """A slot for finished labels that come from a file; for services that have asked permission themselves."""
+    return _take_slot(trajectory.pk, trajectory.project_id)
+
+
+@transaction.atomic
+def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> Assignment:
+    """Give a trajectory back unfinished: the draft is kept, the slot is free for somebody else."""
+    require(actor, "label", assignment)
+    reason = reason.strip()
+    if not reason:
+        raise Invalid("Say why you give it back.", fields={"reason": "Say why you give it back."})
+    if len(reason) > MAX_REASON:
+        message = f"Keep the reason under {MAX_REASON:,} characters."
+        raise Invalid(message, fields={"reason": message})
+    advance(
+        Assignment,
+        assignment.pk,
+        AssignmentState.OPEN,
+        AssignmentState.RETURNED,
+        slot=None,
+        returned_at=timezone.now(),
+        return_reason=reason,
+    )
+    trajectory = assignment.trajectory
+    Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
+    projects.lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
+    audit.record(actor=actor, verb="assignment.return", project=assignment.project, obj=assignment)
+    assignment.refresh_from_db()
+    return assignment
+
+
+@transaction.atomic
+def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
+    """Take up a returned trajectory again, draft included, if a slot is still free."""
+    require(actor, "label", assignment)
+    current = Assignment.objects.select_for_update().filter(pk=assignment.pk).first()
+    if current is None:
+        raise NotFound("There is no such assignment.")
+    slot = _take_slot(current.trajectory_id, current.project_id)
+    advance(
+        Assignment,
+        current.pk,
+        (AssignmentState.RETURNED, AssignmentState.EXPIRED),
+        AssignmentState.OPEN,
+        slot=slot,
+        returned_at=None,
+        return_reason="",
+    )
+    audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
+    current.refresh_from_db()
+    return current

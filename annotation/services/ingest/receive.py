@@ -1,0 +1,121 @@
+"""Taking a file in: its bytes are stored and checksummed before anything is read."""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core.errors import Invalid, StaleState
+from annotation.core.vocabulary import ImportState
+from annotation.importers import FORMATS, sniff
+from annotation.models import ImportFile, Project
+from annotation.policies import Actor, recorded, require
+
+from .. import audit, projects
+from ..transitions import advance
+
+HEAD = 64 * 1024
+# How long a queued import may wait before the reaper sends its job again.
+QUEUE_PATIENCE = timedelta(seconds=30)
+UNFINISHED = (ImportState.UPLOADED, ImportState.QUEUED, ImportState.RUNNING)
+
+
+def stored_path(source: ImportFile) -> Path:
+    """Where the bytes of an import lie until it has ended."""
+    return Path(settings.UPLOAD_DIR) / source.stored_as
+
+
+def receive_file(
+    *,
+    actor: Actor,
+    project: Project,
+    subset: str,
+    filename: str,
+    chunks: Iterable[bytes],
+    format: str = "",
+    replace: bool = False,
+    policy_models: Mapping[int, str] | None = None,
+    enqueue: bool = True,
+) -> ImportFile:
+    """Store a file and queue its import into `subset` (made when missing).
+
+    `chunks` are its bytes in order. `format` names an importer; empty: it is sniffed from the first bytes.
+    `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own process.
+    Raises Invalid for an empty file, an unknown format or one that cannot be told.
+    """
+    require(actor, "import", project)
+    if format and format not in FORMATS:
+        known = ", ".join(sorted(FORMATS))
+        raise Invalid(
+            f"Unknown format “{format}”; choose one of {known}.", fields={"format": f"One of {known}."}
+        )
+    name = Path(filename.replace("\\", "/")).name.replace("\x00", "")[:255] or "upload"
+    stored_as = f"{uuid.uuid4().hex}.import"
+    path = Path(settings.UPLOAD_DIR) / stored_as
+    try:
+        head, size, sha256 = _store(path, chunks)
+        if size == 0:
+            raise Invalid(f"{name} is empty.", code="empty_file", fields={"file": "The file is empty."})
+        chosen = format or sniff(head).name
+        with transaction.atomic():
+            source = ImportFile.objects.create(
+                project=project,
+                subset=projects.ensure_subset(actor=actor, project=project, name=subset),
+                filename=name,
+                stored_as=stored_as,
+                format=chosen,
+                sha256=sha256,
+                size=size,
+                replace=replace,
+                policy_models={str(index): model for index, model in (policy_models or {}).items()},
+                state=ImportState.QUEUED if enqueue else ImportState.UPLOADED,
+                progress_total=size,
+                lease_until=timezone.now() + QUEUE_PATIENCE if enqueue else None,
+                created_by=recorded(actor),
+                created_at=timezone.now(),
+            )
+            audit.record(
+                actor=actor, verb="import.receive", project=project, obj=source, sha256=sha256, size=size
+            )
+            if enqueue:
+                dispatch.send("run_import", source.pk)
+            return source
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
+    """Write the chunks to `path`: (the first 64 KiB, size in bytes, sha256)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest, size, head = hashlib.sha256(), 0, b""
+    with path.open("wb") as out:
+        for chunk in chunks:
+            out.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+            if len(head) < HEAD:
+                head += chunk[: HEAD - len(head)]
+    return head, size, digest.hexdigest()
+
+
+@transaction.atomic
+def abandon(*, actor: Actor, source: ImportFile) -> None:
+    """Stop an import that has not ended; what it has written so far is swept away.
+
+    Raises StaleState when it has ended already.
+    """
+    require(actor, "import", source)
+    if source.state not in UNFINISHED:
+        raise StaleState("This import has ended already.", code="import_ended")
+    advance(
+        ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
+    )
+    audit.record(actor=actor, verb="import.abandon", project=source.project, obj=source)
+    dispatch.send("reap")
