@@ -1,0 +1,151 @@
+"""What is waiting for a person, project by project. The number of queries does not depend on how many there are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from annotation import policies
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    ExposureKind,
+    ImportState,
+    Role,
+    TrajectoryState,
+)
+from annotation.models import Adjudication, Assignment, Exposure, ImportFile, Membership, Project, Trajectory, User
+
+OPEN_SHOWN = 5
+PROJECTS_SHOWN = 30
+UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
+
+
+@dataclass
+class Waiting:
+    """One project on the home page: what this person can do in it now.
+
+    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators, `disputes` (cases nobody
+    has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
+    """
+
+    project: Project
+    roles: frozenset[Role]
+    open: list[Assignment] = field(default_factory=list)
+    open_count: int = 0
+    submitted_count: int = 0
+    can_claim: bool = False
+    disputes: int = 0
+    cases: list[Adjudication] = field(default_factory=list)
+    imports: list[ImportFile] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All trajectories of the project (admins)."""
+        return sum(self.counts.values())
+
+    @property
+    def resolved(self) -> int:
+        """Those with a consensus (admins)."""
+        return self.counts.get(TrajectoryState.UNANIMOUS, 0) + self.counts.get(TrajectoryState.ADJUDICATED, 0)
+
+
+def waiting_for(user: User) -> list[Waiting]:
+    """The projects of a person, the first 30 by name, with what waits in each. At most eight queries."""
+    projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
+    memberships = {row.project_id: row for row in _memberships(user, projects)}
+    cards = {}
+    for project in projects:
+        member = memberships.get(project.pk)
+        roles = set(member.roles) if member is not None else set()
+        if user.is_superuser:
+            roles.add(Role.ADMIN)
+        cards[project.pk] = Waiting(project=project, roles=frozenset(roles))
+        if member is not None:
+            cards[project.pk].can_claim = member.is_annotator and member.has_work  # type: ignore[attr-defined]
+    _own_work(user, cards)
+    _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
+    _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
+    return list(cards.values())
+
+
+def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
+    """The person's memberships, each with `has_work`: something beyond their cursor is free for them."""
+    theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    seen = Exposure.objects.filter(
+        trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
+    )
+    free = Trajectory.objects.filter(
+        ~Exists(theirs),
+        ~Exists(seen),
+        project=OuterRef("project"),
+        live=True,
+        free_slots__gt=0,
+        position__gte=OuterRef("claim_cursor"),
+    )
+    rows = Membership.objects.filter(user=user, project__in=[project.pk for project in projects])
+    return rows.annotate(has_work=Exists(free))
+
+
+def can_claim(user: User, project: Project) -> bool:
+    """Whether something in a project is free for this person to label. One query."""
+    row = _memberships(user, [project]).first()
+    return row is not None and row.is_annotator and row.has_work
+
+
+def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Assignments with their trajectory, and `done`: how many of its steps have a label."""
+    labelled = Count("labels", filter=Q(labels__value__isnull=False))
+    return assignments.select_related("trajectory__subset").annotate(done=labelled)
+
+
+def _own_work(user: User, cards: dict[int, Waiting]) -> None:
+    own = Assignment.objects.filter(annotator=user, project__in=cards)
+    for row in own.values("project", "state").annotate(n=Count("pk")).order_by():
+        if row["state"] == AssignmentState.OPEN:
+            cards[row["project"]].open_count = row["n"]
+        elif row["state"] == AssignmentState.SUBMITTED:
+            cards[row["project"]].submitted_count = row["n"]
+    if any(card.open_count for card in cards.values()):
+        newest = with_progress(own.filter(state=AssignmentState.OPEN)).order_by("-claimed_at", "-pk")
+        for assignment in newest[: OPEN_SHOWN * PROJECTS_SHOWN]:
+            card = cards[assignment.project_id]
+            if len(card.open) < OPEN_SHOWN:
+                card.open.append(assignment)
+
+
+def disputes(user: User, projects: Iterable[int]) -> QuerySet[Trajectory]:
+    """Disputed trajectories that nobody has taken and that this person has not labelled."""
+    active = Adjudication.objects.filter(trajectory=OuterRef("pk")).exclude(state=AdjudicationState.RELEASED)
+    labelled = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    return Trajectory.objects.filter(
+        ~Exists(active), ~Exists(labelled), project__in=projects, live=True, state=TrajectoryState.DISPUTED
+    )
+
+
+def _disputes(user: User, cards: dict[int, Waiting]) -> None:
+    if not cards:
+        return
+    for row in disputes(user, cards).values("project").annotate(n=Count("pk")).order_by():
+        cards[row["project"]].disputes = row["n"]
+    cases = Adjudication.objects.filter(adjudicator=user, project__in=cards, state=AdjudicationState.OPEN)
+    for case in cases.select_related("trajectory__subset"):
+        cards[case.project_id].cases.append(case)
+
+
+def _for_admins(user: User, cards: dict[int, Waiting]) -> None:
+    if not cards:
+        return
+    states: dict[int, dict[str, int]] = defaultdict(dict)
+    rows = Trajectory.objects.filter(project__in=cards, live=True).values("project", state_name=F("state"))
+    for row in rows.annotate(n=Count("pk")).order_by():
+        states[row["project"]][row["state_name"]] = row["n"]
+    for pk, counts in states.items():
+        cards[pk].counts = counts
+    running = policies.visible(user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED))
+    for row in running.select_related("subset").defer("errors"):
+        cards[row.project_id].imports.append(row)

@@ -1,0 +1,19 @@
+"""What pages accept: parsing and shape; permission and rules are the services'."""
+
+from collections.abc import Mapping
+
+from django import forms
+
+from annotation.core.errors import Invalid
+
+
+def add_errors(form: forms.Form | forms.BaseForm, error: Invalid, names: Mapping[str, str] | None = None) -> None:
+    """Put a service's refusal where it belongs: on its fields, or above the form. `names` maps theirs to ours."""
+    placed = False
+    for name, why in error.fields.items():
+        field = (names or {}).get(name, name)
+        if field in form.fields:
+            form.add_error(field, why)
+            placed = True
+    if not placed:
+        form.add_error(None, " ".join([error.message, *error.fields.values()]) if error.fields else error.message)

@@ -1,0 +1,86 @@
+"""Forms about oneself: profile, tokens, joining, and accounts an admin makes."""
+
+from functools import cache
+from zoneinfo import available_timezones
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import User
+
+
+@cache
+def zones() -> list[tuple[str, str]]:
+    """The IANA zones people choose from: those with a place in their name, and UTC."""
+    names = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix")))
+    return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in names)]
+
+
+def zone_choices() -> list[tuple[str, str]]:
+    """The server's own zone first, then all."""
+    return [("", _("The server’s own (%(zone)s)") % {"zone": settings.TIME_ZONE}), *zones()]
+
+
+class ProfileForm(forms.Form):
+    """A person's own settings."""
+
+    display_name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Shown instead of your user name.")
+    )
+    email = forms.EmailField(label=_("E-mail address"), required=False)
+    time_zone = forms.ChoiceField(label=_("Time zone"), choices=zone_choices, required=False)
+    language = forms.ChoiceField(
+        label=_("Language"), choices=[("", _("The browser’s")), *settings.LANGUAGES], required=False
+    )
+    theme = forms.ChoiceField(label=_("Theme"), choices=User.Theme.choices, required=False)
+
+
+class TokenForm(forms.Form):
+    """A new personal API token."""
+
+    name = forms.CharField(label=_("Name"), max_length=80, help_text=_("What the token is for."))
+    days = forms.TypedChoiceField(
+        label=_("Valid for"),
+        coerce=int,
+        choices=[(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))],
+        initial=90,
+    )
+
+
+class JoinForm(forms.Form):
+    """The account that an invitation makes."""
+
+    username = forms.CharField(label=_("User name"), max_length=150, widget=forms.TextInput({"autocomplete": "username"}))
+    display_name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, widget=forms.TextInput({"autocomplete": "name"})
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        help_text=_("At least 8 characters, not only digits, and nothing that is often used."),
+    )
+    password_again = forms.CharField(
+        label=_("Password again"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
+    )
+
+    def clean(self) -> dict[str, str]:
+        """The two passwords must be the same."""
+        values = super().clean() or {}
+        if values.get("password") and values.get("password") != values.get("password_again"):
+            self.add_error("password_again", _("The two passwords are not the same."))
+        return values
+
+
+class PersonForm(forms.Form):
+    """An account that an admin makes; its owner chooses the password through a one-time link."""
+
+    username = forms.CharField(label=_("User name"), max_length=150)
+    display_name = forms.CharField(label=_("Name"), max_length=120, required=False)
+    email = forms.EmailField(label=_("E-mail address"), required=False)
+    is_superuser = forms.BooleanField(
+        label=_("May administer the whole site"),
+        required=False,
+        help_text=_("Makes projects and accounts, and is an admin of every project."),
+    )

@@ -1,0 +1,105 @@
+"""Forms of a project: its settings, guidelines and members."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from annotation.core.vocabulary import SuggestionPolicy
+from annotation.models import MAX_ANNOTATORS
+
+POLICIES = [
+    (SuggestionPolicy.AFTER_LABEL.value, _("after their own label of the step")),
+    (SuggestionPolicy.AFTER_SUBMIT.value, _("after they have submitted")),
+    (SuggestionPolicy.ALWAYS.value, _("always (no label is blind then)")),
+    (SuggestionPolicy.NEVER.value, pgettext_lazy("suggestions", "never")),
+]
+
+
+class SettingsForm(forms.Form):
+    """The settings of a project."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    description = forms.CharField(label=_("Description"), required=False, widget=forms.Textarea({"rows": 3}))
+    annotators_per_trajectory = forms.IntegerField(
+        label=_("Annotators per trajectory"),
+        min_value=1,
+        max_value=MAX_ANNOTATORS,
+        initial=2,
+        help_text=_("Exactly so many people label each trajectory. Fixed as soon as the first one is claimed."),
+    )
+    suggestion_policy = forms.ChoiceField(
+        label=_("Annotators see suggestions"), choices=POLICIES, initial=SuggestionPolicy.AFTER_LABEL.value
+    )
+    show_reference_answer = forms.BooleanField(label=_("Annotators see the reference answer"), required=False, initial=True)
+    show_reward_hints = forms.BooleanField(
+        label=_("Annotators see reward hints"),
+        required=False,
+        help_text=_("What the environment said about success. Off keeps labels free of hindsight."),
+    )
+    carry_forward = forms.BooleanField(
+        label=_("Propose +1 after an explicit +1"),
+        required=False,
+        help_text=_("Saves keys, but a wrong proposal can hide the first error. Off by default."),
+    )
+
+
+class CreateForm(SettingsForm):
+    """A new project: settings, and its place in addresses."""
+
+    slug = forms.SlugField(
+        label=_("Slug"),
+        max_length=64,
+        required=False,
+        help_text=_("Its name in addresses and commands; made from the name when left empty."),
+    )
+    field_order = ("name", "slug", "description")
+
+
+class GuidelinesForm(forms.Form):
+    """The text of the guidelines."""
+
+    text = forms.CharField(
+        label=_("Guidelines"),
+        required=False,
+        strip=False,
+        max_length=200_000,
+        widget=forms.Textarea({"rows": 24, "class": "mono", "spellcheck": "true"}),
+        help_text=_("Markdown. Saving puts a new version in force; every assignment notes the version it began with."),
+    )
+
+
+class RolesForm(forms.Form):
+    """The roles of a member; at least one."""
+
+    is_annotator = forms.BooleanField(label=_("annotator"), required=False)
+    is_adjudicator = forms.BooleanField(label=_("adjudicator"), required=False)
+    is_admin = forms.BooleanField(label=_("admin"), required=False)
+
+    def clean(self) -> dict[str, object]:
+        """At least one role."""
+        values = super().clean() or {}
+        if not any(values.get(name) for name in ("is_annotator", "is_adjudicator", "is_admin")):
+            raise forms.ValidationError(_("Choose at least one role."))
+        return values
+
+
+class InviteForm(RolesForm):
+    """An invitation by link, or by mail."""
+
+    email = forms.EmailField(
+        label=_("E-mail address"), required=False, help_text=_("Leave it empty for a link that you hand over yourself.")
+    )
+    field_order = ("email",)
+
+
+class AddMemberForm(RolesForm):
+    """A person who has an account already."""
+
+    username = forms.CharField(label=_("User name"), max_length=150)
+    field_order = ("username",)
+
+
+class SubsetForm(forms.Form):
+    """How the propagation rule treats user messages in a subset."""
+
+    suspend_on_user_turn = forms.BooleanField(required=False)

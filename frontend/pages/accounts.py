@@ -1,0 +1,141 @@
+"""Signing in and out, passwords, themes, and joining by invitation."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login, views
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse, reverse_lazy
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.core.errors import Invalid
+from annotation.models import User
+from annotation.services import accounts, projects
+from frontend.context import THEME_COOKIE
+from frontend.forms import add_errors
+from frontend.forms.accounts import JoinForm
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+YEAR = timedelta(days=365)
+
+
+def safe_next(request: HttpRequest, fallback: str) -> str:
+    """Where to go after a form: the page it names, when that is one of ours."""
+    wanted = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if ours else fallback
+
+
+def remember_theme(response: HttpResponse, theme: str) -> HttpResponse:
+    """Keep the theme in a cookie, which also serves people who are not signed in."""
+    if theme in User.Theme.values and theme:
+        response.set_cookie(
+            THEME_COOKIE, theme, max_age=YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
+        )
+    else:
+        response.delete_cookie(THEME_COOKIE, samesite="Lax")
+    return response
+
+
+class SignIn(views.LoginView):
+    """Sign in; failures are counted and lead to the lockout page."""
+
+    template_name = "frontend/accounts/sign_in.html"
+    redirect_authenticated_user = True
+    extra_context = {"mail": settings.MAIL_ENABLED}
+
+    def form_valid(self, form: object) -> HttpResponseBase:
+        """Bring the person's own theme along."""
+        response = super().form_valid(form)  # type: ignore[arg-type]
+        theme = getattr(self.request.user, "theme", "")
+        return remember_theme(response, theme) if theme else response
+
+
+class PasswordChange(views.PasswordChangeView):
+    """Change one's own password."""
+
+    template_name = "frontend/accounts/password_change.html"
+    success_url = reverse_lazy("frontend:profile")
+
+    def form_valid(self, form: object) -> HttpResponse:
+        """Say that it worked."""
+        messages.success(self.request, _("Your password has been changed."))
+        return super().form_valid(form)  # type: ignore[arg-type]
+
+
+class PasswordReset(views.PasswordResetView):
+    """Ask for a link by mail; without a mail server, the page says whom to ask instead."""
+
+    template_name = "frontend/accounts/password_reset.html"
+    email_template_name = "frontend/mail/password_reset.txt"
+    subject_template_name = "frontend/mail/password_reset_subject.txt"
+    success_url = reverse_lazy("frontend:sign-in")
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        """Whether there is a mail server."""
+        return super().get_context_data(mail=settings.MAIL_ENABLED, **kwargs)
+
+    def form_valid(self, form: object) -> HttpResponse:
+        """The same answer whether the address is known or not."""
+        if not settings.MAIL_ENABLED:
+            return self.render_to_response(self.get_context_data(form=form))
+        messages.success(self.request, _("If an account has this address, a link is on its way to it."))
+        return super().form_valid(form)  # type: ignore[arg-type]
+
+
+class PasswordResetConfirm(views.PasswordResetConfirmView):
+    """Set a new password with a one-time link, from a mail or from an admin."""
+
+    template_name = "frontend/accounts/password_reset_confirm.html"
+    success_url = reverse_lazy("frontend:sign-in")
+    reset_url_token = "new"
+
+    def form_valid(self, form: object) -> HttpResponse:
+        """Say that it worked."""
+        messages.success(self.request, _("Your new password is set; sign in with it."))
+        return super().form_valid(form)  # type: ignore[arg-type]
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Choose light, dark or the system's own; kept in a cookie, and in the profile of whoever is signed in."""
+    wanted = request.POST.get("theme", "")
+    if wanted not in User.Theme.values:
+        wanted = ""
+    if isinstance(request.user, User) and request.user.theme != wanted:
+        accounts.update_profile(actor=request.user, user=request.user, values={"theme": wanted})
+    return remember_theme(redirect(safe_next(request, reverse("frontend:home"))), wanted)
+
+
+@sensitive_post_parameters("password", "password_again")
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Join a project with a link: as the account that is signed in, or with a new one."""
+    found = projects.invitation_of(secret=token)
+    known = request.user if isinstance(request.user, User) else None
+    form = JoinForm(request.POST if request.method == "POST" and known is None else None)
+    if request.method == "POST" and (known is not None or form.is_valid()):
+        try:
+            user, _membership = projects.accept_invitation(
+                secret=token,
+                user=known,
+                **({} if known else {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}),
+            )
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            if known is None:
+                login(request, user, backend=BACKEND)
+            messages.success(request, _("Welcome to %(project)s.") % {"project": found.project.name})
+            return redirect("frontend:project", found.project.slug)
+    context = {"invitation": found, "form": form, "token": token}
+    return render(request, "frontend/accounts/invitation.html", context, status=400 if form.errors else 200)

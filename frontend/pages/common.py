@@ -1,0 +1,128 @@
+"""What the pages of a project share: the project, the roles held in it, its navigation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from annotation import policies
+from annotation.core.vocabulary import Role
+from annotation.models import Project, User
+
+PER_PAGE = 50
+
+# section -> (title, URL name, verb that opens it); in groups, in the order of the line DESIGN §1.
+NAVIGATION = (
+    (
+        _("Label"),
+        (
+            ("overview", _("Overview"), "project", "project.view"),
+            ("work", _("My work"), "work", "claim"),
+            ("adjudication", _("Adjudication"), "adjudication-queue", "adjudicate"),
+            ("guidelines", _("Guidelines"), "guidelines", "project.view"),
+        ),
+    ),
+    (
+        pgettext_lazy("navigation", "Data"),
+        (
+            ("import", pgettext_lazy("navigation", "Import"), "imports", "import"),
+            ("trajectories", _("Trajectories"), "trajectories", "trajectory.list"),
+        ),
+    ),
+    (
+        _("Results"),
+        (
+            ("agreement", _("Agreement"), "agreement", "agreement.view"),
+            ("releases", _("Releases"), "releases", "release.view"),
+        ),
+    ),
+    (
+        _("Project"),
+        (
+            ("members", _("Members"), "members", "members.change"),
+            ("settings", _("Settings"), "project-settings", "project.change"),
+            ("audit", _("Audit log"), "audit", "audit.view"),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """A project as one person sees it: the row, and the roles they hold in it."""
+
+    request: HttpRequest
+    project: Project
+    roles: frozenset[Role]
+
+    @property
+    def user(self) -> User:
+        """The signed-in person."""
+        return cast(User, self.request.user)
+
+    def may(self, verb: str) -> bool:
+        """Whether one of the roles held opens what `verb` names (services ask again)."""
+        return bool(self.roles & set(policies.VERBS[verb]))
+
+    def navigation(self, section: str) -> list[dict[str, Any]]:
+        """The groups of links that this person can use, with the present one marked."""
+        groups = []
+        for title, entries in NAVIGATION:
+            items = [
+                {
+                    "icon": key,
+                    "title": name,
+                    "url": reverse(f"frontend:{url}", args=[self.project.slug]),
+                    "current": key == section,
+                }
+                for key, name, url, verb in entries
+                if self.may(verb)
+            ]
+            if items:
+                groups.append({"title": title, "links": items})
+        return groups
+
+    def render(self, template: str, section: str, status: int = 200, **context: Any) -> HttpResponse:
+        """The page, with project, roles and navigation beside what it shows."""
+        known = {
+            "project": self.project,
+            "roles": self.roles,
+            "is_admin": Role.ADMIN in self.roles,
+            "is_annotator": Role.ANNOTATOR in self.roles,
+            "is_adjudicator": Role.ADJUDICATOR in self.roles,
+            "nav": self.navigation(section),
+            **context,
+        }
+        return render(self.request, f"frontend/{template}", known, status=status)
+
+
+def person(request: HttpRequest) -> User:
+    """The signed-in person (every page but the public ones has one)."""
+    return cast(User, request.user)
+
+
+def open_project(request: HttpRequest, slug: str, verb: str = "project.view") -> ProjectPage:
+    """The project of that slug for this person: 404 when it is not theirs to see, Denied without the role. 2 queries."""
+    project = get_object_or_404(policies.visible(request.user, Project.objects.all()), slug=slug)
+    return page_of(request, project, verb)
+
+
+def page_of(request: HttpRequest, project: Project, verb: str = "project.view") -> ProjectPage:
+    """The same for a project already at hand."""
+    opened = ProjectPage(request, project, policies.roles(person(request), project))
+    if not opened.may(verb):
+        policies.require(request.user, verb, project)
+    return opened
+
+
+def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:
+    """One page of a list; a number out of range gives the nearest page there is."""
+    return Paginator(rows, per_page).get_page(request.GET.get("page"))

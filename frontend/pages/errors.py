@@ -1,0 +1,100 @@
+"""The pages of what goes wrong: statuses, expected failures, CSRF, lockout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseServerError
+from django.template import TemplateDoesNotExist, loader
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.csrf import requires_csrf_token
+
+from annotation.core import errors
+
+STATUS = (
+    (errors.Denied, 403),
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.TooLarge, 413),
+    (errors.Invalid, 400),
+)
+
+TITLES = {
+    400: gettext_lazy("This request cannot be used"),
+    403: gettext_lazy("This is not open to you"),
+    404: gettext_lazy("There is nothing here"),
+    409: gettext_lazy("Things have changed in the meantime"),
+    413: gettext_lazy("This is too large"),
+    429: gettext_lazy("Too many attempts"),
+    500: gettext_lazy("Something went wrong on our side"),
+}
+
+
+def status_of(error: errors.TristepError) -> int:
+    """The HTTP status that an expected failure becomes."""
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
+
+
+@requires_csrf_token
+def page(request: HttpRequest, status: int, sentence: str, **context: Any) -> HttpResponse:
+    """One calm page with a status, one sentence and a way on."""
+    known = {"status": status, "title": TITLES.get(status, TITLES[400]), "sentence": sentence, **context}
+    return HttpResponse(loader.render_to_string("frontend/errors/problem.html", known, request), status=status)
+
+
+def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
+    """The page for an expected failure raised by a service or a report."""
+    fields = error.fields if isinstance(error, errors.Invalid) else {}
+    return page(request, status_of(error), error.message, fields=fields)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, for requests Django itself refuses."""
+    return page(request, 400, gettext("The browser sent something that could not be understood."))
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403, for PermissionDenied; the sentence of a failed sign-in check stands in the page."""
+    return page(request, 403, gettext("Your account may not open this page."))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404; the same whether a thing does not exist or is not for this person to see."""
+    return page(
+        request, 404, gettext("The address is wrong, the thing is gone, or it is not for your account to see.")
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, rendered without the request, so that whatever broke cannot break it again."""
+    try:
+        body = loader.render_to_string("frontend/errors/500.html")
+    except TemplateDoesNotExist:
+        return HttpResponseServerError("Something went wrong on our side.", content_type="text/plain")
+    return HttpResponseServerError(body)
+
+
+def too_large(request: HttpRequest, sentence: str) -> HttpResponse:
+    """413, for a body refused before anything read it."""
+    return page(request, 413, sentence)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 with advice: the form was old, or cookies are off."""
+    return page(
+        request,
+        403,
+        gettext("The form you sent was too old, or your browser does not keep cookies for this site."),
+        title=gettext("Please send the form again"),
+        advice=gettext("Go back, reload the page, and try once more. Nothing was changed."),
+    )
+
+
+def locked_out(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    """429, after repeated failed sign-ins with one name from one address."""
+    return page(
+        request,
+        429,
+        gettext("Signing in with this name is closed for 15 minutes, because of repeated wrong passwords."),
+        advice=gettext("If you have forgotten your password, ask an admin for a reset link."),
+    )

@@ -1,0 +1,119 @@
+"""Members of a project and invitations to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import policies
+from annotation.core.errors import Invalid
+from annotation.models import Invitation, Membership
+from annotation.reports import people
+from annotation.services import projects
+from frontend import mail
+from frontend.forms import add_errors
+from frontend.forms.projects import AddMemberForm, InviteForm, RolesForm
+from frontend.pages.common import ProjectPage, open_project, paginate
+
+VERB = "members.change"
+
+
+def _page(opened: ProjectPage, *, invite: InviteForm | None = None, add: AddMemberForm | None = None, **extra: Any) -> HttpResponse:
+    members = Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
+    waiting = Invitation.objects.filter(
+        project=opened.project, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    )
+    invite, add = invite or InviteForm(initial={"is_annotator": True}), add or AddMemberForm(initial={"is_annotator": True})
+    failed = (invite.is_bound and invite.errors) or (add.is_bound and add.errors)
+    return opened.render(
+        "projects/members.html",
+        "members",
+        status=400 if failed else 200,
+        page=paginate(opened.request, policies.visible(opened.user, members)),
+        invitations=policies.visible(opened.user, waiting),
+        invite=invite,
+        add=add,
+        **extra,
+    )
+
+
+@require_GET
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who works on the project, in which roles; open invitations; forms to invite and to add."""
+    return _page(open_project(request, slug, VERB))
+
+
+@require_POST
+def add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a person who has an account, by their exact user name."""
+    opened = open_project(request, slug, VERB)
+    form = AddMemberForm(request.POST, prefix=None)
+    if form.is_valid():
+        roles = dict(form.cleaned_data)
+        user = people.person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
+        if user is None:
+            form.add_error("username", _("There is no account with this user name; invite the person instead."))
+        elif Membership.objects.filter(project=opened.project, user=user).exists():
+            form.add_error("username", _("This person is a member already; change their roles in the list."))
+        else:
+            projects.add_member(actor=opened.user, project=opened.project, user=user, **roles)
+            messages.success(request, _("%(name)s is a member now.") % {"name": user})
+            return redirect("frontend:members", slug)
+    return _page(opened, add=form)
+
+
+@require_POST
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Set the roles of a member, or remove them."""
+    opened = open_project(request, slug, VERB)
+    found = Membership.objects.filter(project=opened.project).select_related("user", "project")
+    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    if "remove" in request.POST:
+        projects.remove_member(actor=opened.user, membership=membership)
+        messages.success(request, _("%(name)s is not a member any more.") % {"name": membership.user})
+        return redirect("frontend:members" if membership.user_id != opened.user.pk else "frontend:project", slug)
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("A member needs at least one role. Nothing was changed."))
+    else:
+        projects.add_member(
+            actor=opened.user, project=opened.project, user=membership.user, **form.cleaned_data
+        )
+        messages.success(request, _("The roles of %(name)s are saved.") % {"name": membership.user})
+    return redirect("frontend:members", slug)
+
+
+@never_cache
+@require_POST
+def invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
+    opened = open_project(request, slug, VERB)
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _page(opened, invite=form)
+    try:
+        invitation, secret = projects.invite(actor=opened.user, project=opened.project, **form.cleaned_data)
+    except Invalid as error:
+        add_errors(form, error)
+        return _page(opened, invite=form)
+    link = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
+    return _page(opened, link=link, mailed=mail.send_invitation(invitation, link), invited=invitation)
+
+
+@require_POST
+def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make an unused link invalid."""
+    opened = open_project(request, slug, VERB)
+    found = Invitation.objects.filter(project=opened.project).select_related("project")
+    invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    projects.revoke_invitation(actor=opened.user, invitation=invitation)
+    messages.success(request, _("The invitation is revoked."))
+    return redirect("frontend:members", slug)

@@ -1,0 +1,123 @@
+"""Template tags of the design system: marks, icons, figures, pagination."""
+
+from typing import Any
+
+from django import template
+from django.core.paginator import Page
+from django.http import QueryDict
+from django.utils.translation import gettext, pgettext
+
+from annotation.core.vocabulary import AssignmentState, ImportState, Role, TrajectoryState
+from frontend.icons import ICONS
+
+register = template.Library()
+
+KINDS = {1: "plus", 0: "zero", -1: "minus"}
+SIGNS = {1: "+1", 0: "0", -1: "−1"}
+
+BADGES = {
+    TrajectoryState.LABELLING: "",
+    TrajectoryState.UNANIMOUS: "good",
+    TrajectoryState.DISPUTED: "bad",
+    TrajectoryState.ADJUDICATED: "good",
+    AssignmentState.OPEN: "warn",
+    AssignmentState.SUBMITTED: "good",
+    AssignmentState.RETURNED: "outline",
+    AssignmentState.EXPIRED: "outline",
+    ImportState.UPLOADED: "",
+    ImportState.QUEUED: "",
+    ImportState.RUNNING: "warn",
+    ImportState.PUBLISHED: "good",
+    ImportState.FAILED: "bad",
+    ImportState.ABANDONED: "outline",
+}
+
+
+def state_names() -> dict[str, str]:
+    """The words people read for the states of trajectories, assignments, imports, and for roles."""
+    return {
+        TrajectoryState.LABELLING: gettext("labelling"),
+        TrajectoryState.UNANIMOUS: gettext("unanimous"),
+        TrajectoryState.DISPUTED: gettext("disputed"),
+        TrajectoryState.ADJUDICATED: gettext("adjudicated"),
+        AssignmentState.OPEN: pgettext("assignment", "open"),
+        AssignmentState.SUBMITTED: gettext("submitted"),
+        AssignmentState.RETURNED: gettext("returned"),
+        AssignmentState.EXPIRED: gettext("expired"),
+        ImportState.UPLOADED: gettext("uploaded"),
+        ImportState.QUEUED: gettext("waiting"),
+        ImportState.RUNNING: gettext("running"),
+        ImportState.PUBLISHED: gettext("published"),
+        ImportState.FAILED: gettext("failed"),
+        ImportState.ABANDONED: gettext("abandoned"),
+        Role.ANNOTATOR: gettext("annotator"),
+        Role.ADJUDICATOR: gettext("adjudicator"),
+        Role.ADMIN: gettext("admin"),
+    }
+
+
+@register.inclusion_tag("frontend/partials/icon.html")
+def icon(name: str) -> dict[str, str]:
+    """One decorative icon from frontend/icons.py."""
+    return {"path": ICONS[name]}
+
+
+@register.inclusion_tag("frontend/partials/mark.html")
+def mark(value: int | None, proposal: bool = False, chip: bool = False) -> dict[str, Any]:
+    """A label value by sign, shape and colour; `None` is "no label"."""
+    return {
+        "kind": "none" if value is None else KINDS[value],
+        "sign": None if value is None else SIGNS[value],
+        "proposal": proposal,
+        "chip": chip,
+    }
+
+
+@register.filter
+def sign(value: int | None) -> str:
+    """The value as people write it: +1, 0, −1 (a real minus), or a dash for none."""
+    return "–" if value is None else SIGNS[value]
+
+
+@register.filter
+def state_name(value: str) -> str:
+    """The translated word for a state or a role."""
+    return state_names().get(value, value)
+
+
+@register.filter
+def badge_kind(value: str) -> str:
+    """Which badge a state wears (the end of the class name)."""
+    kind = BADGES.get(value, "")  # type: ignore[call-overload]
+    return f"badge--{kind}" if kind else ""
+
+
+@register.filter
+def figure(value: float | None, places: int = 3) -> str:
+    """A statistic with a fixed number of places; a dash when it is undefined (say why beside it)."""
+    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A share in 0 … 1 as per cent with one place; a dash when it is undefined."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@register.simple_tag(takes_context=True)
+def query(context: template.Context, **changes: Any) -> str:
+    """The present query string with some keys changed; a key set to "" or None goes."""
+    request = context.get("request")
+    parameters = request.GET.copy() if request is not None else QueryDict(mutable=True)
+    for key, value in changes.items():
+        if value in ("", None):
+            parameters.pop(key, None)
+        else:
+            parameters[key] = str(value)
+    return "?" + parameters.urlencode()
+
+
+@register.inclusion_tag("frontend/partials/pagination.html", takes_context=True)
+def pagination(context: template.Context, page: Page) -> dict[str, Any]:
+    """Links to the other pages of a list, keeping its filters; nothing when there is one page."""
+    return {"page": page, "request": context.get("request")}
