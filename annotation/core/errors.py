@@ -96,6 +96,8 @@ class ImportRefused(Invalid):
 
     default_code = "import_refused"
 
-    def __init__(self, message: str, *, report: Mapping[str, Any] | None = None, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, report: Mapping[str, Any] | None = None, code: str | None = None
+    ) -> None:
         super().__init__(message, code=code, details=dict(report) if report is not None else None)
         self.report: dict[str, Any] = dict(report or {})

@@ -6,9 +6,9 @@ its bytes alone (``splitting``), so that one over the limit is refused by its li
 What is accepted on purpose, because real logs contain it: a byte order mark, blank lines, Windows line
 endings, ``NaN``, ``Infinity`` and ``1e999``, lone surrogate escapes, ``\\u0000``, and keys that occur twice
 (the last one counts, as in every common JSON reader; the raw bytes keep both). What is refused, record by
-record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting, integers of
-more than 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file that is
-compressed or in UTF-16.
+record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting, integers
+of more than 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file
+that is compressed or in UTF-16.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
-from .splitting import HEAD_BYTES, Flaw, Layout, Piece, Source, outline, split_elements, split_lines
+from .outline import HEAD_BYTES, Layout, outline
+from .splitting import Flaw, Piece, Source, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 200
@@ -89,7 +90,8 @@ def read_records(
         nothing = False
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:
-        yield RecordError(filename, 0, "", "the file is empty" if not source.head else "the file holds no records")
+        reason = "the file holds no records" if source.head else "the file is empty"
+        yield RecordError(filename, 0, "", reason)
 
 
 def _read(
@@ -128,9 +130,9 @@ def parse_bytes(
 
 def parse_text(text: str) -> Any:
     """The JSON value in ``text``, under the same rules as a record. Raises ``BadJson`` and nothing else."""
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        if depth_of(text.encode("utf-8", "surrogatepass")) > MAX_DEPTH:
-            raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+    brackets = text.count("[") + text.count("{")
+    if brackets > MAX_DEPTH and depth_of(text.encode("utf-8", "surrogatepass")) > MAX_DEPTH:
+        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
     return _loads(text, 1, None)
 
 
@@ -167,7 +169,9 @@ def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
         return "is cut off: the record ends in the middle of its JSON"
-    where = f"column {error.colno}" if error.lineno == 1 else f"line {line + error.lineno - 1}, column {error.colno}"
+    where = f"column {error.colno}"
+    if error.lineno > 1:
+        where = f"line {line + error.lineno - 1}, {where}"
     return f"is not valid JSON: {error.msg} at {where}"
 
 

@@ -1,15 +1,18 @@
 """Label and prediction files: JSON Lines, one judgement of one trajectory a line (DATA.md).
 
 A line needs ``step_labels``, ``final_label`` and ``record_id`` or its three parts (``data_source``,
-``query_index``, ``sample_index``); other keys are ignored, so a published trajectory file is a label file too.
-Of several lines about one record the newest ``updated_at`` counts; a line without a readable one is older than
-any that has one; among equals the last line counts. Nothing that is not a label ever becomes one: it stays
-``None``, and ``problems`` says why, for imports that must refuse what predictions may leave missing.
+``query_index``, ``sample_index``); other keys are ignored, so a published trajectory file is a label file
+too. Of several lines about one record the newest ``updated_at`` counts; a line without a readable one is
+older than any that has one; among equals the last line counts. Nothing that is not a label ever becomes
+one: it stays ``None``, and ``problems`` says why, for imports that must refuse what predictions may leave
+missing.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -76,7 +79,10 @@ def read_label_lines(
     for record in read_records(
         stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
     ):
-        line = record if isinstance(record, RecordError) else parse_label_line(record.value, filename, record.line)
+        if isinstance(record, RecordError):
+            found.add_error(record)
+            continue
+        line = parse_label_line(record.value, filename, record.line)
         if isinstance(line, RecordError):
             found.add_error(line)
             continue
@@ -94,19 +100,19 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
         return RecordError(filename, line, "", "is not a JSON object")
     record_id = _record_id(value)
     if record_id is None:
-        return RecordError(
-            filename, line, "record_id", "is missing, and so is one of data_source, query_index and sample_index"
-        )
+        reason = "is missing, and so is one of data_source, query_index and sample_index"
+        return RecordError(filename, line, "record_id", reason)
     for key in ("step_labels", "final_label"):
         if key not in value:
             return RecordError(filename, line, key, f"is missing from the line of {record_id}")
-    if not isinstance(value["step_labels"], dict):
+    given = value["step_labels"]
+    if not isinstance(given, dict):
         return RecordError(filename, line, "step_labels", "must be an object of message index and label")
     problems: list[tuple[str, str]] = []
-    step_labels = dict(read_step_labels(value["step_labels"], problems))
+    step_labels = dict(read_step_labels(given, problems))
     final_label = read_value(value["final_label"], "final_label", problems)
     comment = _text(value.get("comment"))
-    failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in value["step_labels"].values())
+    failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in given.values())
     reasons = value.get("explanations")
     reasons = reasons if isinstance(reasons, dict) else {}
     step_reasons = reasons.get("steps")
@@ -124,8 +130,10 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
     )
 
 
-def read_step_labels(given: dict[str, Any], problems: list[tuple[str, str]]) -> Iterator[tuple[int, int | None]]:
-    """(message index, value or ``None``) of a ``step_labels`` object; what is invalid goes to ``problems``."""
+def read_step_labels(
+    given: dict[str, Any], problems: list[tuple[str, str]]
+) -> Iterator[tuple[int, int | None]]:
+    """(message index, value or ``None``) of a ``step_labels`` object; ``problems`` takes what is invalid."""
     for key in getattr(given, "repeated", ()):
         problems.append((f"step_labels.{shown(key)}", "occurs twice"))
     for key, value in given.items():
@@ -179,8 +187,10 @@ def shown(value: Any) -> str:
         text = value[:61].encode("ascii", "backslashreplace").decode("ascii").replace("\x00", "\\x00")
     elif isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
+    elif value is None or isinstance(value, bool):
+        text = json.dumps(value)
     else:
-        text = {None: "null", True: "true", False: "false"}.get(value, "") if _is_word(value) else repr(value)[:61]
+        text = repr(value)[:61]
     text = "".join(char if char.isprintable() else "?" for char in text)
     text = text if len(text) <= 60 else text[:57] + "..."
     return f'"{text}"' if isinstance(value, str) else text
@@ -197,8 +207,8 @@ class _Object(dict[str, Any]):
         if len(plain) == len(pairs):
             return plain
         marked = cls(plain)
-        seen: set[str] = set()
-        marked.repeated = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))
+        times = Counter(key for key, _ in pairs)
+        marked.repeated = tuple(key for key, count in times.items() if count > 1)
         return marked
 
 
@@ -232,7 +242,3 @@ def _moment(updated_at: str) -> datetime:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _is_word(value: Any) -> bool:
-    return value is None or isinstance(value, bool)

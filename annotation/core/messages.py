@@ -73,9 +73,9 @@ def message_text(raw: Any) -> str:
 def pair_results(messages: Sequence[Message]) -> dict[int, tuple[int, int]]:
     """Tool results tied to their calls: result's message index → (calling message's index, call's position).
 
-    First by id: the latest earlier call of that id that has no result yet, else the latest earlier one. What is
-    left pairs by adjacency: the results that directly follow a message take its unanswered calls in order. A
-    result with an id of its own takes only a call without one. Whatever finds no call is not in the answer.
+    First by id: the latest turn’s first call of that id without a result, else the call last answered.
+    What is left pairs by adjacency: the results that directly follow a message take its unanswered calls in
+    order. A result with an id takes only a call without one. What finds no call is not in the answer.
     """
     pairs: dict[int, tuple[int, int]] = {}
     answered: set[tuple[int, int]] = set()
@@ -109,9 +109,13 @@ def _pair_neighbours(
     without_id: deque[tuple[int, int]] = deque()
     for message in messages:
         if message.role not in RESULT_ROLES:
-            places = [((message.index, position), call.id) for position, call in enumerate(message.tool_calls)]
-            with_id = deque(place for place, call_id in places if call_id and place not in answered)
-            without_id = deque(place for place, call_id in places if not call_id)
+            with_id, without_id = deque(), deque()
+            for position, call in enumerate(message.tool_calls):
+                place = (message.index, position)
+                if not call.id:
+                    without_id.append(place)
+                elif place not in answered:
+                    with_id.append(place)
         elif message.index not in pairs:
             candidates = (without_id,) if message.tool_call_id else (without_id, with_id)
             queues = [queue for queue in candidates if queue]
@@ -181,7 +185,7 @@ def _image(item: dict[str, Any]) -> Part:
         if source.get("type") == "base64" and isinstance(source.get("data"), str):
             address = f"data:{source.get('media_type')};base64,{source['data']}"
     if isinstance(address, str):
-        if not address[:5].lower() == "data:":
+        if address[:5].lower() != "data:":
             return Part("text", address)
         media_type = sniff_data_uri(address)
         if media_type in SHOWN_TYPES:
@@ -207,7 +211,8 @@ def _structured_call(call: Any) -> ToolCall:
     if not isinstance(call, dict):
         return ToolCall(None, "", _as_json(call), None, False, "tool_calls")
     function = call.get("function")
-    return _call(_text_or_none(call.get("id")), function if isinstance(function, dict) else call, "tool_calls")
+    spec = function if isinstance(function, dict) else call
+    return _call(_text_or_none(call.get("id")), spec, "tool_calls")
 
 
 def _call(call_id: str | None, spec: dict[str, Any], origin: Literal["tool_calls", "text"]) -> ToolCall:

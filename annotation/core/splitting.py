@@ -6,28 +6,24 @@ passed over, byte by byte as it streams by, and reported as a flaw.
 
 from __future__ import annotations
 
-import enum
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-HEAD_BYTES: Final = 256 * 1024
+from .outline import BOM, HEAD_BYTES
+
 CHUNK_BYTES: Final = 256 * 1024
 
 TOO_LARGE: Final = "is larger than {limit}, the limit for one record"
 MORE_AFTER_LIST: Final = "the file goes on after the end of its list; the rest was not read"
 LIST_NOT_CLOSED: Final = "the file is cut off: it ends before its list is closed"
 
-_BOM: Final = b"\xef\xbb\xbf"
-_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:"]', re.DOTALL)
 _IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _STRUCTURE: Final = re.compile(rb'["\[\]{}]')
 _STRUCTURE_OR_END: Final = re.compile(rb'["\[\]{},\n]')
 _GAP: Final = re.compile(rb"[ \t\r\n]*")
 _GAP_OR_COMMA: Final = re.compile(rb"[ \t\r\n,]*")
-_MESSAGE_KEYS: Final = frozenset({"content", "tool_calls"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +43,17 @@ class Flaw:
     reason: str
 
 
-class Layout(enum.Enum):
-    """How records lie in a file: one a line, elements of one list, or values over several lines each."""
-
-    LINES = enum.auto()
-    LIST = enum.auto()
-    VALUES = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What the head of a file shows: its layout and the keys of its first record.
-
-    ``bare``: the first record is a list of messages; ``keys`` are then those of the first message.
-    """
-
-    layout: Layout
-    keys: frozenset[str]
-    bare: bool
-
-
 class Source:
-    """A stream whose beginning has been looked at; without its byte order mark. Needs ``read``, ``readline``."""
+    """A stream whose beginning (``head``) has been looked at, without its byte order mark.
+
+    The stream needs ``read`` and ``readline`` with a limit, and need not be seekable.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         head = b""
         while len(head) < HEAD_BYTES and (more := stream.read(HEAD_BYTES - len(head))):
             head += more
-        self.offset = len(_BOM) if head.startswith(_BOM) else 0
+        self.offset = len(BOM) if head.startswith(BOM) else 0
         self.head = head[self.offset :]
         self._stream = stream
         self._position = 0
@@ -244,70 +223,6 @@ class _Scanner:
         self._keep(part)
         raw, too_large = bytes(self.buffer), self.too_large
         self.buffer, self.too_large, self.started, self.in_string = bytearray(), False, False, False
-        return Flaw(self.start_line, TOO_LARGE) if too_large else Piece(raw, self.start_line, self.start_offset)
-
-
-def outline(head: bytes) -> Outline:
-    """The layout of a file and the keys of its first record, from its first bytes (``HEAD_BYTES`` are best)."""
-    head = head.removeprefix(_BOM).lstrip(b" \t\r\n")
-    keys, end = _first_keys(head)
-    opening = head[:1]
-    if opening == b"[":
-        bare = "messages" not in keys and ("role" in keys or (end is None and bool(keys & _MESSAGE_KEYS)))
-        if head[1:].lstrip(b" \t\r\n")[:1] != b"{" or not bare:
-            return Outline(Layout.LIST, keys, bare)
-        return Outline(_lines_or_values(head, end), keys, True)
-    if opening == b"{":
-        return Outline(_lines_or_values(head, end), keys, False)
-    return Outline(Layout.LINES, frozenset(), False)
-
-
-def _lines_or_values(head: bytes, end: int | None) -> Layout:
-    """Whether a record that begins ``head`` and ends at ``end`` (unknown: ``None``) is laid out over lines.
-
-    A first line that is merely cut off must not swallow the lines after it.
-    """
-    break_at = head.find(b"\n")
-    if break_at < 0 or (end is not None and end <= break_at):
-        return Layout.LINES
-    if end is not None:
-        try:
-            json.loads(head[:end])
-        except (ValueError, RecursionError):
-            return Layout.LINES
-        return Layout.VALUES
-    first, rest = head[:break_at].rstrip(), head[break_at:].lstrip()
-    whole = first.endswith((b"{", b"[", b",")) or rest[:1] not in (b"{", b"[", b"")
-    return Layout.VALUES if whole else Layout.LINES
-
-
-def _first_keys(head: bytes) -> tuple[frozenset[str], int | None]:
-    """The keys of the first object (itself the first value, or within its list), and where the value ends."""
-    keys: set[str] = set()
-    depth, level, last = 0, 0, b""
-    for found in _TOKEN.finditer(head):
-        token = found.group()
-        if token == b'"':  # a string that the head does not hold to its end
-            break
-        if token in b"[{":
-            depth += 1
-            if token == b"{" and not level:
-                level = depth
-        elif token in b"]}":
-            depth -= 1
-            if depth < level:
-                level = -1  # the first object is over: later ones are not asked for their keys
-            if depth <= 0:
-                return frozenset(keys), found.end()
-        elif token == b":":
-            if depth == level:
-                keys.add(_key(last))
-        last = token
-    return frozenset(keys), None
-
-
-def _key(token: bytes) -> str:
-    try:
-        return str(json.loads(token))
-    except ValueError:
-        return ""
+        if too_large:
+            return Flaw(self.start_line, TOO_LARGE)
+        return Piece(raw, self.start_line, self.start_offset)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 VALUES: Final[tuple[int, int, int]] = (-1, 0, 1)
-"""The three values of a label: −1 incorrect or harmful, 0 neutral or exploratory, +1 correct and effective."""
+"""The values of a label: −1 incorrect or harmful, 0 neutral or exploratory, +1 correct and effective."""
 
 
 class Role(StrEnum):

@@ -6,7 +6,7 @@ from typing import Final
 
 from annotation.core.errors import Invalid
 from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
-from annotation.core.splitting import outline
+from annotation.core.outline import outline
 
 from .agentprocessbench import AgentProcessBench
 from .base import Importer, ReadContext

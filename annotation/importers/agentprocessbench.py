@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.splitting import outline
+from annotation.core.outline import outline
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext
@@ -53,11 +53,13 @@ class AgentProcessBench:
         if "messages" in keys and keys >= _IDENTITY_KEYS:
             return 1.0
         # a long record may show only some of its keys in the head
-        return 0.8 if len(keys & (_IDENTITY_KEYS | {"total_index"})) >= 2 and "step_labels" not in keys else 0.0
+        likely = len(keys & (_IDENTITY_KEYS | {"total_index"})) >= 2 and "step_labels" not in keys
+        return 0.8 if likely else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
-        for record in read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes):
+        limit = context.max_record_bytes
+        for record in read_records(stream, filename=context.filename, max_record_bytes=limit):
             if isinstance(record, RecordError):
                 yield record
                 continue
@@ -69,14 +71,17 @@ class AgentProcessBench:
                 yield draft
 
 
-def _draft(record: Record, context: ReadContext, seen: Identities, problems: Problems) -> TrajectoryDraft | None:
+def _draft(
+    record: Record, context: ReadContext, seen: Identities, problems: Problems
+) -> TrajectoryDraft | None:
     value = record.value
     if not isinstance(value, dict):
         problems.add("", "is not a JSON object")
         return None
     data_source = value.get("data_source")
     if not isinstance(data_source, str) or not data_source:
-        problems.add("data_source", "is missing" if data_source is None else "must be a text that is not empty")
+        missing = data_source is None
+        problems.add("data_source", "is missing" if missing else "must be a text that is not empty")
         data_source = ""
     short_text(data_source, "data_source", MAX_DATA_SOURCE, problems)
     query_index = index_of(value, "query_index", problems)
@@ -86,7 +91,8 @@ def _draft(record: Record, context: ReadContext, seen: Identities, problems: Pro
         seen.check(record_id, record.line, "record_id", problems)
     messages = messages_of(value.get("messages"), problems)
     question = value.get("question")
-    policy_model = own_policy_model(value) or context.policy_models.get(sample_index) or f"sample-{sample_index}"
+    policy_model = own_policy_model(value) or context.policy_models.get(sample_index)
+    policy_model = policy_model or f"sample-{sample_index}"
     return TrajectoryDraft(
         record_id=record_id,
         task_key=f"{data_source}:{query_index}",

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.canonical import content_digest, sha256_hex
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.splitting import outline
+from annotation.core.outline import outline
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 
@@ -63,7 +63,8 @@ class OpenAIChat:
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
-        for record in read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes):
+        limit = context.max_record_bytes
+        for record in read_records(stream, filename=context.filename, max_record_bytes=limit):
             if isinstance(record, RecordError):
                 yield record
                 continue
@@ -87,7 +88,7 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
     policy_model = own_policy_model(value) or context.policy_models.get(0) or UNKNOWN_MODEL
     draft = TrajectoryDraft(
         record_id=_identity(value, "id", MAX_RECORD_ID, problems),
-        task_key=_identity(value, "task_id", MAX_TASK_KEY, problems) or _key_of(question or as_text(messages)),
+        task_key=_identity(value, "task_id", MAX_TASK_KEY, problems) or _key_of(question, messages),
         question=question,
         data_source=short_text(as_text(value.get("data_source")), "data_source", MAX_DATA_SOURCE, problems),
         query_index=None,
@@ -121,7 +122,9 @@ def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -
     return given
 
 
-def _key_of(text: str) -> str:
+def _key_of(question: str, messages: list[dict[str, Any]]) -> str:
+    """A task's key from its first user message; a chat in which no user speaks is a task of its own."""
+    text = first_text(messages, "user") or question or as_text(messages)
     return sha256_hex(text.encode("utf-8", "surrogatepass"))
 
 

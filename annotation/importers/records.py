@@ -69,7 +69,10 @@ def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
             continue
         role = message.get("role")
         if not isinstance(role, str) or not role:
-            problems.add(f"messages[{index}].role", "is missing" if role is None else "must be a word such as user")
+            missing = role is None
+            problems.add(
+                f"messages[{index}].role", "is missing" if missing else "must be a word such as user"
+            )
         elif role == "assistant":
             assistant = True
     if not assistant:
@@ -87,8 +90,10 @@ def tools_of(value: Any, problems: Problems) -> list[Any]:
     return value
 
 
-def labels_of(record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems) -> FileLabels | None:
-    """The labels that stand in a trajectory record, checked against its messages; ``None`` if there are none."""
+def labels_of(
+    record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems
+) -> FileLabels | None:
+    """The labels that stand in a trajectory record, checked against its messages, or ``None``."""
     given = record.get("step_labels")
     final = record.get("final_label")
     if given is None and final is None:
@@ -100,7 +105,8 @@ def labels_of(record: dict[str, Any], messages: list[dict[str, Any]], problems: 
     for index in step_labels:
         message = messages[index] if index < len(messages) else None
         if message is None:
-            problems.add(f"step_labels.{index}", f"there is no such message; the last one is {len(messages) - 1}")
+            last = len(messages) - 1
+            problems.add(f"step_labels.{index}", f"there is no such message; the last one is {last}")
         elif not isinstance(message, dict) or message.get("role") != "assistant":
             problems.add(f"step_labels.{index}", "is not a step: that message is not the assistant’s")
     return FileLabels(step_labels, read_value(final, "final_label", problems.found))
@@ -124,10 +130,10 @@ def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
 
 def first_text(messages: list[dict[str, Any]], role: str) -> str:
     """All the text of the first message of ``role``, or ``""``."""
-    return next(
-        (message_text(message) for message in messages if isinstance(message, dict) and message.get("role") == role),
-        "",
-    )
+    for message in messages:
+        if isinstance(message, dict) and message.get("role") == role:
+            return message_text(message)
+    return ""
 
 
 def as_text(value: Any) -> str:
