@@ -1,0 +1,41 @@
+"""How gunicorn serves; `--bind` is given on the command line."""
+
+from pathlib import Path
+from typing import Any
+
+from gunicorn.glogging import Logger
+
+from config.env import Env
+from config.logs import OneLine
+
+
+class Log(Logger):  # type: ignore[misc]
+    """gunicorn's own lines in the shape of ours."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        for logger in (self.error_log, self.access_log):
+            for handler in logger.handlers:
+                handler.setFormatter(OneLine())
+
+
+_env = Env()
+
+wsgi_app = "config.wsgi"
+worker_class = "gthread"
+workers = _env.number("TRISTEP_WEB_PROCESSES", 2, minimum=1)
+threads = _env.number("TRISTEP_WEB_THREADS", 8, minimum=1)
+# A browser keeps its connection between two labels.
+keepalive = 75
+# Uploads are large and exports are streamed; the thread pool answers the heartbeat meanwhile.
+timeout = 120
+graceful_timeout = 20
+# The heartbeat file must not wait for a slow disk.
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
+control_socket_disable = True
+limit_request_line = 8190
+
+logger_class = Log
+accesslog = "-" if _env.flag("TRISTEP_ACCESS_LOG") else None
+# Paths without their query: what people search for may be trajectory text.
+access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"

@@ -1,0 +1,57 @@
+"""What `make run` does before it serves: migrate, collect static files, load the demo, make a first admin.
+
+`python -m config.prepare` writes one JSON document: {"accounts": [{"username", "password", "who"}]},
+the accounts that it made, or whose password everybody may know.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from typing import Any
+
+import django
+
+
+def say(sentence: str) -> None:
+    """Progress, on stderr."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def prepare(*, known_passwords: bool) -> list[dict[str, str]]:
+    """Bring the database and the static files up to date; return the new accounts."""
+    from django.core.management import call_command
+
+    say("Bringing the database up to date")
+    call_command("migrate", interactive=False, verbosity=0)
+    say("Collecting the static files")
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+    accounts: list[dict[str, str]] = []
+    commands: list[tuple[str, dict[str, bool]]] = [
+        ("demo", {"if_empty": True, "known_passwords": known_passwords}),
+        ("ensure_admin", {}),
+    ]
+    for command, options in commands:
+        answer = io.StringIO()
+        call_command(command, json=True, stdout=answer, **options)
+        found: dict[str, Any] = json.loads(answer.getvalue() or "{}")
+        accounts += found.get("accounts", [])
+    return accounts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m config.prepare", description=__doc__)
+    parser.add_argument("--known-passwords", action="store_true", help="well-known passwords for the demo")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
+    django.setup()
+    json.dump({"accounts": prepare(known_passwords=options.known_passwords)}, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

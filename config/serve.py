@@ -1,0 +1,282 @@
+"""`make run`: everything Tristep needs on one machine, as children of one process.
+
+It prepares the data folder and the database, starts the embedded broker when REDIS_URL is unset, gunicorn and
+a Celery worker, and stops all of them together: on Ctrl-C or SIGTERM (0), or when one of them dies (1).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import ipaddress
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from config.broker import Broker, BrokerMissing
+from config.children import die_with_parent, spawn, stop
+from config.env import BadEnvironment, Env
+
+ROOT = Path(__file__).resolve().parents[1]
+READY_SECONDS = 60.0
+WEB_GRACE = 25.0
+WORKER_GRACE = 30.0
+
+
+class CannotServe(RuntimeError):
+    """The server cannot start, or had to stop; the message is one sentence for the person at the terminal."""
+
+
+@dataclass
+class Child:
+    """One running part of the server."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    grace: float
+
+
+@dataclass
+class House:
+    """The data folder, the address, and the children, in the order in which they are stopped."""
+
+    data: Path
+    host: str
+    port: int
+    children: list[Child] = field(default_factory=list)
+    broker: Broker | None = None
+
+    @property
+    def url(self) -> str:
+        """The address to open in a browser on this machine."""
+        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{shown}]:{self.port}" if ":" in shown else f"http://{shown}:{self.port}"
+
+    @property
+    def bind(self) -> str:
+        """The address as gunicorn takes it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Can only this machine reach a server bound to `host`?"""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def allowed_hosts(host: str) -> str:
+    """The names under which a server bound to `host` may be asked for, when the environment names none."""
+    names = ["localhost", "127.0.0.1", "[::1]"]
+    if not is_loopback(host):
+        name = socket.gethostname()
+        names += [name, socket.getfqdn()]
+        if host not in {"0.0.0.0", "::"}:
+            names.append(f"[{host}]" if ":" in host else host)
+        else:
+            with contextlib.suppress(OSError):
+                names += socket.gethostbyname_ex(name)[2]
+    return ",".join(dict.fromkeys(names))
+
+
+def check_port(host: str, port: int) -> None:
+    """CannotServe when nobody could listen on this address."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, OverflowError) as error:
+        raise CannotServe(
+            f"Port {port} on {host} cannot be used ({getattr(error, 'strerror', None) or error}); "
+            f"choose another one: make run PORT={port + 1}."
+        ) from None
+
+
+@contextlib.contextmanager
+def only_one(data: Path, url: str) -> Iterator[None]:
+    """Hold the data folder's lock; CannotServe when another server holds it. A crash frees it."""
+    with (data / "run.lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            who = lock.read().strip() or "another process"
+            raise CannotServe(
+                f"Tristep already serves {data} ({who}); stop it, or set TRISTEP_DATA_DIR to another folder."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()}, {url}\n")
+        lock.flush()
+        yield
+        lock.truncate(0)
+
+
+def prepare(environment: Mapping[str, str], *, known_passwords: bool) -> list[dict[str, str]]:
+    """Run `config.prepare`; return the accounts it made."""
+    command = [sys.executable, "-m", "config.prepare"]
+    if known_passwords:
+        command.append("--known-passwords")
+    # in a session of its own: a Ctrl-C must not tear a migration apart
+    done = subprocess.run(
+        command, env=dict(environment), cwd=ROOT, stdout=subprocess.PIPE, check=False, start_new_session=True
+    )
+    if done.returncode:
+        raise CannotServe("The database could not be prepared; the reason stands above.")
+    accounts: list[dict[str, str]] = json.loads(done.stdout)["accounts"]
+    return accounts
+
+
+WORKER_FLAGS = ("--loglevel", "INFO", "--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+def start(house: House, environment: Mapping[str, str]) -> None:
+    """Start gunicorn and the worker; their output goes to the log folder."""
+    logs = house.data / "logs"
+    logs.mkdir(exist_ok=True, mode=0o700)
+    parts: list[tuple[str, list[str], float]] = [
+        ("web server", ["gunicorn", "--config", "python:config.gunicorn", "--bind", house.bind], WEB_GRACE),
+        ("worker", ["celery", "-A", "config", "worker", *WORKER_FLAGS], WORKER_GRACE),
+    ]
+    for name, command, grace in parts:
+        log = logs / f"{name.split()[0]}.log"
+        if log.exists():
+            log.replace(log.with_suffix(".previous.log"))
+        with log.open("wb") as output:
+            process = spawn([sys.executable, "-m", *command], env=environment, cwd=ROOT, output=output)
+        house.children.append(Child(name, process, log, grace))
+
+
+def dead(house: House) -> str | None:
+    """A sentence about the first child that is no longer there."""
+    for child in house.children:
+        if (status := child.process.poll()) is not None:
+            last = child.log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:]
+            words = "".join(f"\n  {line[:400]}" for line in last)
+            return f"The {child.name} stopped (status {status}); everything else is stopped too.{words}"
+    if house.broker is not None and (status := house.broker.process.poll()) is not None:
+        return f"The embedded broker stopped (status {status}); everything else is stopped too."
+    return None
+
+
+def wait_until_ready(house: House, asked: threading.Event) -> None:
+    """Wait for /healthz; CannotServe when a child dies or time runs out."""
+    deadline = time.monotonic() + READY_SECONDS
+    request = urllib.request.Request(f"{house.url}/healthz", headers={"Host": "localhost"})
+    if names := Env().words("TRISTEP_ALLOWED_HOSTS"):
+        request.add_header("Host", names[0].lstrip(".*") or "localhost")
+    while not asked.is_set():
+        if sentence := dead(house):
+            raise CannotServe(sentence)
+        with contextlib.suppress(OSError, urllib.error.URLError), urllib.request.urlopen(request, timeout=2):
+            return
+        if time.monotonic() > deadline:
+            raise CannotServe(
+                f"The web server did not answer within {READY_SECONDS:.0f} s; see {house.data}/logs."
+            )
+        asked.wait(0.1)
+
+
+def stop_all(house: House) -> None:
+    """Web server first, then the worker (which finishes what it holds), then the broker."""
+    for child in house.children:
+        if child.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                child.process.send_signal(signal.SIGTERM)
+    for child in house.children:
+        stop(child.process, grace=child.grace)
+    if house.broker is not None:
+        house.broker.stop()
+
+
+def banner(house: House, accounts: list[dict[str, str]]) -> None:
+    """The address, and who can sign in."""
+    print(f"\nTristep is at {house.url}")
+    if not is_loopback(house.host):
+        print("It can be reached from other machines, without HTTPS: see docs/operations.md.")
+    if accounts:
+        print("\nAccounts:")
+        width = max(len(account["username"]) for account in accounts)
+        for account in accounts:
+            who = f"   {account['who']}" if account.get("who") else ""
+            print(f"  {account['username']:<{width}}   {account['password']}{who}")
+    print(f"\nData: {house.data}   Logs: {house.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
+
+
+def serve(house: House, environment: dict[str, str], asked: threading.Event) -> None:
+    """Run until somebody asks to stop; CannotServe when a part dies."""
+    try:
+        if not environment.get("REDIS_URL", "").strip():
+            house.broker = Broker(house.data / "broker")
+            environment["REDIS_URL"] = house.broker.url
+        accounts = prepare(environment, known_passwords=is_loopback(house.host))
+        if asked.is_set():
+            return
+        start(house, environment)
+        wait_until_ready(house, asked)
+        if not asked.is_set():
+            banner(house, accounts)
+        while not asked.wait(0.5):
+            if sentence := dead(house):
+                raise CannotServe(sentence)
+        print("\nStopping …", flush=True)
+    except BrokerMissing as error:
+        raise CannotServe(str(error)) from None
+    finally:
+        stop_all(house)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m config.serve", description="Serve Tristep on this machine."
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+
+    asked = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ask)
+    if "MAKELEVEL" in os.environ and (follow := die_with_parent(signal.SIGTERM)):
+        follow()
+
+    try:
+        data = Env().path("TRISTEP_DATA_DIR", ROOT / "var", base=ROOT)
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        house = House(data=data, host=options.host, port=options.port)
+        environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
+        environment.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
+        if not environment.get("TRISTEP_ALLOWED_HOSTS", "").strip():
+            environment["TRISTEP_ALLOWED_HOSTS"] = allowed_hosts(options.host)
+        with only_one(data, house.url):
+            check_port(options.host, options.port)
+            serve(house, environment, asked)
+    except (CannotServe, BadEnvironment, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("Stopped; your data are kept.", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
