@@ -17,7 +17,7 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from config.broker import Broker, BrokerMissing
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 
-pytest_plugins = ["tests.browser"]
+pytest_plugins = ["tests.browser", "tests.people"]
 
 PUBLISHED = ROOT.parent / "shared" / "data"
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
