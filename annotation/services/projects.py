@@ -34,7 +34,8 @@ NO_ROLE = "Choose at least one role."
 
 def _clean(project: Project) -> None:
     try:
-        project.full_clean(validate_unique=False, validate_constraints=False)
+        # no maker: the operator made it
+        project.full_clean(exclude=["created_by"], validate_unique=False, validate_constraints=False)
     except ValidationError as error:
         raise Invalid(
             "The project cannot be saved as given.",
@@ -297,7 +298,9 @@ def accept_invitation(
     now = now or timezone.now()
     invitation = invitation_of(secret=secret, now=now)
     if user is None:
-        user = accounts._new_user(username, password, invitation.email, display_name, is_superuser=False)
+        user = accounts.new_user(
+            username=username, password=password, email=invitation.email, display_name=display_name
+        )
     taken = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None).update(
         accepted_at=now, accepted_by=user
     )
