@@ -44,8 +44,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.uv
 
 # An environment for development stays one: it holds everything that running needs.
 install: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.runtime)
+	@:
 
 dev: $(VENV)/.dev
+	@:
 
 node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts

@@ -97,6 +97,8 @@ def allowed_hosts(host: str) -> str:
 
 def check_port(host: str, port: int) -> None:
     """CannotServe when nobody could listen on this address."""
+    if not 1 <= port <= 65535:
+        raise CannotServe(f"Port {port} does not exist; choose one from 1 to 65535.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -246,10 +248,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m config.serve", description="Serve Tristep on this machine."
     )
-    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
 
+    os.umask(0o077)
     asked = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:

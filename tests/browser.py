@@ -122,3 +122,25 @@ def visitor(visit: Callable[..., Visitor]) -> Visitor:
 def page(visitor: Visitor) -> Page:
     """The page of that one person."""
     return visitor.page
+
+
+def main() -> int:
+    """Before a test run: let Playwright install its Chromium when this machine has none. Never fails."""
+    import subprocess
+    import sys
+
+    from playwright.sync_api import sync_playwright
+
+    if system_chromium():
+        return 0
+    with sync_playwright() as playwright:
+        if Path(playwright.chromium.executable_path).exists():
+            return 0
+    print("No Chromium here: asking Playwright for one", file=sys.stderr)
+    if subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False).returncode:
+        print("Without a Chromium the browser tests are skipped.", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
