@@ -14,7 +14,8 @@ from annotation.models import frozen
 def releases_are_frozen(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[Error]:
-    """The triggers of frozen releases are in place (run by `migrate`, `check --database default` and /healthz)."""
+    """The triggers of frozen releases are in place (run by `migrate`, `check --database default` and
+    /healthz)."""
     errors = []
     for alias in databases or []:
         connection = connections[alias]
@@ -28,7 +29,7 @@ def releases_are_frozen(
             errors.append(
                 Error(
                     f"Frozen releases are not protected: {', '.join(lacking)}.",
-                    hint="Run `manage.py migrate`; after restoring a backup by hand, `manage.py protect_releases`.",
+                    hint="Run `manage.py migrate`, or after a restore by hand `manage.py protect_releases`.",
                     id="annotation.E001",
                 )
             )

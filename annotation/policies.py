@@ -1,11 +1,11 @@
 """Who may see what and do what: permission and blindness, decided here and nowhere else (DESIGN §6).
 
-Three questions, three functions. `visible(user, queryset)`: which rows. `sight(user, trajectory)`: which fields of a
-trajectory. `require(actor, verb, obj)`: which deeds. Everything fails closed: a model or verb that is not listed is
-refused.
+Three questions, three functions. `visible(user, queryset)`: which rows. `sight(user, trajectory)`: which
+fields of a trajectory. `require(actor, verb, obj)`: which deeds. Everything fails closed: a model or verb
+that is not listed is refused.
 
-One rule stands above the roles: a person with an unsubmitted assignment of their own on a trajectory sees it as an
-annotator, whatever else they are.
+One rule stands above the roles: a person with an unsubmitted assignment of their own on a trajectory sees it
+as an annotator, whatever else they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from annotation.core.vocabulary import (
 
 
 class Operator:
-    """The person at the command line: may do everything, and is written into the audit log as the operator."""
+    """The person at the command line: may do everything, and is written into the audit log as the
+    operator."""
 
     pk = None
     is_authenticated = True
@@ -80,7 +81,8 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
 
 
 def _trajectories(user: m.User) -> Q:
-    """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not label."""
+    """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
+    label."""
     mine = m.Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
         state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
     )
@@ -94,7 +96,8 @@ def _trajectories(user: m.User) -> Q:
 
 
 def _judgements(user: m.User) -> Q:
-    """Labels and outcomes: one's own; an adjudicator's own cases; all for admins, who are not labelling it."""
+    """Labels and outcomes: one's own; an adjudicator's own cases; all for admins, who are not labelling
+    it."""
     case = m.Adjudication.objects.filter(
         trajectory=OuterRef("assignment__trajectory"), adjudicator=user
     ).exclude(state=AdjudicationState.RELEASED)
@@ -109,7 +112,8 @@ def _judgements(user: m.User) -> Q:
 
 
 def _consensus(user: m.User) -> Q:
-    """Resolved labels: admins, and adjudicators for the cases they decided; never while labelling the trajectory."""
+    """Resolved labels: admins, and adjudicators for the cases they decided; never while labelling the
+    trajectory."""
     case = m.Adjudication.objects.filter(
         trajectory=OuterRef("trajectory"), adjudicator=user, state=AdjudicationState.DECIDED
     )
@@ -231,8 +235,9 @@ def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
 class Sight:
     """Which parts of one trajectory a person may see.
 
-    `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether others'
-    labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an annotator, or "all".
+    `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
+    others' labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an
+    annotator, or "all".
     """
 
     mode: str
@@ -327,8 +332,8 @@ def _project_of(obj: Any) -> m.Project:
 def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
     """Whether an actor may do a deed. `obj` is a project or has one; for account verbs, the user concerned.
 
-    Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even an
-    operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
+    Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even
+    an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
     """
     if isinstance(actor, Operator):
         return verb not in ("label", "claim", "adjudicate") and (

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 class User(AbstractUser):
     """A person who can sign in.
 
-    Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for the
-    server's own; `theme` is empty when the browser decides.
+    Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for
+    the server's own; `theme` is empty when the browser decides.
     """
 
     class Theme(models.TextChoices):

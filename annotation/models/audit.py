@@ -7,7 +7,8 @@ from .projects import Project
 
 
 class AuditEvent(models.Model):
-    """One deed. `actor` null is the operator at the command line. `detail` never holds trajectory text or labels."""
+    """One deed. `actor` null is the operator at the command line. `detail` never holds trajectory text or
+    labels."""
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

@@ -14,9 +14,9 @@ from .projects import Project, Subset
 class ImportFile(JobFields):
     """One file on its way into a subset, and for ever after the source of what it brought.
 
-    The bytes as they came lie under `stored_as` in the data directory until the import has ended; every record's
-    own bytes are kept with its trajectory. `progress_*` count bytes read of the file. `errors` lists the first
-    1,000 as {"line", "field", "reason"}; `error_count` counts all.
+    The bytes as they came lie under `stored_as` in the data directory until the import has ended; every
+    record's own bytes are kept with its trajectory. `progress_*` count bytes read of the file. `errors` lists
+    the first 1,000 as {"line", "field", "reason"}; `error_count` counts all.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -68,7 +68,8 @@ class ImportFile(JobFields):
 
 
 class Task(models.Model):
-    """The problem an agent was given. Texts are escaped (core.text); `key` is the task's identity in its subset."""
+    """The problem an agent was given. Texts are escaped (core.text); `key` is the task's identity in its
+    subset."""
 
     subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="tasks")
     key = models.CharField(max_length=255)
@@ -84,8 +85,8 @@ class Task(models.Model):
 class Trajectory(models.Model):
     """One run of one policy model on a task.
 
-    `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row stops
-    being live. `free_slots` is N minus the open and submitted assignments, kept by guarded updates.
+    `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row
+    stops being live. `free_slots` is N minus the open and submitted assignments, kept by guarded updates.
     `position` orders the queue. `step_count` is denormalised from the steps because lists show it.
     """
 
@@ -141,8 +142,8 @@ class Trajectory(models.Model):
 class TrajectoryContent(models.Model):
     """The messages and the bytes they were read from, apart from the narrow rows that lists read.
 
-    `content` is zlib-compressed canonical JSON of the parsed record (never its labels); `raw` the zlib-compressed
-    bytes as they came in, of which `raw_sha256` is the checksum before compression.
+    `content` is zlib-compressed canonical JSON of the parsed record (never its labels); `raw` the
+    zlib-compressed bytes as they came in, of which `raw_sha256` is the checksum before compression.
     """
 
     trajectory = models.OneToOneField(
@@ -159,7 +160,8 @@ class TrajectoryContent(models.Model):
 class Step(models.Model):
     """One assistant message, addressed by its index in the trajectory's messages.
 
-    `after_user_turn`: a user message stands between the previous step and this one (the propagation rule asks).
+    `after_user_turn`: a user message stands between the previous step and this one (the propagation rule
+    asks).
     """
 
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="steps", db_index=False)

@@ -1,10 +1,11 @@
 """The triggers that keep releases frozen (DESIGN §10), as constraints that Django's Meta cannot express.
 
 They are installed by a migration; a migration that remakes one of these tables (SQLite drops a remade table's
-triggers) ends with `install` again. Only the tests' helper lifts them. `missing` is what the system check reports.
+triggers) ends with `install` again. Only the tests' helper lifts them. `missing` is what the system check
+reports.
 
-SQLite's INSERT OR REPLACE goes round delete triggers unless `recursive_triggers` is on: the settings turn it on for
-every connection, and `missing` checks that too.
+SQLite's INSERT OR REPLACE goes round delete triggers unless `recursive_triggers` is on: the settings turn it
+on for every connection, and `missing` checks that too.
 """
 
 from collections.abc import Iterator
@@ -52,7 +53,10 @@ def _postgresql() -> Iterator[str]:
     )
     for table, event, name in _names():
         function = FUNCTION_ADDED if event == "INSERT" else FUNCTION_CHANGED
-        yield f"CREATE OR REPLACE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()"
+        yield (
+            f"CREATE OR REPLACE TRIGGER {name} BEFORE {event} ON {table} "
+            f"FOR EACH ROW EXECUTE FUNCTION {function}()"
+        )
     for table in TABLES:
         yield (
             f"CREATE OR REPLACE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} "

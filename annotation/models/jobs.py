@@ -6,8 +6,8 @@ from django.db import models
 class JobFields(models.Model):
     """Lease, heartbeat, progress and error of a job; the state itself is the concrete model's.
 
-    A worker owns the row while `lease_until` lies in the future; a row that is running with a lease that ran out
-    belongs to a worker that died, and the reaper queues it again.
+    A worker owns the row while `lease_until` lies in the future; a row that is running with a lease that ran
+    out belongs to a worker that died, and the reaper queues it again.
     """
 
     lease_until = models.DateTimeField(null=True, blank=True)

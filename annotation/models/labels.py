@@ -16,7 +16,8 @@ class Assignment(models.Model):
     """One annotator's turn at one trajectory, in slot 0 … N−1.
 
     `slot` is null while the assignment is returned or expired: it keeps its draft and has lost its place.
-    `claim_key` is made by the page that claims: a double click sends the same one and gets the same assignment.
+    `claim_key` is made by the page that claims: a double click sends the same one and gets the same
+    assignment.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
@@ -70,9 +71,9 @@ class Assignment(models.Model):
 class Judgement(models.Model):
     """What labels and outcome labels have in common.
 
-    `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its note
-    and its marks. `blind_value` is the value at the first exposure (null with `exposed_at` null: never exposed, the
-    value itself is blind). Notes are escaped (core.text).
+    `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its
+    note and its marks. `blind_value` is the value at the first exposure (null with `exposed_at` null: never
+    exposed, the value itself is blind). Notes are escaped (core.text).
     """
 
     value = models.SmallIntegerField(null=True, blank=True)
@@ -145,7 +146,8 @@ class OutcomeLabel(Judgement):
 
 
 class LabelEvent(models.Model):
-    """The history of an assignment, append-only: every change as it was made. `step` null means the outcome."""
+    """The history of an assignment, append-only: every change as it was made. `step` null means the
+    outcome."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="events")
     step = models.ForeignKey(
@@ -187,8 +189,8 @@ class SaveOperation(models.Model):
 class Exposure(models.Model):
     """The moment a person first sees a suggestion, a consensus or another's label of a trajectory.
 
-    `step` null means the whole trajectory. Whoever has been exposed to others' labels of a trajectory can no longer
-    claim it.
+    `step` null means the whole trajectory. Whoever has been exposed to others' labels of a trajectory can no
+    longer claim it.
     """
 
     user = models.ForeignKey(

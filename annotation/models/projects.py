@@ -14,7 +14,8 @@ MAX_ANNOTATORS = 9
 class Project(models.Model):
     """One benchmark under construction.
 
-    `annotators_per_trajectory` is N of DESIGN §6: locked after the first claim (services.projects sees to that).
+    `annotators_per_trajectory` is N of DESIGN §6: locked after the first claim (services.projects sees to
+    that).
     """
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -117,8 +118,8 @@ class Membership(models.Model):
 class Subset(models.Model):
     """A named part of a project's data.
 
-    `suspend_on_user_turn`: an error run does not propagate past a user message (DESIGN §5; right for BFCL-like
-    multi-turn tasks, wrong for τ²-like conversations).
+    `suspend_on_user_turn`: an error run does not propagate past a user message (DESIGN §5; right for
+    BFCL-like multi-turn tasks, wrong for τ²-like conversations).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")

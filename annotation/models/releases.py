@@ -1,8 +1,9 @@
-"""Frozen releases. Rows of Release, ReleaseRecord and ReleaseLabel can be neither changed nor deleted, and nothing
-can be added to a release that exists: triggers see to it on SQLite and on PostgreSQL (annotation/frozen.py).
+"""Frozen releases. Rows of Release, ReleaseRecord and ReleaseLabel can be neither changed nor deleted, and
+nothing can be added to a release that exists: triggers see to it on SQLite and on PostgreSQL
+(annotation/frozen.py).
 
-A release copies values. It is written records first, under an id chosen beforehand, and its own row last: the row is
-what freezes it, so that no update is ever needed.
+A release copies values. It is written records first, under an id chosen beforehand, and its own row last: the
+row is what freezes it, so that no update is ever needed.
 """
 
 import uuid
@@ -19,8 +20,8 @@ from .projects import Project
 class Release(models.Model):
     """A frozen, numbered, checksummed copy of a project's consensus labels.
 
-    `digest` is the sha256 of the canonical JSONL (all records in order, one line each); `manifest` is canonical JSON
-    with the counts, the label distribution, the agreement figures and the versions.
+    `digest` is the sha256 of the canonical JSONL (all records in order, one line each); `manifest` is
+    canonical JSON with the counts, the label distribution, the agreement figures and the versions.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

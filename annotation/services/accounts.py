@@ -44,22 +44,32 @@ def create_user(
     is_superuser: bool = False,
     check_password: bool = True,
 ) -> User:
-    """Make an account; without a password nobody can sign in to it. Raises Invalid with the fields that are wrong."""
+    """Make an account; without a password nobody can sign in to it. Raises Invalid with the fields that are
+    wrong."""
     require(actor, "account.create")
-    user = _new_user(username, password, email, display_name, is_superuser, check_password)
+    user = new_user(
+        username=username,
+        password=password,
+        email=email,
+        display_name=display_name,
+        is_superuser=is_superuser,
+        check_password=check_password,
+    )
     audit.record(actor=actor, verb="account.create", obj=user, username=user.username)
     return user
 
 
-def _new_user(
+def new_user(
+    *,
     username: str,
-    password: str | None,
-    email: str,
-    display_name: str,
-    is_superuser: bool,
+    password: str | None = None,
+    email: str = "",
+    display_name: str = "",
+    is_superuser: bool = False,
     check_password: bool = True,
 ) -> User:
-    """The account itself, validated; for services that have asked permission in their own way."""
+    """The account itself, validated; for services that have asked permission in their own way and audit
+    it."""
     user = User(
         username=User.normalize_username(username.strip()),
         email=User.objects.normalize_email(email),
@@ -103,7 +113,8 @@ def _new_user(
 def ensure_first_admin(
     *, actor: Actor, username: str = "admin", password: str | None = None
 ) -> tuple[User, str] | None:
-    """Make a superuser when there is none, and return it with its password; None when there is one already."""
+    """Make a superuser when there is none, and return it with its password; None when there is one
+    already."""
     require(actor, "account.create")
     if User.objects.filter(is_superuser=True, is_active=True).exists():
         return None
@@ -113,7 +124,7 @@ def ensure_first_admin(
         if not User.objects.filter(username=username).exists()
         else f"{username}-{secrets.token_hex(3)}"
     )
-    user = _new_user(name, secret, "", "", is_superuser=True, check_password=False)
+    user = new_user(username=name, password=secret, is_superuser=True, check_password=False)
     audit.record(actor=actor, verb="account.first_admin", obj=user, username=user.username)
     return user, secret
 
@@ -124,9 +135,7 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
     require(actor, "account.change", user)
     unknown = set(values) - PROFILE_FIELDS
     if unknown:
-        raise Invalid(
-            "Unknown fields.", fields={name: "There is no such setting." for name in sorted(unknown)}
-        )
+        raise Invalid("Unknown fields.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
     zone = values.get("time_zone", user.time_zone)
     if zone and zone not in available_timezones():
         raise Invalid("Unknown time zone.", fields={"time_zone": "Choose a time zone from the list."})
@@ -148,9 +157,11 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
 
 @transaction.atomic
 def make_password_link(*, actor: Actor, user: User) -> tuple[str, str]:
-    """The (uid, token) of a one-time link with which a person sets a new password, for sites without a mail server.
+    """The (uid, token) of a one-time link with which a person sets a new password, for sites without a mail
+    server.
 
-    Only whoever administers accounts may make one; it ends with its first use, or after PASSWORD_RESET_TIMEOUT.
+    Only whoever administers accounts may make one; it ends with its first use, or after
+    PASSWORD_RESET_TIMEOUT.
     """
     require(actor, "account.create")
     audit.record(actor=actor, verb="account.password_link", obj=user, username=user.username)

@@ -75,8 +75,8 @@ def decide(
 ) -> Decision:
     """Decide one disputed step, or with `message_index` None the outcome.
 
-    `version` is the version the decision was based on (0: none yet). Raises StaleVersion, or Invalid when the step
-    is not disputed or the value is not −1, 0 or 1.
+    `version` is the version the decision was based on (0: none yet). Raises StaleVersion, or Invalid when the
+    step is not disputed or the value is not −1, 0 or 1.
     """
     case = _own_open(actor, adjudication)
     if type(value) is not int or value not in VALUES:
@@ -168,7 +168,8 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
 
 @transaction.atomic
 def release_case(*, actor: User, adjudication: Adjudication) -> None:
-    """Hand a case back undecided; another adjudicator may take it. The decisions so far stay with the old case."""
+    """Hand a case back undecided; another adjudicator may take it. The decisions so far stay with the old
+    case."""
     case = _own_open(actor, adjudication)
     advance(Adjudication, case.pk, AdjudicationState.OPEN, AdjudicationState.RELEASED)
     audit.record(actor=actor, verb="case.release", project=case.project, obj=case)

@@ -52,7 +52,8 @@ def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
 
 
 def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -> Assignment:
-    """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the same one.
+    """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
+    same one.
 
     Raises Conflict (code "nothing_left") when there is nothing for this person.
     """
@@ -125,7 +126,8 @@ def _take_slot(trajectory_id: int, project_id: int) -> int:
 
 
 def take_slot(*, trajectory: Trajectory) -> int:
-    """A slot for finished labels that come from a file; for services that have asked permission themselves."""
+    """A slot for finished labels that come from a file; for services that have asked permission
+    themselves."""
     return _take_slot(trajectory.pk, trajectory.project_id)
 
 

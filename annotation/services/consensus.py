@@ -13,7 +13,8 @@ from .transitions import advance
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """All submitted labels of one trajectory: per step (by step pk, in order) the values by slot; and the outcomes."""
+    """All submitted labels of one trajectory: per step (by step pk, in order) the values by slot; and the
+    outcomes."""
 
     steps: Mapping[int, tuple[int, ...]]
     outcomes: tuple[int, ...]
@@ -85,7 +86,8 @@ def write(
     steps: Iterable[tuple[int, int, ConsensusKind]],
     outcome: tuple[int, ConsensusKind],
 ) -> None:
-    """Write the consensus of a whole trajectory: (step pk, value, kind) for each step, (value, kind) of the outcome."""
+    """Write the consensus of a whole trajectory: (step pk, value, kind) for each step, (value, kind) of the
+    outcome."""
     now = timezone.now()
     Consensus.objects.bulk_create(
         Consensus(trajectory_id=trajectory_id, step_id=step, value=value, kind=kind.value, created_at=now)

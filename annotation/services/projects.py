@@ -47,13 +47,12 @@ def _clean(project: Project) -> None:
 def create_project(
     *, actor: Actor, name: str, slug: str = "", guidelines: str = "", **settings: Any
 ) -> Project:
-    """Start a project; its maker becomes an admin member. Raises Invalid when the slug is taken or a value is wrong."""
+    """Start a project; its maker becomes an admin member. Raises Invalid when the slug is taken or a value is
+    wrong."""
     require(actor, "project.create")
     unknown = set(settings) - SETTINGS
     if unknown:
-        raise Invalid(
-            "Unknown settings.", fields={key: "There is no such setting." for key in sorted(unknown)}
-        )
+        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
     now = timezone.now()
     project = Project(
         name=name.strip(),
@@ -81,13 +80,12 @@ def create_project(
 
 @transaction.atomic
 def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any]) -> Project:
-    """Change settings. N is locked after the first claim; the free slots of every trajectory follow it before."""
+    """Change settings. N is locked after the first claim; the free slots of every trajectory follow it
+    before."""
     require(actor, "project.change", project)
     unknown = set(values) - SETTINGS
     if unknown:
-        raise Invalid(
-            "Unknown settings.", fields={key: "There is no such setting." for key in sorted(unknown)}
-        )
+        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
     current = Project.objects.select_for_update().get(pk=project.pk)
     before = {key: getattr(current, key) for key in values}
     for key, value in values.items():
@@ -95,8 +93,9 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     _clean(current)
     wanted = current.annotators_per_trajectory
     if wanted != before.get("annotators_per_trajectory", wanted):
-        # Update first, look afterwards: a claim that is under way holds its trajectory's row, so that either this
-        # update waits for it and then sees its assignment, or it waits for this and then counts from the new N.
+        # Update first, look afterwards: a claim that is under way holds its trajectory's row, so that either
+        # this update waits for it and then sees its assignment, or it waits for this and then counts from the
+        # new N.
         Trajectory.objects.filter(project=current).update(free_slots=wanted)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(
@@ -265,7 +264,8 @@ def invite(
 
 
 def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
-    """The invitation that a link's secret opens. Raises NotFound when it is unknown, used, revoked or too old."""
+    """The invitation that a link's secret opens. Raises NotFound when it is unknown, used, revoked or too
+    old."""
     invitation = (
         Invitation.objects.select_related("project")
         .filter(
@@ -342,5 +342,6 @@ def revoke_invitation(*, actor: Actor, invitation: Invitation) -> None:
 
 
 def lower_cursors(*, project_id: int, position: int) -> None:
-    """Whatever frees or adds something to claim at `position` calls this, so that nobody's cursor stands beyond it."""
+    """Whatever frees or adds something to claim at `position` calls this, so that nobody's cursor stands
+    beyond it."""
     Membership.objects.filter(project_id=project_id, claim_cursor__gt=position).update(claim_cursor=position)

@@ -1,4 +1,5 @@
-"""Import: a file is received, read by its importer, written in small batches nobody sees, and published at once."""
+"""Import: a file is received, read by its importer, written in small batches nobody sees, and published at
+once."""
 
 from .receive import abandon, receive_file
 from .run import reap, run_import

@@ -46,8 +46,8 @@ def receive_file(
     """Store a file and queue its import into `subset` (made when missing).
 
     `chunks` are its bytes in order. `format` names an importer; empty: it is sniffed from the first bytes.
-    `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own process.
-    Raises Invalid for an empty file, an unknown format or one that cannot be told.
+    `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own
+    process. Raises Invalid for an empty file, an unknown format or one that cannot be told.
     """
     require(actor, "import", project)
     if format and format not in FORMATS:

@@ -33,7 +33,8 @@ class Prepared:
 
 @dataclass(slots=True)
 class Tally:
-    """What an import has come to so far. `replaced` are the pks of the live rows that its rows shall replace."""
+    """What an import has come to so far. `replaced` are the pks of the live rows that its rows shall
+    replace."""
 
     created: int = 0
     unchanged: int = 0

@@ -1,4 +1,5 @@
-"""Running an import: lease, read, write in batches, publish; and sweeping up after those that ended otherwise."""
+"""Running an import: lease, read, write in batches, publish; and sweeping up after those that ended
+otherwise."""
 
 import logging
 import time
@@ -86,8 +87,9 @@ class CountingStream:
 def run_import(*, source_id: int, actor: Actor = OPERATOR, progress: Progress | None = None) -> ImportFile:
     """Import a received file to its end: published, or failed with everything that is wrong with it.
 
-    Idempotent: one that is leased by somebody else or has ended is left alone, one that died half-way is begun
-    anew. `progress(done, total)` is called in bytes. Raises ImportRefused (with the report) when the file is refused.
+    Idempotent: one that is leased by somebody else or has ended is left alone, one that died half-way is
+    begun anew. `progress(done, total)` is called in bytes. Raises ImportRefused (with the report) when the
+    file is refused.
     """
     lease = timezone.now() + LEASE
     claimed = ImportFile.objects.filter(
@@ -255,7 +257,8 @@ def sweep(source: ImportFile) -> None:
             part = list(hidden.values_list("pk", flat=True)[:SWEEP_ROWS])
             if not part:
                 break
-            # Straight deletes: nothing else can refer to rows that were never live, so no cascade has to be sought.
+            # Straight deletes: nothing else can refer to rows that were never live, so no cascade has to be
+            # sought.
             for rows in (
                 Step.objects.filter(trajectory__in=part),
                 TrajectoryContent.objects.filter(trajectory__in=part),

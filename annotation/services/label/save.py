@@ -1,0 +1,131 @@
+"""Saving in batches, with a version per label and a client-made id per batch (DESIGN §6)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.errors import Conflict, Invalid, StaleState
+from annotation.core.propagation import Rules, allowed_confirmation
+from annotation.core.vocabulary import AssignmentState, LabelSource
+from annotation.models import Assignment, SaveOperation, Step, User
+from annotation.policies import require
+
+from .changes import MAX_CHANGES, TARGETS, Change, parse_change
+from .sheet import Sheet, rules_of
+
+RESULT = dict[str, Any]
+
+
+def locked(assignment: Assignment) -> Assignment:
+    return (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("project", "trajectory__subset")
+        .get(pk=assignment.pk)
+    )
+
+
+@transaction.atomic
+def save_labels(
+    *, actor: User, assignment: Assignment, op_id: str, changes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Apply a batch of changes to an open assignment; repeating a batch (same `op_id`) changes nothing.
+
+    Each change names its target ("step" with `message_index`, or "outcome"), the version it is based on, and
+    the whole new content (see services/label/changes.py). Changes are taken one by one: a stale or refused
+    one leaves the others standing. Returns {"op_id", "results", "labels", "outcome"}; each result is
+    {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}.
+
+    Raises Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
+    StaleState when the assignment is not open.
+    """
+    require(actor, "label", assignment)
+    if not 1 <= len(op_id) <= 64:
+        raise Invalid("op_id: 1 to 64 characters.", fields={"op_id": "1 to 64 characters."})
+    if len(changes) > MAX_CHANGES:
+        raise Invalid(f"At most {MAX_CHANGES} changes in one batch.", code="too_many_changes")
+    current = locked(assignment)
+    digest = sha256_hex(canonical_json([dict(change) for change in changes]))
+    sheet = Sheet.load(current, timezone.now())
+    earlier = SaveOperation.objects.filter(assignment=current, op_id=op_id).first()
+    if earlier is not None:
+        if earlier.digest != digest:
+            raise Conflict("This op_id was used for other changes.", code="op_id_reused")
+        return _answer(sheet, op_id, earlier.results)
+    if current.state != AssignmentState.OPEN:
+        raise StaleState("This trajectory is not open for labelling any more.", code="not_open")
+    rules = rules_of(current)
+    versions = {index: label.version for index, label in sheet.labels.items()}
+    outcome_version = sheet.outcome.version if sheet.outcome else 0
+    results = [_apply(sheet, raw, versions, outcome_version, rules, op_id) for raw in changes]
+    sheet.write()
+    SaveOperation.objects.create(
+        assignment=current, op_id=op_id, digest=digest, results=results, created_at=sheet.now
+    )
+    return _answer(sheet, op_id, results)
+
+
+def _answer(sheet: Sheet, op_id: str, results: Sequence[RESULT]) -> dict[str, Any]:
+    """The results of a batch, each with the label as it is now, and the whole sheet."""
+    with_labels = [
+        {
+            **result,
+            "label": sheet.shown_outcome()
+            if result["target"] == "outcome"
+            else sheet.shown(result["message_index"])
+            if sheet.step(result["message_index"])
+            else None,
+        }
+        for result in results
+    ]
+    return {"op_id": op_id, "results": with_labels, **sheet.state()}
+
+
+def _apply(
+    sheet: Sheet,
+    raw: Mapping[str, Any],
+    versions: Mapping[int, int],
+    outcome_version: int,
+    rules: Rules,
+    op_id: str,
+) -> RESULT:
+    """Take one change into the sheet, or say why not. The versions are those from before the batch."""
+    change = parse_change(raw)
+    if isinstance(change, str):
+        target = raw.get("target") if raw.get("target") in TARGETS else None
+        return {"target": target, "message_index": None, "status": "refused", "reason": change}
+    result: RESULT = {"target": change.target, "message_index": change.message_index}
+    based_on = outcome_version if change.message_index is None else versions.get(change.message_index, 0)
+    if change.version != based_on:
+        return {**result, "status": "stale", "reason": "Changed elsewhere since this page last saw it."}
+    if change.target == "outcome":
+        sheet.put_outcome(change, op_id)
+        return {**result, "status": "saved", "reason": ""}
+    step = sheet.step(change.message_index)
+    if step is None:
+        return {**result, "status": "refused", "reason": f"Message {change.message_index} is not a step."}
+    refusal = _unfit(sheet, change, step, rules)
+    if refusal:
+        return {**result, "status": "refused", "reason": refusal}
+    root = sheet.step(change.root)
+    sheet.put(change, step, root or step, op_id)
+    sheet.settle(rules, op_id)
+    return {**result, "status": "saved", "reason": ""}
+
+
+def _unfit(sheet: Sheet, change: Change, step: Step, rules: Rules) -> str:
+    """Why a change does not fit the trajectory as labelled so far; empty when it does."""
+    if change.value is None:
+        return ""
+    if change.source == LabelSource.PROPAGATED:
+        inputs = sheet.inputs()
+        fits = allowed_confirmation(inputs, rules, step.message_index, change.value, change.root)
+        return "" if fits else "Nothing is proposed here any more that could be confirmed."
+    pinned = change.value == -1 and change.root_pinned
+    if pinned and (
+        change.root is None or change.root > step.message_index or sheet.step(change.root) is None
+    ):
+        return "The root of an error is this step or an earlier one."
+    return ""

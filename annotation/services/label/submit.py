@@ -1,0 +1,62 @@
+"""Handing in a finished assignment."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Invalid, StaleState
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Assignment, Label, OutcomeLabel, Step, User
+from annotation.policies import require
+
+from .. import assign, audit, consensus
+from ..transitions import advance
+from .save import locked
+
+
+@transaction.atomic
+def submit(*, actor: User, assignment: Assignment) -> Assignment:
+    """Hand in: every step must be labelled and the outcome set. The last of the N decides the trajectory's
+    state.
+
+    Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}), or StaleState
+    when it is not open (a second submit, for example).
+    """
+    require(actor, "label", assignment)
+    current = locked(assignment)
+    if current.state != AssignmentState.OPEN:
+        raise StaleState("This trajectory has been submitted or given back already.", code="not_open")
+    done = set(
+        Label.objects.filter(assignment=current, value__isnull=False).values_list(
+            "step__message_index", flat=True
+        )
+    )
+    indexes = Step.objects.filter(trajectory=current.trajectory_id).order_by("message_index")
+    missing = [index for index in indexes.values_list("message_index", flat=True) if index not in done]
+    outcome_missing = not OutcomeLabel.objects.filter(assignment=current, value__isnull=False).exists()
+    if missing or outcome_missing:
+        first = f"step {missing[0]} has no label" if missing else "the outcome is not set"
+        raise Invalid(
+            f"Not complete yet: {first}.",
+            code="incomplete",
+            details={"missing": missing, "outcome": outcome_missing},
+        )
+    finish(assignment=current, now=timezone.now())
+    audit.record(actor=actor, verb="assignment.submit", project=current.project, obj=current)
+    current.refresh_from_db()
+    return current
+
+
+def finish(*, assignment: Assignment, now: datetime) -> None:
+    """Turn a complete open assignment into a submitted one, and settle its trajectory when it was the
+    last."""
+    advance(
+        Assignment,
+        assignment.pk,
+        AssignmentState.OPEN,
+        AssignmentState.SUBMITTED,
+        submitted_at=now,
+        guideline_version=assign.guideline_in_force(assignment.project_id),
+    )
+    consensus.settle(trajectory_id=assignment.trajectory_id)
