@@ -1,0 +1,146 @@
+"""The rules of the house that no other tool enforces, and one look that import-linter's contracts hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import ROOT
+
+MAX_LINES = 330
+LONG_ALLOWED = re.compile(r"(^|/)(migrations|fixtures)/")
+
+# Built from pieces, so that this file does not hold what it forbids.
+FORBIDDEN: dict[str, str] = {
+    "the host of a package registry": r"py"
+    + r"pi\.org|python"
+    + r"hosted\.org|registry\.npm"
+    + r"js|deb\.deb"
+    + r"ian",
+    "a path of somebody's machine": r"(?<![\w.])/(?:wo" + r"rk|ro" + r"ot|home/\w+)/",
+    "work left undone": r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b|NotImplemented" + r"Error",
+}
+UNSAFE = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|mark_safe|\|safe\b|{%\s*autoescape\s+off"
+    r"|csrf_exempt|unsafe-(?:inline|eval|hashes)|\beval\(|new Function\("
+)
+INLINE_STYLE = re.compile(r"<[^>]*\sstyle=|<style\b", re.IGNORECASE)
+INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>|<[a-z][^>]*\son[a-z]+\s*=", re.IGNORECASE)
+REMOTE = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""", re.IGNORECASE)
+
+
+def tracked(*suffixes: str) -> Iterator[Path]:
+    """The files of the repository with these suffixes (of the folder, where there is no git)."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        names = [name for name in listed.stdout.split("\0") if name]
+    else:
+        skip = {".venv", "node_modules", "var", ".git"}
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.parts)]
+    for name in names:
+        path = ROOT / name
+        if path.suffix in suffixes and path.is_file():
+            yield path
+
+
+def hits(pattern: re.Pattern[str], files: Iterator[Path]) -> list[str]:
+    """`path:line: text` of every line that matches."""
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for path in files
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def test_the_walls_stand() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_files_stay_small_enough_to_hold_in_the_head() -> None:
+    files = tracked(".py", ".js", ".mjs", ".css", ".html")
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files
+    }
+    assert {n: c for n, c in lengths.items() if c > MAX_LINES and not LONG_ALLOWED.search(n)} == {}
+
+
+def test_migrations_are_named_by_hand() -> None:
+    names = [path.name for path in (ROOT / "annotation" / "migrations").glob("0*.py")]
+    assert names
+    assert [name for name in names if "_auto_" in name] == []
+
+
+@pytest.mark.parametrize("what", sorted(FORBIDDEN))
+def test_nothing_holds(what: str) -> None:
+    suffixes = (
+        ".py",
+        ".js",
+        ".mjs",
+        ".html",
+        ".css",
+        ".md",
+        ".toml",
+        ".yml",
+        ".yaml",
+        ".json",
+        ".lock",
+        ".in",
+        "",
+    )
+    assert hits(re.compile(FORBIDDEN[what]), tracked(*suffixes)) == []
+
+
+def rooms(*suffixes: str) -> Iterator[Path]:
+    """The files of the product itself, tests and fixtures apart."""
+    for path in tracked(*suffixes):
+        if path.relative_to(ROOT).parts[0] in {"annotation", "api", "frontend", "config"}:
+            yield path
+
+
+def test_no_hole_is_cut_into_the_escaping_the_csrf_check_or_the_policy() -> None:
+    assert hits(UNSAFE, rooms(".py", ".js", ".html")) == []
+
+
+def test_templates_carry_no_inline_style_or_script() -> None:
+    assert hits(INLINE_STYLE, rooms(".html")) == []
+    assert hits(INLINE_SCRIPT, rooms(".html")) == []
+
+
+def test_pages_name_no_other_host() -> None:
+    assert hits(REMOTE, rooms(".html", ".css", ".js")) == []
+
+
+def test_only_the_domain_has_tables() -> None:
+    from django.apps import apps
+
+    ours = [app.label for app in apps.get_app_configs() if app.name in {"annotation", "api", "frontend"}]
+    assert sorted(ours) == ["annotation", "api", "frontend"]
+    assert [label for label in ("api", "frontend") if list(apps.get_app_config(label).get_models())] == []
+
+
+def test_the_code_listens_to_no_signal_of_the_database() -> None:
+    pattern = re.compile(r"@receiver|(?:pre|post)_(?:save|delete)\b|m2m_changed")
+    assert hits(pattern, rooms(".py")) == []
+
+
+def test_every_lock_has_hashes_and_no_address() -> None:
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        pinned = re.findall(r"^[a-z0-9._-]+==.*$", text, re.MULTILINE)
+        assert pinned
+        assert [line for line in pinned if not line.endswith("\\")] == []
+        assert "://" not in text
+    assert "resolved" not in (ROOT / "package-lock.json").read_text(encoding="utf-8")
