@@ -1,0 +1,176 @@
+"""`make run`'s one process: it starts everything, says where, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.serve import allowed_hosts, is_loopback
+from tests.servers import ROOT, free_port, wait_for
+
+
+class Served:
+    """`python -m config.serve` on a data folder of its own."""
+
+    def __init__(self, data: Path, port: int | None = None) -> None:
+        self.data = data
+        self.port = port or free_port()
+        self.output = data.parent / f"out-{self.port}.txt"
+        dropped = (
+            "TRISTEP_",
+            "DATABASE_URL",
+            "REDIS_URL",
+            "DJANGO_SETTINGS_MODULE",
+            "MAKELEVEL",
+            "TEST_DATABASE",
+        )
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve", "--port", str(self.port)],
+                cwd=ROOT,
+                env=environment | {"TRISTEP_DATA_DIR": str(data)},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def words(self) -> str:
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def ready(self) -> Served:
+        wait_for(
+            lambda: "Ctrl-C stops it" in self.words() or self.process.poll() is not None,
+            "the banner",
+            seconds=90,
+        )
+        assert self.process.poll() is None, self.words()
+        return self
+
+    def descendants(self) -> dict[int, str]:
+        """Process id → command line of everything that runs below it."""
+        parents: dict[int, int] = {}
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError):
+                continue
+        below = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in below} - below:
+            below |= more
+        found = {}
+        for pid in below - {self.process.pid}:
+            try:
+                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+        return found
+
+
+def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
+    """Those that still run (a zombie does not)."""
+    alive = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if state != "Z":
+            alive.append(pid)
+    return alive
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    one = Served(tmp_path / "data").ready()
+    yield one
+    if one.process.poll() is None:
+        one.process.send_signal(signal.SIGTERM)
+        one.process.wait(timeout=60)
+
+
+@pytest.mark.slow
+def test_the_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(served: Served) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/", timeout=20) as answer:
+        page = answer.read().decode()
+        assert answer.status == 200
+    stylesheet = re.search(r'href="(/static/[^"]+\.[0-9a-f]{12}\.css)"', page)
+    assert stylesheet, "the page names a hashed stylesheet"
+    with urllib.request.urlopen(f"http://127.0.0.1:{served.port}{stylesheet[1]}", timeout=20) as answer:
+        assert "immutable" in answer.headers["Cache-Control"]
+
+    assert "Accounts:" in served.words()
+    assert (served.data / "secret.key").stat().st_mode & 0o077 == 0
+    assert (served.data / "db.sqlite3").stat().st_mode & 0o077 == 0
+
+    again = Served(served.data)
+    assert again.process.wait(timeout=60) == 1
+    assert "already serves" in again.words()
+    other = Served(served.data.parent / "other", port=served.port)
+    assert other.process.wait(timeout=60) == 1
+    assert "choose another one" in other.words()
+    for words in (again.words(), other.words()):
+        assert len(words.strip().splitlines()) == 1
+
+    below = served.descendants()
+    assert {
+        name for name in ("gunicorn", "celery", "valkey") if any(name in line for line in below.values())
+    } == {
+        *("gunicorn", "celery", "valkey"),
+    }
+    os.killpg(served.process.pid, signal.SIGINT)
+    assert served.process.wait(timeout=60) == 0
+    assert "your data are kept" in served.words()
+    assert "Traceback" not in served.words()
+    assert running(below) == []
+
+
+@pytest.mark.slow
+def test_a_part_that_dies_is_named_and_everything_stops(served: Served) -> None:
+    below = served.descendants()
+    os.kill(next(pid for pid, line in sorted(below.items()) if "celery" in line), signal.SIGKILL)
+    assert served.process.wait(timeout=60) == 1
+    assert "The worker stopped" in served.words()
+    assert running(below) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux tells children that a parent died"
+)
+def test_not_even_sigkill_leaves_an_orphan(served: Served) -> None:
+    below = served.descendants()
+    assert len(below) >= 4
+    served.process.kill()
+    served.process.wait()
+    wait_for(lambda: not running(below), "the children to be gone")
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+    ],
+)
+def test_only_loopback_addresses_get_well_known_passwords(host: str, answer: bool) -> None:
+    assert is_loopback(host) is answer
+
+
+def test_a_server_for_others_may_be_asked_for_by_its_names() -> None:
+    assert allowed_hosts("127.0.0.1") == "localhost,127.0.0.1,[::1]"
+    assert socket.gethostname() in allowed_hosts("0.0.0.0").split(",")
+    assert "192.0.2.7" in allowed_hosts("192.0.2.7").split(",")
