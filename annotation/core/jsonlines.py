@@ -172,7 +172,7 @@ def _describe(error: json.JSONDecodeError, line: int) -> str:
     where = f"column {error.colno}"
     if error.lineno > 1:
         where = f"line {line + error.lineno - 1}, {where}"
-    return f"is not valid JSON: {error.msg} at {where}"
+    return f"is not valid JSON: {error.msg.removesuffix(' at')} at {where}"
 
 
 def _megabytes(count: int) -> str:

@@ -269,7 +269,8 @@ def _calls_in(payload: str) -> list[ToolCall]:
 
 
 def _joined(parts: Sequence[Part]) -> str:
-    return "\n".join(part.text for part in parts if part.kind != "image")
+    texts = [part.text for part in parts if part.kind == "text"]
+    return "\n".join(texts or [part.text for part in parts if part.kind == "other"])
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -61,15 +61,19 @@ def _lines_or_values(head: bytes, end: int | None) -> Layout:
     break_at = head.find(b"\n")
     if break_at < 0 or (end is not None and end <= break_at):
         return Layout.LINES
-    if end is not None:
-        try:
-            json.loads(head[:end])
-        except (ValueError, RecursionError):
-            return Layout.LINES
+    if end is not None and _parses(head[:end]):
         return Layout.VALUES
     first, rest = head[:break_at].rstrip(), head[break_at:].lstrip()
     whole = first.endswith((b"{", b"[", b",")) or rest[:1] not in (b"{", b"[", b"")
     return Layout.VALUES if whole else Layout.LINES
+
+
+def _parses(value: bytes) -> bool:
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _first_keys(head: bytes) -> tuple[frozenset[str], int | None]:
