@@ -1,0 +1,75 @@
+"""What every command of ours shares: the operator, one clear sentence on failure, one summary line on stderr."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.core.errors import ImportRefused, TristepError
+from annotation.models import Project, Release
+
+LISTED = 1_000
+
+
+class OperatorCommand(BaseCommand):
+    """A command whose `run` may raise what services raise.
+
+    `--json`, where a command offers it, puts one JSON document on stdout and nothing else; the summary goes to
+    stderr.
+    """
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.run(**options)
+        except ImportRefused as refused:
+            for error in refused.report.get("errors", [])[:LISTED]:
+                place = f"line {error['line']}" + (f": {error['field']}" if error["field"] else "")
+                self.stderr.write(f"{place}: {error['reason']}")
+            raise CommandError(refused.message) from refused
+        except TristepError as error:
+            fields = getattr(error, "fields", {})
+            detail = " ".join(f"{name}: {reason}" for name, reason in fields.items() if reason != error.message)
+            raise CommandError(" ".join(part for part in (error.message, detail) if part)) from error
+
+    def run(self, **options: Any) -> None:
+        """Do the work; keyword arguments are the parsed options."""
+        raise CommandError("this command does nothing")
+
+    def summary(self, text: str) -> None:
+        """One line for the person at the terminal."""
+        self.stderr.write(text)
+
+    def document(self, value: Any) -> None:
+        """One JSON document on stdout, numbers unrounded."""
+        self.stdout.write(json.dumps(value, ensure_ascii=True, allow_nan=False))
+
+
+def add_project(parser: ArgumentParser) -> None:
+    """The PROJECT argument: a slug."""
+    parser.add_argument("project", metavar="PROJECT", help="the project's slug")
+
+
+def find_project(slug: str) -> Project:
+    """The project of that slug. Raises CommandError."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        raise CommandError(f"There is no project “{slug}”.")
+    return project
+
+
+def find_release(slug: str, version: str) -> Release:
+    """The release of that version. Raises CommandError."""
+    release = Release.objects.filter(project__slug=slug, version=version).select_related("project").first()
+    if release is None:
+        raise CommandError(f"There is no release “{version}” of a project “{slug}”.")
+    return release
+
+
+def existing_file(name: str) -> Path:
+    """A path to a readable file, for argparse. Raises CommandError."""
+    path = Path(name)
+    if not path.is_file():
+        raise CommandError(f"There is no file {name}.")
+    return path

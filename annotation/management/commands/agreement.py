@@ -1,0 +1,57 @@
+"""agreement PROJECT [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.core.agreement.measure import Measure
+from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.policies import OPERATOR
+from annotation.reports.agreement import Part, agreement, as_json
+
+
+class Command(OperatorCommand):
+    help = "Percent agreement, Cohen's κ and the confusion of a project's annotators, overall and per subset."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        report = agreement(viewer=OPERATOR, project=find_project(options["project"]))
+        if options["json"]:
+            self.document(as_json(report))
+        else:
+            for part in (report.overall, *report.subsets):
+                self._table(part)
+        states = report.overall.states
+        self.summary(
+            f"{report.overall.steps.n:,} pairs of labels; "
+            f"{states['unanimous']:,} trajectories unanimous, {states['disputed']:,} disputed, "
+            f"{states['adjudicated']:,} adjudicated, {states['labelling']:,} still being labelled."
+        )
+
+    def _table(self, part: Part) -> None:
+        figures = part.steps.figures
+        self.stdout.write(f"{part.name or 'all subsets'} (n = {part.steps.n:,})")
+        rows = {
+            "agreement": figures.agreement,
+            "κ": figures.kappa,
+            "κ linear": figures.kappa_linear,
+            "κ quadratic": figures.kappa_quadratic,
+            "transition κ": figures.transition,
+            "α": part.steps.alpha,
+        }
+        for name, measure in rows.items():
+            self.stdout.write(f"  {name:<14}{_shown(measure)}")
+        self.stdout.write("  confusion (rows: first annotator; columns: second; −1, 0, +1)")
+        for row in part.steps.confusion.tolist():
+            self.stdout.write("    " + " ".join(f"{count:>6}" for count in row))
+
+
+def _shown(measure: Measure) -> str:
+    if measure.value is None:
+        return f"–  ({measure.reason})"
+    interval = measure.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{measure.value:.4f}"
+    return f"{measure.value:.4f}  [{interval.low:.4f}, {interval.high:.4f}]"
