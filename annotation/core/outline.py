@@ -45,9 +45,10 @@ def outline(head: bytes) -> Outline:
     opening = head[:1]
     if opening == b"[":
         bare = "messages" not in keys and ("role" in keys or (end is None and bool(keys & _MESSAGE_KEYS)))
-        if head[1:].lstrip(b" \t\r\n")[:1] != b"{" or not bare:
-            return Outline(Layout.LIST, keys, bare)
-        return Outline(_lines_or_values(head, end), keys, True)
+        if bare and head[1:].lstrip(b" \t\r\n")[:1] == b"{":
+            return Outline(_lines_or_values(head, end), keys, True)
+        odd_first_line = end is not None and "messages" not in keys and head[end:].strip()
+        return Outline(Layout.LINES if odd_first_line else Layout.LIST, keys, bare)
     if opening == b"{":
         return Outline(_lines_or_values(head, end), keys, False)
     return Outline(Layout.LINES, frozenset(), False)

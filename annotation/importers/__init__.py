@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from annotation.core.errors import Invalid
@@ -13,6 +14,8 @@ from .base import Importer, ReadContext
 from .openai_chat import OpenAIChat
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
+
+LINES_LOOKED_AT: Final = 5
 
 FORMATS: Final[dict[str, Importer]] = {
     importer.name: importer for importer in (AgentProcessBench(), OpenAIChat())
@@ -40,9 +43,10 @@ def sniff(head: bytes) -> Importer:
         raise Invalid("The file is empty.", code="empty_file")
     if reason := describe_not_text(head):
         raise Invalid(f"{reason[0].upper()}{reason[1:]}.", code="not_text")
-    best = max(FORMATS.values(), key=lambda importer: importer.sniff(head))
-    if best.sniff(head) > 0:
-        return best
+    for beginning in _beginnings(head):
+        best = max(FORMATS.values(), key=lambda importer: importer.sniff(beginning))
+        if best.sniff(beginning) > 0:
+            return best
     if {"step_labels", "final_label"} <= outline(head).keys:
         raise Invalid(
             "This is a file of labels or predictions, without messages; it is not a trajectory file.",
@@ -53,3 +57,13 @@ def sniff(head: bytes) -> Importer:
         f"The formats are: {', '.join(FORMATS)}.",
         code="unknown_format",
     )
+
+
+def _beginnings(head: bytes) -> Iterator[bytes]:
+    """The head, then what follows its first lines: one bad record must not hide the format of the others."""
+    yield head
+    for _ in range(LINES_LOOKED_AT):
+        head = head.partition(b"\n")[2].lstrip()
+        if not head:
+            return
+        yield head

@@ -49,9 +49,13 @@ class Identities:
     def check(self, record_id: str, line: int, name: str, problems: Problems) -> None:
         """Note ``record_id``; a problem of field ``name`` if an earlier line has the same."""
         digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        first = self._lines.setdefault(int.from_bytes(digest, "big"), line)
-        if first != line:
-            problems.add(name, f"{shown(record_id)} occurs twice in this file, in lines {first} and {line}")
+        key = int.from_bytes(digest, "big")
+        first = self._lines.get(key)
+        if first is None:
+            self._lines[key] = line
+        else:
+            where = f"in lines {first} and {line}" if first != line else f"in line {line}"
+            problems.add(name, f"{shown(record_id)} occurs twice in this file, {where}")
 
 
 def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:

@@ -98,7 +98,9 @@ def test_a_first_line_that_is_cut_off_does_not_swallow_the_others() -> None:
 
 
 @given(st.lists(ANY_JSON.map(lambda value: {"messages": [], "v": value}), min_size=1, max_size=5), st.data())
-def test_every_layout_gives_the_same_values_however_it_is_chunked(records: list[Any], data: st.DataObject) -> None:
+def test_every_layout_gives_the_same_values_however_it_is_chunked(
+    records: list[Any], data: st.DataObject
+) -> None:
     indent = data.draw(st.sampled_from([None, 0, 3]))
     spelt = [json.dumps(record, indent=indent, ensure_ascii=True) for record in records]
     separators = {
@@ -160,7 +162,10 @@ def test_nan_is_read() -> None:
         (b"[]", "f.jsonl: the file holds no records"),
         (b"{}\n{", "f.jsonl:2: is cut off: the record ends in the middle of its JSON"),
         (b'{}\n{"a": "b', "f.jsonl:2: is cut off: the record ends in the middle of its JSON"),
-        (b'{"a": 1,}', "f.jsonl:1: is not valid JSON: Expecting property name enclosed in double quotes at column 9"),
+        (
+            b'{"a": 1,}',
+            "f.jsonl:1: is not valid JSON: Expecting property name enclosed in double quotes at column 9",
+        ),
         (b'{"a": 1} x', "f.jsonl:1: is not valid JSON: Extra data at column 10"),
         (b'{"a": "b\tc"}', "f.jsonl:1: is not valid JSON: Invalid control character at column 9"),
         ('{"a": "é"}'.encode("utf-16"), "f.jsonl: the file is in UTF-16 or UTF-32; save it as UTF-8"),
@@ -180,8 +185,14 @@ def test_nan_is_read() -> None:
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
         (b'[{"messages": []}, {"mess', "f.jsonl:1: is cut off: the record ends in the middle of its JSON"),
         (b'[{"messages": []},\n', "f.jsonl:2: the file is cut off: it ends before its list is closed"),
-        (b'[{"messages": []}]\n{}', "f.jsonl:2: the file goes on after the end of its list; the rest was not read"),
-        (b'[{"messages": []},\n {"a" 1}]', "f.jsonl:2: is not valid JSON: Expecting ':' delimiter at column 6"),
+        (
+            b'[{"messages": []}]\n{}',
+            "f.jsonl:2: the file goes on after the end of its list; the rest was not read",
+        ),
+        (
+            b'[{"messages": []},\n {"a" 1}]',
+            "f.jsonl:2: is not valid JSON: Expecting ':' delimiter at column 6",
+        ),
         (b'{\n "a": 1,\n "b": x\n}', "f.jsonl:1: is not valid JSON: Expecting value at line 3, column 7"),
     ],
 )
@@ -207,7 +218,7 @@ def test_depth_is_that_of_the_parsed_value(value: Any) -> None:
     assert depth_of(json.dumps(value, ensure_ascii=True).encode()) == depth(value)
 
 
-@given(st.binary(max_size=200) | st.text("[]{}\",:\\ \n1a", max_size=60).map(str.encode))
+@given(st.binary(max_size=200) | st.text('[]{}",:\\ \n1a', max_size=60).map(str.encode))
 def test_no_bytes_raise(data: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitting, "CHUNK_BYTES", 3)

@@ -63,7 +63,15 @@ def test_parts_are_told_apart_and_their_text_joined() -> None:
             None,
         ]
     )
-    assert [part.kind for part in message.parts] == ["text", "text", "image", "text", "text", "other", "other"]
+    assert [part.kind for part in message.parts] == [
+        "text",
+        "text",
+        "image",
+        "text",
+        "text",
+        "other",
+        "other",
+    ]
     assert message.content == "a\nb\nhttps://example.org/x.png\nno"
     assert message.parts[2].media_type == "image/png"
     assert message.parts[2].data == PNG_URI
@@ -102,7 +110,9 @@ def test_arguments_are_parsed_when_they_can_be_and_kept_raw(
 
 
 def test_odd_calls_are_shown_and_never_raise() -> None:
-    message = one(tool_calls=[None, "x", {"name": "flat", "args": {"a": 1}}, {"function": {"name": None}}, {"id": 7}])
+    message = one(
+        tool_calls=[None, "x", {"name": "flat", "args": {"a": 1}}, {"function": {"name": None}}, {"id": 7}]
+    )
     assert [(found.name, found.arguments_raw) for found in message.tool_calls] == [
         ("", "null"),
         ("", '"x"'),
@@ -127,14 +137,22 @@ def test_several_and_broken_text_calls() -> None:
         content='<tool_call>{"name": "a", "arguments": {,}}</tool_call>'
         '<tool_call>[{"name": "b", "arguments": "{}"}, {"name": "c"}]</tool_call>'
     )
-    assert [(found.name, found.parsed) for found in message.tool_calls] == [("a", False), ("b", True), ("c", False)]
+    assert [(found.name, found.parsed) for found in message.tool_calls] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
     assert message.tool_calls[0].arguments_raw == '{"name": "a", "arguments": {,}}'
     assert message.content == ""
 
 
 @pytest.mark.parametrize(
     "content",
-    ["Use <tool_call> query </tool_call> to search.", '<tool_call>{"name": "never closed"}', "</tool_call>{}"],
+    [
+        "Use <tool_call> query </tool_call> to search.",
+        '<tool_call>{"name": "never closed"}',
+        "</tool_call>{}",
+    ],
 )
 def test_prose_between_the_tags_stays_text(content: str) -> None:
     assert one(content=content).tool_calls == ()
@@ -195,7 +213,7 @@ def test_pairing_takes_linear_time() -> None:
 
 
 @given(st.lists(ANY_JSON | st.dictionaries(st.sampled_from(
-    ["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "function", "id", "type"]
+    ["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "id", "type"]
 ), ANY_JSON | st.sampled_from(["assistant", "tool", "user", "<tool_call>{</tool_call>"]))))  # fmt: skip
 def test_nothing_that_json_holds_makes_it_raise(messages: list[Any]) -> None:
     shown = normalise(messages)
@@ -272,13 +290,22 @@ def test_large_images_are_refused() -> None:
 
 @given(st.binary(max_size=64))
 def test_no_header_raises(tail: bytes) -> None:
-    for start, kind in ((b"\xff\xd8\xff", "jpeg"), (b"RIFF....WEBP", "webp"), (b"\x89PNG\r\n\x1a\n", "png"), (b"", "gif")):
+    for start, kind in (
+        (b"\xff\xd8\xff", "jpeg"),
+        (b"RIFF....WEBP", "webp"),
+        (b"\x89PNG\r\n\x1a\n", "png"),
+        (b"", "gif"),
+    ):
         image_size(start + tail, f"image/{kind}")
 
 
 def test_an_image_in_another_spelling() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(png()).decode()}
     assert one(content=[{"type": "image", "source": source}]).parts[0].kind == "image"
-    assert one(content=[{"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}}]).parts == (
-        Part("other", json.dumps({"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}})),
+    assert one(
+        content=[{"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}}]
+    ).parts == (
+        Part(
+            "other", json.dumps({"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}})
+        ),
     )

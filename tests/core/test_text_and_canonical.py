@@ -68,7 +68,11 @@ def sorted_value(value: object) -> object:
 
 
 def test_canonical_json_is_ascii_with_sorted_keys_and_without_spaces() -> None:
-    value = {"b": [1, 1.0, -0.0, 10**30], "a": "é\x00\ud800", "c": [math.nan, math.inf, -math.inf, None, True]}
+    value = {
+        "b": [1, 1.0, -0.0, 10**30],
+        "a": "é\x00\ud800",
+        "c": [math.nan, math.inf, -math.inf, None, True],
+    }
     assert canonical_json(value) == (
         rb'{"a":"\u00e9\u0000\ud800","b":[1,1.0,-0.0,1000000000000000000000000000000],'
         rb'"c":[NaN,Infinity,-Infinity,null,true]}'

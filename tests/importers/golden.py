@@ -38,7 +38,8 @@ def describe(draft: TrajectoryDraft) -> dict[str, Any]:
                 "role": message.role,
                 "parts": [[part.kind, part.text, part.media_type] for part in message.parts],
                 "calls": [
-                    [call.origin, call.id, call.name, call.parsed, call.arguments_raw] for call in message.tool_calls
+                    [call.origin, call.id, call.name, call.parsed, call.arguments_raw]
+                    for call in message.tool_calls
                 ],
             }
             for message in messages

@@ -1,0 +1,400 @@
+"""Both formats: golden files, the registry, every oddity of real logs, every bad input."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.canonical import canonical_json, content_digest, content_json
+from annotation.core.errors import Invalid
+from annotation.core.trajectory import FileLabels, TrajectoryDraft, normalise, pair_results, step_indexes
+from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, RecordError, by_name, sniff
+
+from .golden import GOLDEN
+from .golden import read as read_golden
+
+CHAT = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}]
+RECORD: dict[str, Any] = {
+    "data_source": "s",
+    "query_index": 0,
+    "sample_index": 1,
+    "question": "Q?",
+    "messages": CHAT,
+    "step_labels": {"1": 1},
+    "final_label": 1,
+}
+
+
+def read(
+    name: str, *records: Any, models: dict[int, str] | None = None, limit: int = 1 << 20
+) -> list[TrajectoryDraft | RecordError]:
+    text = "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records)
+    context = ReadContext("f.jsonl", models or {}, limit)
+    return list(FORMATS[name].read(io.BytesIO(text.encode("utf-8", "surrogatepass")), context))
+
+
+def draft(name: str, record: Any, **options: Any) -> TrajectoryDraft:
+    found = read(name, record, **options)
+    assert len(found) == 1
+    assert isinstance(found[0], TrajectoryDraft), found[0]
+    return found[0]
+
+
+def apb(**changes: Any) -> TrajectoryDraft:
+    return draft("agentprocessbench", {**RECORD, **changes})
+
+
+def chat(**changes: Any) -> TrajectoryDraft:
+    return draft("openai_chat", {"messages": CHAT, **changes})
+
+
+def errors(name: str, *records: Any) -> list[str]:
+    return [
+        str(item).removeprefix("f.jsonl:") for item in read(name, *records) if isinstance(item, RecordError)
+    ]
+
+
+def apb_errors(**changes: Any) -> list[str]:
+    return errors("agentprocessbench", {k: v for k, v in {**RECORD, **changes}.items() if v is not ...})
+
+
+# ── Golden files and the registry ────────────────────────────────────────────
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_the_golden_file_is_read_as_expected(name: str) -> None:
+    assert read_golden(name) == (GOLDEN / f"{name}.expected.json").read_text("ascii")
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_the_golden_file_is_known_by_its_head(name: str) -> None:
+    data = (GOLDEN / f"{name}.jsonl").read_bytes()
+    assert sniff(data[:HEAD_BYTES]).name == name
+    assert sniff(data[:1000]).name == name
+    assert FORMATS[name] is by_name(name)
+    assert FORMATS[name].title
+
+
+def test_the_more_particular_format_wins() -> None:
+    assert sniff(json.dumps([RECORD], indent=2).encode()).name == "agentprocessbench"
+    assert sniff(json.dumps(RECORD, sort_keys=True).encode()).name == "agentprocessbench"
+    assert (
+        sniff(json.dumps({"messages": [{"query_index": 0, "sample_index": 0}]}).encode()).name
+        == "openai_chat"
+    )
+    assert sniff(json.dumps(CHAT).encode()).name == "openai_chat"
+
+
+@pytest.mark.parametrize(
+    ("head", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b"\xef\xbb\xbf \n", "The file is empty."),
+        (b"\xff\xfe{\x00", "The file is in UTF-16 or UTF-32; save it as UTF-8."),
+        (b"PK\x03\x04rest", "The file is compressed; unpack it first."),
+        (b'{"a": 1}', "The format was not recognised"),
+        (b"[" * 100_000, "The format was not recognised"),
+        (b"id,question\n1,x", "The format was not recognised"),
+        (
+            b'{"record_id": "a", "step_labels": {}, "final_label": 1}',
+            "This is a file of labels or predictions",
+        ),
+    ],
+)
+def test_what_no_format_knows_is_refused_in_words(head: bytes, sentence: str) -> None:
+    with pytest.raises(Invalid, match=sentence.replace(".", r"\.")):
+        sniff(head)
+
+
+def test_bad_first_records_do_not_hide_the_format() -> None:
+    good = json.dumps(RECORD).encode()
+    assert sniff(b'7\n[1]\n\n{"total_in\n' + good).name == "agentprocessbench"
+
+
+def test_an_unknown_name_is_answered_with_the_names_that_there_are() -> None:
+    with pytest.raises(Invalid, match="agentprocessbench, openai_chat"):
+        by_name("csv")
+
+
+# ── AgentProcessBench ────────────────────────────────────────────────────────
+def test_identity_task_and_policy_model() -> None:
+    found = apb()
+    assert (found.record_id, found.task_key, found.policy_model) == ("s:0:1", "s:0", "sample-1")
+    assert (found.data_source, found.query_index, found.sample_index, found.line) == ("s", 0, 1, 1)
+    assert draft("agentprocessbench", RECORD, models={1: "m"}).policy_model == "m"
+    assert (
+        draft("agentprocessbench", {**RECORD, "policy_model": "own"}, models={1: "m"}).policy_model == "own"
+    )
+
+
+def test_every_key_is_kept_and_labels_stand_apart() -> None:
+    found = apb(
+        ground_truth={"target": ["A"]}, answer_text="A", tools=[1], task_description=None, meta=None, x=[2]
+    )
+    assert found.hints == {"meta": None, "x": [2]}
+    assert (found.reference_answer, found.answer_text, found.tools) == ({"target": ["A"]}, "A", [1])
+    assert found.labels == FileLabels({1: 1}, 1)
+    assert json.loads(found.raw) == {
+        **RECORD,
+        "ground_truth": {"target": ["A"]},
+        "answer_text": "A",
+        "tools": [1],
+        "task_description": None,
+        "meta": None,
+        "x": [2],
+    }
+
+
+def test_labels_may_be_missing_and_partly_null() -> None:
+    assert apb(step_labels=None, final_label=None).labels is None
+    assert apb(step_labels={"1": None}, final_label=None).labels == FileLabels({1: None}, None)
+    assert apb(step_labels=None, final_label=0).labels == FileLabels({}, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentences"),
+    [
+        ({"data_source": ...}, ["1: data_source: is missing"]),
+        ({"data_source": ""}, ["1: data_source: must be a text that is not empty"]),
+        ({"data_source": "x" * 201}, ["1: data_source: is longer than 200 characters"]),
+        ({"query_index": ...}, ["1: query_index: is missing"]),
+        ({"query_index": True}, ["1: query_index: must be a whole number from 0, not true"]),
+        ({"sample_index": -1}, ["1: sample_index: must be a whole number from 0, not -1"]),
+        ({"sample_index": "0"}, ['1: sample_index: must be a whole number from 0, not "0"']),
+        ({"messages": ..., "step_labels": ...}, ["1: messages: is missing"]),
+        ({"messages": {}, "step_labels": ...}, ["1: messages: must be a list of messages"]),
+        ({"messages": [], "step_labels": ...}, ["1: messages: is empty"]),
+        (
+            {"messages": CHAT[:1], "step_labels": ...},
+            ["1: messages: has no assistant message, so there is no step to label"],
+        ),
+        (
+            {"messages": ["x", {}, {"role": 1}, *CHAT], "step_labels": {"4": 1}},
+            [
+                "1: messages[0]: must be an object with a role",
+                "1: messages[1].role: is missing",
+                "1: messages[2].role: must be a word such as user",
+            ],
+        ),
+        ({"tools": {}}, ["1: tools: must be a list"]),
+        ({"step_labels": [1]}, ["1: step_labels: must be an object of message index and label"]),
+        ({"step_labels": {"0": 1}}, ["1: step_labels.0: is not a step: that message is not the assistant’s"]),
+        ({"step_labels": {"7": 1}}, ["1: step_labels.7: there is no such message; the last one is 1"]),
+        ({"step_labels": {"x": 1}}, ['1: step_labels."x": is not a message index']),
+        ({"step_labels": {"1": 2}}, ["1: step_labels.1: must be −1, 0 or 1, not 2"]),
+        ({"step_labels": {"1": True}}, ["1: step_labels.1: must be −1, 0 or 1, not true"]),
+        ({"final_label": "1"}, ['1: final_label: must be −1, 0 or 1, not "1"']),
+        (
+            {"query_index": None, "final_label": 5},
+            ["1: query_index: is missing", "1: final_label: must be −1, 0 or 1, not 5"],
+        ),
+    ],
+)
+def test_bad_records_are_refused_field_by_field(changes: dict[str, Any], sentences: list[str]) -> None:
+    assert apb_errors(**changes) == sentences
+
+
+def test_a_bad_record_does_not_stop_the_reading() -> None:
+    found = read(
+        "agentprocessbench", "7", RECORD, '{"a"', {**RECORD, "sample_index": 2}, {**RECORD, "tools": 1}
+    )
+    assert [item.line for item in found] == [1, 2, 3, 4, 5, 5]
+    assert [type(item) for item in found].count(TrajectoryDraft) == 2
+    assert str(found[0]) == "f.jsonl:1: is not a JSON object"
+
+
+def test_an_identity_that_occurs_twice_is_refused_naming_both_lines() -> None:
+    other = {**RECORD, "sample_index": 2}
+    assert errors("agentprocessbench", RECORD, other, "", {**RECORD, "question": "?"}) == [
+        '4: record_id: "s:0:1" occurs twice in this file, in lines 1 and 4'
+    ]
+
+
+def test_a_record_full_of_errors_gives_some_and_the_count_of_the_rest() -> None:
+    found = apb_errors(step_labels={str(index): 7 for index in range(2, 102)})
+    assert len(found) == 21
+    assert found[-1] == "1: has 180 more errors like these"
+
+
+def test_a_record_over_the_limit() -> None:
+    found = read("agentprocessbench", {**RECORD, "question": "x" * 2000}, RECORD, limit=1000)
+    assert str(found[0]) == "f.jsonl:1: is larger than 1,000 bytes, the limit for one record"
+    assert isinstance(found[1], TrajectoryDraft)
+
+
+# ── What real logs contain ───────────────────────────────────────────────────
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\x00",
+        "\ud800 alone",
+        "<script>alert(1)</script>",
+        None,
+        [{"type": "text", "text": "x"}],
+        {"message": "json"},
+        7,
+        float("nan"),
+    ],
+)
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_what_real_logs_contain_imports(name: str, content: Any) -> None:
+    messages = [*CHAT, {"role": "tool", "content": content}, {"role": "assistant", "content": content}]
+    found = draft(name, {**RECORD, "messages": messages, "meta": content})
+    assert repr(found.messages) == repr(messages)
+    assert canonical_json(json.loads(content_json(found))) == content_json(found)
+    assert len(normalise(found.messages)) == 4
+
+
+def test_odd_questions_and_answers_are_kept_as_text() -> None:
+    found = apb(question=["a", 1], answer_text=42)
+    assert (found.question, found.answer_text) == ('["a", 1]', "42")
+    assert apb(question=None).question == "Q?"
+
+
+# ── The content digest ───────────────────────────────────────────────────────
+def test_labels_order_and_policy_model_are_no_part_of_the_digest() -> None:
+    digest = content_digest(apb())
+    assert digest == content_digest(apb(step_labels={"1": -1}, final_label=0))
+    assert digest == content_digest(apb(step_labels=None, final_label=None, tools=None))
+    assert digest == content_digest(
+        draft("agentprocessbench", dict(reversed(RECORD.items())), models={1: "m"})
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"question": "Other?"},
+        {"messages": [*CHAT, CHAT[0]]},
+        {"tools": [1]},
+        {"ground_truth": 1},
+        {"answer_text": ""},
+        {"task_description": {}},
+        {"reward_info": None},
+        {"sample_index": 2},
+    ],
+)
+def test_everything_else_is(changes: dict[str, Any]) -> None:
+    assert content_digest(apb(**changes)) != content_digest(apb())
+
+
+# ── Plain chats ──────────────────────────────────────────────────────────────
+def test_a_chats_identity_is_its_id_else_its_content() -> None:
+    assert chat(id="a").record_id == "a"
+    assert chat(id=7).record_id == "7"
+    assert chat().record_id == content_digest(chat()) == draft("openai_chat", CHAT).record_id
+    assert chat(metadata=1).record_id != chat().record_id
+    assert chat(step_labels={"1": 1}, final_label=1).record_id == chat().record_id
+
+
+def test_a_chats_task_is_its_task_id_else_its_first_user_message() -> None:
+    assert chat(task_id="t").task_key == "t"
+    assert chat(task_id=3).task_key == "3"
+    assert chat().task_key == chat(id="b", messages=[*CHAT, CHAT[1]]).task_key
+    assert chat().task_key != chat(messages=[{"role": "user", "content": "R?"}, CHAT[1]]).task_key
+    assert chat(messages=CHAT[1:]).task_key != chat(messages=[{"role": "assistant", "content": "B"}]).task_key
+    assert chat().question == "Q?"
+    assert chat(question="Given.").question == "Given."
+
+
+def test_a_chats_other_fields() -> None:
+    found = chat(model="m", ground_truth=1, answer="A", tools=[{}], metadata={"k": 1}, data_source="d")
+    assert (found.policy_model, found.reference_answer, found.answer_text) == ("m", 1, "A")
+    assert (found.data_source, found.query_index, found.sample_index) == ("d", None, None)
+    assert found.hints == {"model": "m", "metadata": {"k": 1}}
+    assert chat(reference_answer=2, ground_truth=1).reference_answer == 2
+    assert chat().policy_model == "unknown"
+    assert draft("openai_chat", CHAT, models={0: "named"}).policy_model == "named"
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (7, "1: is neither an object with messages nor a list of messages"),
+        ({"id": "a"}, "1: messages: is missing"),
+        ({"id": "", "messages": CHAT}, "1: id: must be a text that is not empty, or a whole number"),
+        ({"id": True, "messages": CHAT}, "1: id: must be a text that is not empty, or a whole number"),
+        ({"id": "x" * 256, "messages": CHAT}, "1: id: is longer than 255 characters"),
+        (
+            {"task_id": [], "messages": CHAT},
+            "1: task_id: must be a text that is not empty, or a whole number",
+        ),
+        ({"messages": CHAT, "model": "x" * 121}, "1: policy_model: is longer than 120 characters"),
+        (CHAT[:1], "1: messages: has no assistant message, so there is no step to label"),
+    ],
+)
+def test_bad_chats_are_refused_in_words(record: Any, sentence: str) -> None:
+    assert errors("openai_chat", record) == [sentence]
+
+
+def test_the_same_chat_twice_is_refused() -> None:
+    same = errors("openai_chat", CHAT, {"messages": CHAT})
+    assert same == [f'2: id: "{chat().record_id[:57]}..." occurs twice in this file, in lines 1 and 2']
+    assert errors("openai_chat", {"id": "a", "messages": CHAT}, {"id": "a", "messages": CHAT}) == [
+        '2: id: "a" occurs twice in this file, in lines 1 and 2'
+    ]
+
+
+def test_the_same_chat_twice_in_one_line_is_refused_too() -> None:
+    assert errors("openai_chat", json.dumps([{"id": "a", "messages": CHAT}] * 2)) == [
+        '1: id: "a" occurs twice in this file, in line 1'
+    ]
+
+
+def test_a_list_of_chats_keeps_the_bytes_of_each() -> None:
+    text = json.dumps([{"id": "a", "messages": CHAT}, {"id": "b", "messages": CHAT}], indent=2)
+    found = read("openai_chat", text)
+    assert [(item.record_id, item.line) for item in found if isinstance(item, TrajectoryDraft)] == [
+        ("a", 2),
+        ("b", 15),
+    ]
+    assert all(isinstance(item, TrajectoryDraft) and item.raw.decode() in text for item in found)
+
+
+# ── The published files ──────────────────────────────────────────────────────
+@pytest.mark.published
+@pytest.mark.parametrize(
+    ("name", "records", "steps"),
+    [("hotpotqa.jsonl", 250, 734), ("gaia_dev.sample.jsonl", 2, 6), ("bfcl.sample.jsonl", 2, 36),
+     ("tau2.sample.jsonl", 2, 22)],
+)  # fmt: skip
+def test_the_published_files_read_whole(published: Path, name: str, records: int, steps: int) -> None:
+    path = published / "agentprocessbench" / name
+    with path.open("rb") as stream:
+        assert sniff(stream.read(HEAD_BYTES)).name == "agentprocessbench"
+        stream.seek(0)
+        found = list(FORMATS["agentprocessbench"].read(stream, ReadContext(name)))
+    drafts = [item for item in found if isinstance(item, TrajectoryDraft)]
+    assert len(drafts) == len(found) == records
+    assert sum(len(step_indexes(item.messages)) for item in drafts) == steps
+    assert b"\n".join(item.raw for item in drafts) + b"\n" == path.read_bytes()
+    for item in drafts:
+        messages = normalise(item.messages)
+        results = [message.index for message in messages if message.role == "tool"]
+        assert list(pair_results(messages)) == results, "every result of the published files finds its call"
+
+
+@pytest.mark.published
+def test_the_published_oddities(published: Path) -> None:
+    def load(name: str) -> list[TrajectoryDraft]:
+        with (published / "agentprocessbench" / name).open("rb") as stream:
+            found = FORMATS["agentprocessbench"].read(stream, ReadContext(name))
+            return [item for item in found if isinstance(item, TrajectoryDraft)]
+
+    broken = [
+        call
+        for item in load("gaia_dev.sample.jsonl")
+        for m in normalise(item.messages)
+        for call in m.tool_calls
+    ]
+    assert [call.parsed for call in broken].count(False) >= 1
+    text = [
+        call
+        for item in load("bfcl.sample.jsonl")[1:]
+        for m in normalise(item.messages)
+        for call in m.tool_calls
+    ]
+    assert text
+    assert {call.origin for call in text} == {"text"}
+    users = [m for item in load("tau2.sample.jsonl") for m in normalise(item.messages) if m.role == "user"]
+    assert any(message.tool_calls for message in users)
