@@ -1,9 +1,11 @@
 """The Celery app. Tasks live in `annotation/jobs.py`; the job rows are the truth, not the broker."""
 
+import logging
 import os
+import threading
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
 
@@ -11,7 +13,36 @@ app = Celery("tristep")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")
 
+log = logging.getLogger(__name__)
+_stopping = threading.Event()
+
 
 @setup_logging.connect
 def _keep_django_logging(**_: object) -> None:
     """Connecting this signal keeps Celery from replacing the logging that the settings configured."""
+
+
+@worker_ready.connect
+def _start_reaping(**_: object) -> None:
+    """Every worker sees to abandoned jobs, in a thread of its own: long jobs must not hold it up."""
+    from django.conf import settings
+
+    _stopping.clear()
+    threading.Thread(target=_reap, args=(settings.REAP_SECONDS,), name="reaper", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def _stop_reaping(**_: object) -> None:
+    _stopping.set()
+
+
+def _reap(seconds: float) -> None:
+    """Run the job `annotation.reap` at once and then every `seconds`, whatever happens to it."""
+    while True:
+        try:
+            app.tasks["annotation.reap"]()
+        except Exception:
+            # the database may be away for a while; the next round finds everything that this one missed
+            log.exception("The reaper failed")
+        if _stopping.wait(seconds):
+            return

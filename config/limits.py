@@ -10,20 +10,23 @@ from django.utils.translation import gettext as _
 
 from frontend.pages.errors import too_large
 
+# Bodies that are, or carry, a file: read in chunks, never whole.
+FILES = frozenset({"multipart/form-data", "application/octet-stream", "application/x-ndjson"})
+
 
 class BodyLimit:
     """Refuses a body that is too large before anything reads it.
 
-    Django bounds form bodies, but DRF reads JSON straight from the stream. Files (multipart) go to disk,
-    so they have a limit of their own, `MAX_UPLOAD_BYTES`.
+    Django bounds form bodies, but DRF reads JSON straight from the stream. Files go to disk, so they have
+    a limit of their own, `MAX_UPLOAD_BYTES`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        multipart = request.content_type == "multipart/form-data"
-        limit = settings.MAX_UPLOAD_BYTES if multipart else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        upload = request.content_type in FILES
+        limit = settings.MAX_UPLOAD_BYTES if upload else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         try:
             length = int(request.META.get("CONTENT_LENGTH") or 0)
         except ValueError:

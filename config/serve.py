@@ -248,7 +248,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m config.serve", description="Serve Tristep on this machine."
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
+    )
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
 

@@ -13,6 +13,8 @@ from config import env as reading
 
 env = reading.Env()
 
+TRISTEP_VERSION = "0.1.0"
+
 # ── Places ──────────────────────────────────────────────────────────────────
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
@@ -208,25 +210,30 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TIMEZONE = TIME_ZONE
+# How often a worker looks for jobs whose worker died, or that were never sent.
+REAP_SECONDS = env.number("TRISTEP_REAP_SECONDS", 15, minimum=1)
 
 # ── REST ────────────────────────────────────────────────────────────────────
 REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_RENDERER_CLASSES": ["api.renderers.StrictJSON"],
+    "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSON"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "api.authentication.TokenAuthentication",
         "api.authentication.SessionAuthentication",
     ],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.renderers.AlwaysJSON",
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PAGINATION_CLASS": "api.pagination.Pages",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": [
         "rest_framework.throttling.AnonRateThrottle",
         "rest_framework.throttling.UserRateThrottle",
+        "api.throttling.ByScope",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "anon": env.text("TRISTEP_THROTTLE_ANON", "60/min"),
         "user": env.text("TRISTEP_THROTTLE_USER", "1200/min"),
+        "costly": env.text("TRISTEP_THROTTLE_COSTLY", "30/min"),
     },
     "EXCEPTION_HANDLER": "api.errors.exception_handler",
     "NUM_PROXIES": PROXY_HOPS,
