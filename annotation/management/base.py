@@ -1,4 +1,5 @@
-"""What every command of ours shares: the operator, one clear sentence on failure, one summary line on stderr."""
+"""What every command of ours shares: the operator, one clear sentence on failure, one summary line on
+stderr."""
 
 import json
 from argparse import ArgumentParser
@@ -16,8 +17,8 @@ LISTED = 1_000
 class OperatorCommand(BaseCommand):
     """A command whose `run` may raise what services raise.
 
-    `--json`, where a command offers it, puts one JSON document on stdout and nothing else; the summary goes to
-    stderr.
+    `--json`, where a command offers it, puts one JSON document on stdout and nothing else; the summary goes
+    to stderr.
     """
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -30,7 +31,9 @@ class OperatorCommand(BaseCommand):
             raise CommandError(refused.message) from refused
         except TristepError as error:
             fields = getattr(error, "fields", {})
-            detail = " ".join(f"{name}: {reason}" for name, reason in fields.items() if reason != error.message)
+            detail = " ".join(
+                f"{name}: {reason}" for name, reason in fields.items() if reason != error.message
+            )
             raise CommandError(" ".join(part for part in (error.message, detail) if part)) from error
 
     def run(self, **options: Any) -> None:

@@ -1,7 +1,7 @@
 """Agreement of a project's annotators: figures over blind labels of trajectories whose N labels are all in.
 
-Trajectories that are still being labelled are left out, so that nobody who may yet label one learns of others'
-labels through a figure.
+Trajectories that are still being labelled are left out, so that nobody who may yet label one learns of
+others' labels through a figure.
 """
 
 from collections.abc import Iterable
@@ -73,7 +73,8 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
     )
 
 
-# The value at the first exposure counts where there was one: agreement is computed on blind values (DESIGN §6).
+# The value at the first exposure counts where there was one: agreement is computed on blind values (DESIGN
+# §6).
 BLIND = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
 
 
@@ -164,7 +165,11 @@ def _part_json(part: Part, people: dict[int, str]) -> dict[str, Any]:
         "disputed": part.states[TrajectoryState.DISPUTED.value],
         "unanimous": part.states[TrajectoryState.UNANIMOUS.value],
         "figures": _figures_json(steps),
-        "outcome": {"n": part.outcomes.n, **_figures_json(part.outcomes), "confusion": part.outcomes.confusion.tolist()},
+        "outcome": {
+            "n": part.outcomes.n,
+            **_figures_json(part.outcomes),
+            "confusion": part.outcomes.confusion.tolist(),
+        },
         "pairs": [
             {
                 "annotators": [people.get(pair.first, "?"), people.get(pair.second, "?")],

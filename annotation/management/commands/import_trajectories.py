@@ -1,0 +1,123 @@
+"""import_trajectories PROJECT FILE… [--subset NAME] [--format NAME] [--replace] [--policy-model 0=NAME]…"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from annotation.core.errors import ImportRefused
+from annotation.importers import FORMATS
+from annotation.management.base import OperatorCommand, add_project, existing_file
+from annotation.models import ImportFile, Project
+from annotation.policies import OPERATOR
+from annotation.services import ingest, projects
+
+BLOCK = 1 << 20
+
+
+class Command(OperatorCommand):
+    help = "Import files of trajectories into a project, which is made when it is missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("files", metavar="FILE", nargs="+")
+        parser.add_argument("--subset", default="", help="the subset's name (default: the file's stem)")
+        parser.add_argument("--format", default="", help=f"one of {', '.join(FORMATS)} (default: sniffed)")
+        parser.add_argument("--replace", action="store_true", help="replace records whose content changed")
+        parser.add_argument(
+            "--policy-model", action="append", default=[], metavar="INDEX=NAME", help="name a sample index"
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        paths = [existing_file(name) for name in options["files"]]
+        names = _policy_models(options["policy_model"])
+        slug = options["project"]
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            project = projects.create_project(actor=OPERATOR, name=slug, slug=slug)
+        done, refused = [], 0
+        for path in paths:
+            try:
+                source = self._import(project, path, names, options)
+            except ImportRefused as error:
+                refused += 1
+                self._report(path, error)
+                continue
+            done.append(_row(source))
+            self.summary(
+                f"{source.filename}: {source.created_count + source.replaced_count:,} trajectories imported "
+                f"({source.created_count:,} new, {source.replaced_count:,} replaced), "
+                f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
+            )
+        if options["json"]:
+            self.document({"project": slug, "files": done, "refused": refused})
+        if refused:
+            raise CommandError(f"{refused} of {len(paths)} files refused; nothing of these was imported.")
+
+    def _import(
+        self, project: Project, path: Path, names: dict[int, str], options: dict[str, Any]
+    ) -> ImportFile:
+        source = ingest.receive_file(
+            actor=OPERATOR,
+            project=project,
+            subset=options["subset"] or _stem(path),
+            filename=path.name,
+            chunks=_blocks(path),
+            format=options["format"],
+            replace=options["replace"],
+            policy_models=names,
+            enqueue=False,
+        )
+        with tqdm(
+            total=source.size,
+            unit="B",
+            unit_scale=True,
+            desc=path.name,
+            leave=False,
+            disable=not sys.stderr.isatty(),
+        ) as bar:
+            return ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
+
+    def _report(self, path: Path, error: ImportRefused) -> None:
+        for one in error.report.get("errors", []):
+            field = f" {one['field']}:" if one["field"] else ""
+            self.stderr.write(f"{path.name}:{one['line']}:{field} {one['reason']}")
+        self.stderr.write(error.message)
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0]
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def _policy_models(given: list[str]) -> dict[int, str]:
+    names = {}
+    for one in given:
+        index, _, name = one.partition("=")
+        if not index.isdecimal() or not name:
+            raise CommandError(f"--policy-model {one}: write INDEX=NAME, for example 0=Qwen3-4B.")
+        names[int(index)] = name
+    return names
+
+
+def _row(source: ImportFile) -> dict[str, Any]:
+    return {
+        "file": source.filename,
+        "subset": source.subset.name,
+        "format": source.format,
+        "sha256": source.sha256,
+        "new": source.created_count,
+        "unchanged": source.unchanged_count,
+        "replaced": source.replaced_count,
+        "steps": source.step_count,
+    }

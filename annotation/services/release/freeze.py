@@ -1,0 +1,290 @@
+"""Freezing: consensus labels are copied, with their messages, under a number and a digest."""
+
+import hashlib
+import re
+import uuid
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.publishing import (
+    FORMAT,
+    Place,
+    Resolved,
+    distribution,
+    file_name,
+    published_line,
+    record_line,
+    release_record,
+    sealed,
+)
+from annotation.core.text import escape, unescape
+from annotation.core.vocabulary import TrajectoryState
+from annotation.models import (
+    Consensus,
+    OutcomeConsensus,
+    Project,
+    Release,
+    ReleaseLabel,
+    ReleaseRecord,
+    ReleaseWithdrawal,
+    Trajectory,
+)
+from annotation.policies import OPERATOR, Actor, recorded, require
+from annotation.reports.agreement import agreement, as_json
+from annotation.reports.content import content_of
+
+from .. import assign, audit
+
+RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
+CHUNK = 100
+MAX_NOTE = 20_000
+VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,39}", re.ASCII)
+BAD_VERSION = (
+    "Use letters, digits, dots, hyphens and underscores, at most 40, beginning with a letter or digit."
+)
+
+
+@dataclass(slots=True)
+class Running:
+    """Checksums and counts that grow record by record."""
+
+    digest: Any = field(default_factory=hashlib.sha256)
+    files: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, list[int]] = field(default_factory=dict)
+    outcomes: dict[str, list[int]] = field(default_factory=dict)
+    kinds: Counter[str] = field(default_factory=Counter)
+    queries: dict[tuple[str, int], int] = field(default_factory=dict)
+    samples: Counter[int] = field(default_factory=Counter)
+    records: int = 0
+
+    def place(self, row: Trajectory) -> Place:
+        """The next record's place; see core.publishing.Place."""
+        subset = row.subset.name
+        key = (subset, row.task_id)
+        if key not in self.queries:
+            self.queries[key] = sum(1 for known, _ in self.queries if known == subset)
+        sample = self.samples[row.task_id]
+        self.samples[row.task_id] += 1
+        return Place(
+            subset,
+            unescape(row.record_id),
+            unescape(row.policy_model),
+            self.records,
+            self.queries[key],
+            sample,
+        )
+
+    def add(self, subset: str, body: bytes, line: bytes, resolved: Resolved) -> None:
+        """Count one record."""
+        self.digest.update(body + b"\n")
+        entry = self.files.setdefault(subset, {"sha256": hashlib.sha256(), "records": 0, "bytes": 0})
+        entry["sha256"].update(line)
+        entry["records"] += 1
+        entry["bytes"] += len(line)
+        self.values.setdefault(subset, []).extend(value for value, _ in resolved.steps.values())
+        self.outcomes.setdefault(subset, []).append(resolved.outcome[0])
+        self.kinds.update(kind for _, kind in resolved.steps.values())
+        self.records += 1
+
+
+def freeze(
+    *, actor: Actor, project: Project, version: str, note: str = "", now: datetime | None = None
+) -> Release:
+    """Freeze all resolved trajectories of a project as release `version`.
+
+    One transaction: the records are written first and the release's own row last, which is what freezes them.
+    Raises Invalid for an unusable version or when nothing is resolved, Conflict when the version exists (a
+    double click) or the labels changed meanwhile.
+    """
+    require(actor, "release.freeze", project)
+    version = version.strip()
+    if not VERSION.fullmatch(version):
+        raise Invalid(f"“{version[:60]}” cannot be a version. {BAD_VERSION}", fields={"version": BAD_VERSION})
+    if len(note) > MAX_NOTE:
+        message = f"Keep the note under {MAX_NOTE:,} characters."
+        raise Invalid(message, fields={"note": message})
+    try:
+        with transaction.atomic():
+            return _freeze(actor, project, version, note, now or timezone.now())
+    except IntegrityError as error:
+        raise _taken(version) from error
+
+
+def _taken(version: str) -> Conflict:
+    return Conflict(f"There is a release {version} already; releases never change.", code="version_taken")
+
+
+def _freeze(actor: Actor, project: Project, version: str, note: str, now: datetime) -> Release:
+    Project.objects.select_for_update().get(pk=project.pk)
+    if Release.objects.filter(project=project, version=version).exists():
+        raise _taken(version)
+    last = Release.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+    release_id, running = uuid.uuid4(), Running()
+    for chunk in _chunks(project):
+        _write(release_id, chunk, running)
+    if not running.records:
+        raise Invalid("Nothing is resolved yet, so that there is nothing to freeze.", code="nothing_resolved")
+    manifest = _manifest(project, version, last + 1, note, now, running)
+    release = Release.objects.create(
+        pk=release_id,
+        project=project,
+        number=last + 1,
+        version=version,
+        note=escape(note),
+        digest=running.digest.hexdigest(),
+        record_count=running.records,
+        label_count=sum(len(values) for values in running.values.values()),
+        manifest=canonical_json(manifest).decode(),
+        created_by=recorded(actor),
+        created_at=now,
+    )
+    audit.record(
+        actor=actor,
+        verb="release.freeze",
+        project=project,
+        obj=release,
+        version=version,
+        digest=release.digest,
+    )
+    return release
+
+
+def _chunks(project: Project) -> Iterator[list[Trajectory]]:
+    """The resolved trajectories in the order of the release: by subset, then by queue position."""
+    rows = (
+        Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
+        .select_related("subset", "content")
+        .order_by("subset__name", "position")
+        .iterator(chunk_size=CHUNK)
+    )
+    while chunk := list(islice(rows, CHUNK)):
+        yield chunk
+
+
+def _write(release_id: uuid.UUID, rows: list[Trajectory], running: Running) -> None:
+    resolved = _resolved(rows)
+    records, labels = [], []
+    for row in rows:
+        place = running.place(row)
+        record = release_record(content_of(row), place, resolved[row.pk])
+        body = record_line(record)
+        kept = ReleaseRecord(
+            release_id=release_id,
+            ordinal=running.records,
+            subset=place.subset,
+            record_id=row.record_id,
+            sha256=sha256_hex(body),
+            body=zlib.compress(body),
+        )
+        records.append(kept)
+        running.add(place.subset, body, published_line(record), resolved[row.pk])
+        value, kind = resolved[row.pk].outcome
+        labels.append(
+            ReleaseLabel(release_id=release_id, record=kept, message_index=None, value=value, kind=kind)
+        )
+        labels.extend(
+            ReleaseLabel(release_id=release_id, record=kept, message_index=index, value=value, kind=kind)
+            for index, (value, kind) in resolved[row.pk].steps.items()
+        )
+    ReleaseRecord.objects.bulk_create(records)
+    ReleaseLabel.objects.bulk_create(labels)
+
+
+def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
+    """The consensus of each trajectory, complete. Raises Conflict when one was reopened while we froze."""
+    pks = [row.pk for row in rows]
+    steps: dict[int, dict[int, tuple[int, str]]] = {pk: {} for pk in pks}
+    consensus = Consensus.objects.filter(trajectory__in=pks).order_by("trajectory", "step__message_index")
+    for pk, index, value, kind in consensus.values_list("trajectory", "step__message_index", "value", "kind"):
+        steps[pk][index] = (value, kind)
+    outcomes = {
+        pk: (value, kind)
+        for pk, value, kind in OutcomeConsensus.objects.filter(trajectory__in=pks).values_list(
+            "trajectory", "value", "kind"
+        )
+    }
+    if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
+        raise Conflict(
+            "Labels changed while the release was being frozen; try again.", code="changed_meanwhile"
+        )
+    return {pk: Resolved(steps=steps[pk], outcome=outcomes[pk]) for pk in pks}
+
+
+def _manifest(
+    project: Project, version: str, number: int, note: str, now: datetime, running: Running
+) -> dict[str, Any]:
+    report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False))
+    values = [value for subset in running.values.values() for value in subset]
+    outcomes = [value for subset in running.outcomes.values() for value in subset]
+    return sealed(
+        {
+            "format": FORMAT,
+            "project": project.slug,
+            "name": project.name,
+            "version": version,
+            "number": number,
+            "note": note,
+            "created_at": now.isoformat(),
+            "software_version": settings.TRISTEP_VERSION,
+            "guideline_version": assign.guideline_in_force(project.pk),
+            "annotators_per_trajectory": project.annotators_per_trajectory,
+            "digest": running.digest.hexdigest(),
+            "records": running.records,
+            "labels": len(values),
+            "label_distribution": distribution(values),
+            "outcome_distribution": distribution(outcomes),
+            "label_kinds": dict(sorted(running.kinds.items())),
+            "subsets": {
+                subset: {
+                    "records": entry["records"],
+                    "labels": len(running.values[subset]),
+                    "label_distribution": distribution(running.values[subset]),
+                    "outcome_distribution": distribution(running.outcomes[subset]),
+                }
+                for subset, entry in running.files.items()
+            },
+            "agreement": {"overall": report["overall"]["figures"], "outcome": report["overall"]["outcome"]},
+            "files": {
+                file_name(subset): {**entry, "sha256": entry["sha256"].hexdigest()}
+                for subset, entry in running.files.items()
+            },
+        }
+    )
+
+
+@transaction.atomic
+def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawal:
+    """Say that a release is faulty. The release stays as it is; a withdrawal is said once.
+
+    Raises Invalid without a reason, Conflict when it is withdrawn already.
+    """
+    require(actor, "release.withdraw", release)
+    if not reason.strip() or len(reason) > MAX_NOTE:
+        message = "Say why the release is withdrawn."
+        raise Invalid(message, fields={"reason": message})
+    try:
+        with transaction.atomic():
+            withdrawal = ReleaseWithdrawal.objects.create(
+                release=release,
+                reason=escape(reason.strip()),
+                created_by=recorded(actor),
+                created_at=timezone.now(),
+            )
+    except IntegrityError as error:
+        raise Conflict("This release is withdrawn already.", code="withdrawn") from error
+    audit.record(
+        actor=actor, verb="release.withdraw", project=release.project, obj=release, version=release.version
+    )
+    return withdrawal
