@@ -13,11 +13,16 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 from django.db.backends.base.operations import BaseDatabaseOperations
+from hypothesis import settings as hypothesis_settings
 
 from config.broker import Broker, BrokerMissing
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 
 pytest_plugins = ["tests.browser", "tests.people"]
+
+# A busy machine is not a finding: properties are about values, bench/ is about time.
+hypothesis_settings.register_profile("tristep", deadline=None)
+hypothesis_settings.load_profile("tristep")
 
 PUBLISHED = ROOT.parent / "shared" / "data"
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
