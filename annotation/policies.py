@@ -63,12 +63,15 @@ def roles(user: Viewer, project: m.Project) -> frozenset[Role]:
     return frozenset(held)
 
 
-def _projects(user: m.User, *wanted: Role) -> QuerySet[m.Membership]:
+def _projects(user: m.User, *wanted: Role) -> QuerySet[m.Membership, dict[str, int]]:
     """The ids of the projects in which a person holds one of these roles (any, when none is named)."""
     condition = Q()
     for role in wanted:
         condition |= Q(**{ROLE_FIELDS[role]: True})
-    return m.Membership.objects.filter(condition, user=user).values("project")
+    held: QuerySet[m.Membership, dict[str, int]] = m.Membership.objects.filter(condition, user=user).values(
+        "project"
+    )  # type: ignore[assignment]
+    return held
 
 
 def _own_open(user: m.User, trajectory: str) -> Exists:

@@ -45,11 +45,12 @@ def ballot(trajectory_id: int) -> Ballot:
         .values_list("step_id", "value")
     )
     for step, value in rows:
-        steps.setdefault(step, []).append(value)
+        if value is not None:
+            steps.setdefault(step, []).append(value)
     outcomes = OutcomeLabel.objects.filter(**submitted, value__isnull=False).order_by("assignment__slot")
     return Ballot(
         steps={step: tuple(values) for step, values in steps.items()},
-        outcomes=tuple(outcomes.values_list("value", flat=True)),
+        outcomes=tuple(value for value in outcomes.values_list("value", flat=True) if value is not None),
     )
 
 

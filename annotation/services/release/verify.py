@@ -41,7 +41,8 @@ def verify(*, actor: Actor, release: Release) -> Verification:
     """Recompute every checksum of a release and compare its labels with its records; memory stays flat."""
     require(actor, "release.view", release)
     problems: list[str] = []
-    digest, files = hashlib.sha256(), dict[str, Any]()
+    digest = hashlib.sha256()
+    files: dict[str, Any] = {}
     records = labels = 0
     stored = _labels(release)
     for row, body in bodies(release):
@@ -56,8 +57,9 @@ def verify(*, actor: Actor, release: Release) -> Verification:
         files.setdefault(file_name(row.subset), hashlib.sha256()).update(published_line(record))
         of_record = next(stored, {})
         labels += len(of_record) - 1
-        expected = {int(index): value for index, value in record["step_labels"].items()}
-        if of_record != {**expected, None: record["final_label"]} or record_line(record) != body:
+        wanted: dict[int | None, int] = {None: record["final_label"]}
+        wanted.update((int(index), value) for index, value in record["step_labels"].items())
+        if of_record != wanted or record_line(record) != body:
             problems.append(f"{name}: its labels differ from its record.")
     hexes = {name: one.hexdigest() for name, one in files.items()}
     problems += _against(release, records, digest.hexdigest(), hexes)
@@ -75,7 +77,7 @@ def _labels(release: Release) -> Iterator[dict[int | None, int]]:
     rows = (
         ReleaseLabel.objects.filter(release=release)
         .order_by("record__ordinal", "message_index")
-        .values_list("record", "message_index", "value")
+        .values_list("record_id", "message_index", "value")
         .iterator(chunk_size=2_000)
     )
     current: int | None = None
