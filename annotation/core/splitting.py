@@ -20,8 +20,9 @@ MORE_AFTER_LIST: Final = "the file goes on after the end of its list; the rest w
 LIST_NOT_CLOSED: Final = "the file is cut off: it ends before its list is closed"
 
 _IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_STRUCTURE: Final = re.compile(rb'["\[\]{}]')
-_STRUCTURE_OR_END: Final = re.compile(rb'["\[\]{},\n]')
+# up to the next bracket, whole strings passed over in one go, or to a string that the chunk does not end
+_TO_STRUCTURE: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_TO_STRUCTURE_OR_END: Final = re.compile(rb'[^"\[\]{},\n]*+')
 _GAP: Final = re.compile(rb"[ \t\r\n]*")
 _GAP_OR_COMMA: Final = re.compile(rb"[ \t\r\n,]*")
 
@@ -194,10 +195,10 @@ class _Scanner:
     def _pass_structure(self, chunk: bytes, position: int) -> tuple[int, bool]:
         """On to the next byte that matters: the position after it, and whether the value ends there."""
         at_end = self.scalar and self.depth == 0
-        found = (_STRUCTURE_OR_END if at_end else _STRUCTURE).search(chunk, position)
-        if found is None:
-            return len(chunk), False
-        position = found.start()
+        found = (_TO_STRUCTURE_OR_END if at_end else _TO_STRUCTURE).match(chunk, position)
+        position = found.end() if found else position
+        if position >= len(chunk):
+            return position, False
         byte = chunk[position]
         if byte == 0x22:
             self.in_string = True

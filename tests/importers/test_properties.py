@@ -14,8 +14,8 @@ from annotation.importers import FORMATS, ReadContext, RecordError
 from tests.core.test_text_and_canonical import ANY_JSON
 
 KEYS = [
-    "data_source", "query_index", "sample_index", "question", "messages", "tools", "step_labels", "final_label",
-    "id", "task_id", "model", "ground_truth", "answer_text", "meta",
+    "data_source", "query_index", "sample_index", "question", "messages", "tools", "step_labels",
+    "final_label", "id", "task_id", "model", "ground_truth", "answer_text", "meta",
 ]  # fmt: skip
 MESSAGE = st.fixed_dictionaries(
     {"role": st.sampled_from(["system", "user", "assistant", "tool"])},
