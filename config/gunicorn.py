@@ -9,7 +9,7 @@ from config.env import Env
 from config.logs import OneLine
 
 
-class Log(Logger):  # type: ignore[misc]
+class Log(Logger):
     """gunicorn's own lines in the shape of ours."""
 
     def setup(self, cfg: Any) -> None:

@@ -18,8 +18,9 @@ _HOME = tempfile.TemporaryDirectory(prefix="tristep-test-")
 os.environ["TRISTEP_DATA_DIR"] = _HOME.name
 os.environ["TRISTEP_SECRET_KEY"] = "a key for tests alone, which no server ever uses 0123456789"
 
+from config import env as reading  # noqa: E402
 from config.settings.base import *  # noqa: E402, F403
-from config.settings.base import BASE_DIR, DATABASES, REST_FRAMEWORK, reading  # noqa: E402
+from config.settings.base import BASE_DIR, DATABASES, REST_FRAMEWORK  # noqa: E402
 
 POSTGRES_MISSING = ""
 if os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres":

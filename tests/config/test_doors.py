@@ -59,6 +59,7 @@ def test_only_djangos_admin_may_do_without_trusted_types(client: Client) -> None
 def test_a_body_has_a_limit_that_is_checked_before_it_is_read(kind: str, size: int, refused: bool) -> None:
     request = RequestFactory().generic("POST", "/api/v1/nowhere", b"x" * size, content_type=kind)
     answer = BodyLimit(lambda _request: HttpResponse("let in"))(request)
+    assert isinstance(answer, HttpResponse)
     assert (answer.status_code == 413) is refused
     if refused:
         assert json.loads(answer.content)["error"]["code"] == "too_large"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,11 +78,12 @@ def test_flags_and_numbers_say_what_is_wrong() -> None:
     assert env.flag("NO", default=True) is False
     assert env.flag("UNSET", default=True) is True
     assert env.number("N", 1) == 12
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: env.flag("ODD"),
         lambda: env.number("WORD", 1),
         lambda: env.number("LOW", 1, minimum=1),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(BadEnvironment, match=r"ODD|WORD|LOW"):
             call()
 
