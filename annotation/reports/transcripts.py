@@ -1,0 +1,66 @@
+"""A trajectory's messages and what belongs to them, as far as the viewer may see them (DESIGN §6)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.core.errors import NotFound
+from annotation.core.images import Image, decode_data_uri
+from annotation.core.trajectory import Message, normalise, pair_results
+from annotation.models import Trajectory
+from annotation.policies import Sight, Viewer, sight
+
+from .content import content_of
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One trajectory, read.
+
+    `results` ties a tool message's index to (calling message's index, position of the call). What the viewer
+    may not see is not in here: `reference_answer` and `hints` are None without the right to see them, and so
+    they are when the record has none.
+    """
+
+    messages: tuple[Message, ...]
+    results: dict[int, tuple[int, int]]
+    tools: list[Any]
+    question: str
+    task_description: Any
+    reference_answer: Any
+    answer_text: str | None
+    hints: dict[str, Any] | None
+
+
+def transcript(*, trajectory: Trajectory, seen_with: Sight) -> Transcript:
+    """The transcript of a trajectory for somebody whose sight of it is known. One query (none when
+    preloaded).
+
+    Raises NotFound for a viewer without any sight of it.
+    """
+    if seen_with.mode == "none":
+        raise NotFound("There is no such trajectory, or it is not yours to see.")
+    content = content_of(trajectory)
+    messages = normalise(content["messages"])
+    return Transcript(
+        messages=messages,
+        results=pair_results(messages),
+        tools=content.get("tools") or [],
+        question=content.get("question") or "",
+        task_description=content.get("task_description"),
+        reference_answer=content.get("reference_answer") if seen_with.reference_answer else None,
+        answer_text=content.get("answer_text"),
+        hints=(content.get("hints") or None) if seen_with.reward_hints else None,
+    )
+
+
+def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_index: int) -> Image:
+    """One image that stands inside a message, decoded and checked.
+
+    Raises NotFound when there is none there (or for no sight), Invalid or TooLarge when it cannot be shown.
+    """
+    messages = transcript(trajectory=trajectory, seen_with=sight(actor, trajectory)).messages
+    if message_index < len(messages) and part_index < len(messages[message_index].parts):
+        part = messages[message_index].parts[part_index]
+        if part.kind == "image" and part.data is not None:
+            return decode_data_uri(part.data)
+    raise NotFound("There is no image here.")

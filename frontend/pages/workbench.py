@@ -1,0 +1,158 @@
+"""The workbench: one assignment, to be labelled; and the images that stand in trajectories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import get_script_prefix, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotation import policies
+from annotation.core.text import unescape
+from annotation.core.vocabulary import REASON_CODES
+from annotation.models import Assignment, Trajectory
+from annotation.reports import transcripts
+from annotation.reports.workbench import Workbench
+from annotation.reports.workbench import workbench as workbench_report
+from frontend import markdown, transcript
+from frontend.pages.common import page_of, person
+
+
+@require_GET
+@never_cache
+def workbench(request: HttpRequest, pk: int) -> HttpResponse:
+    """My assignment: its trajectory laid out, and everything the script needs to label it."""
+    user = person(request)
+    mine = Assignment.objects.filter(annotator=user).select_related(
+        "project", "trajectory__subset", "trajectory__task"
+    )
+    assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
+    opened = page_of(request, assignment.project, "label")
+    bench = workbench_report(actor=user, assignment=assignment)
+    read = bench.transcript
+    guidelines = bench.guidelines.text if bench.guidelines else ""
+    return opened.render(
+        "workbench.html",
+        "work",
+        bench=bench,
+        trajectory=assignment.trajectory,
+        record_id=transcript.shown(unescape(assignment.trajectory.record_id)),
+        messages=transcript.lay_out(read, bench.steps),
+        steps=bench.steps,
+        question=transcript.Text(transcript.shown(read.question), foldable=True),
+        description=transcript.facts(read.task_description),
+        reference=transcript.facts(read.reference_answer),
+        hints=transcript.facts(read.hints),
+        tools=transcript.tools(read.tools),
+        guidelines=markdown.render(guidelines) if guidelines else "",
+        state=_state(bench),
+        nav=None,
+    )
+
+
+@require_GET
+def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> HttpResponse:
+    """One image of a trajectory, as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
+    trajectory = get_object_or_404(
+        policies.visible(request.user, Trajectory.objects.select_related("project")), pk=pk
+    )
+    found = transcripts.image(
+        actor=person(request), trajectory=trajectory, message_index=message, part_index=part
+    )
+    return HttpResponse(
+        found.data,
+        content_type=found.media_type,
+        headers={
+            "Cache-Control": "private, max-age=3600",
+            "Content-Disposition": "inline",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def _state(bench: Workbench) -> dict[str, Any]:
+    """What the script starts from: the labels, where to send them, and the words it shows."""
+    base = f"{get_script_prefix()}api/v1/assignments/{bench.assignment.pk}/"
+    return {
+        **bench.state,
+        "open": bench.open,
+        "urls": {
+            "labels": f"{base}labels/",
+            "submit": f"{base}submit/",
+            "return": f"{base}return/",
+            "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
+        },
+        "reasons": [{"code": code.code, "value": code.value, "title": _(code.title)} for code in REASON_CODES],
+        "words": words(),
+    }
+
+
+def words() -> dict[str, str]:
+    """Every word the script shows, translated. {…} is filled in by the script."""
+    return {
+        "step": _("Step {n}"),
+        "outcome": _("Outcome"),
+        "progress": _("{done} of {all}"),
+        "no_label": _("no label"),
+        "labelled": _("{value}"),
+        "proposed": _("{value} proposed"),
+        "confirmed": _("{value}, confirmed"),
+        "proposal_from": _("{value} is proposed: a consequence of step {n}. Enter confirms it."),
+        "proposal_carry": _("{value} is proposed, like the step before. Enter confirms it."),
+        "root_self": _("A new error"),
+        "root_from": _("A consequence of step {n}"),
+        "closes": _("Ends the error of step {n}"),
+        "corrected": _("Error of step {n}: corrected here"),
+        "independent": _("Error of step {n}: this does not depend on it"),
+        "no_reason": _("Reason…"),
+        "unsure": _("unsure"),
+        "flagged": _("flagged"),
+        "noted": _("has a note"),
+        "saved": _("All changes saved"),
+        "saving": _("Saving…"),
+        "unsaved": _("Not saved yet"),
+        "offline": _("No connection. Your changes are kept here and sent again."),
+        "stale": _("This was changed in another window. It shows what is stored; {value} was not saved."),
+        "refused": _("{value} was not saved: {reason}"),
+        "closed": _("This trajectory is not open for labelling any more."),
+        "signed_out": _("You have been signed out. Sign in again in another tab; your changes are kept here."),
+        "failed": _("The server could not save this: {reason}"),
+        "nothing_to_confirm": _("Nothing here to confirm."),
+        "nothing_left": _("Every step has a label."),
+        "nothing_to_undo": _("Nothing to undo."),
+        "undone": _("Undone."),
+        "confirmed_n": _("{n} confirmed."),
+        "missing_step": _("Step {n} has no label yet."),
+        "missing_confirm": _("The proposal of step {n} is not confirmed yet."),
+        "missing_outcome": _("The outcome is not set yet."),
+        "wait": _("Some changes are not saved yet. Submitting waits for them."),
+        "group_label": _("Label"),
+        "group_move": _("Move"),
+        "group_mark": _("Mark"),
+        "group_rest": _("The rest"),
+        "key_plus": _("+1 for the focused step, and on to the next"),
+        "key_zero": _("0 for the focused step, and on to the next"),
+        "key_minus": _("−1 for the focused step, and on to the next"),
+        "key_confirm": _("Confirm the proposals from here on that you have seen"),
+        "key_clear": _("Take the label back"),
+        "key_root": _("A new error, or a consequence"),
+        "key_outcome_plus": _("Outcome +1"),
+        "key_outcome_zero": _("Outcome 0"),
+        "key_outcome_minus": _("Outcome −1"),
+        "key_next": _("Next step"),
+        "key_previous": _("Previous step"),
+        "key_next_unlabelled": _("Next step without a label"),
+        "key_unsure": _("Unsure"),
+        "key_flag": _("Flag"),
+        "key_note": _("Write a note"),
+        "key_expand": _("Show long outputs of this step in full"),
+        "key_undo": _("Undo"),
+        "key_redo": _("Redo"),
+        "key_guidelines": _("Guidelines"),
+        "key_submit": _("Submit"),
+        "key_help": _("This list of keys"),
+    }

@@ -1,0 +1,60 @@
+// @ts-check
+/** Small help with elements: text nodes only, never markup. */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, string>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/**
+ * The descendant with this data-role; it is part of the page, so its absence is a mistake of ours.
+ * @template {HTMLElement} T
+ * @param {ParentNode} parent
+ * @param {string} role
+ * @param {new () => T} kind
+ * @returns {T}
+ */
+export function part(parent, role, kind) {
+  const found = parent.querySelector(`[data-role="${role}"]`);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${role}`);
+  return found;
+}
+
+/**
+ * Words with {names} filled in.
+ * @param {Readonly<Record<string, string>>} words
+ * @returns {(name: string, values?: Record<string, string | number>) => string}
+ */
+export function speaker(words) {
+  return (name, values = {}) =>
+    (words[name] ?? name).replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
+}
+
+/**
+ * Make a select offer exactly these choices; nothing is touched when it does already.
+ * @param {HTMLSelectElement} select
+ * @param {readonly (readonly [string, string])[]} choices  value and text
+ * @param {string} chosen
+ */
+export function offer(select, choices, chosen) {
+  const same =
+    select.options.length === choices.length &&
+    choices.every(([value, text], i) => select.options[i]?.value === value && select.options[i]?.text === text);
+  if (!same) select.replaceChildren(...choices.map(([value, text]) => make("option", { value }, text)));
+  select.value = chosen;
+}
+
+/** @param {HTMLElement} element @param {string} text */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+  element.hidden = !text;
+}

@@ -1,0 +1,90 @@
+// @ts-check
+/** Questions to the workbench's state. Pure. */
+
+import { NO_LABEL } from "./labels.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./labels.js").Key} Key */
+/** @typedef {import("./labels.js").Label} Label */
+
+/**
+ * The label of a key; every key of the page has one.
+ * @param {State} state
+ * @param {Key} key
+ * @returns {Label}
+ */
+export const labelAt = (state, key) => state.labels.get(key) ?? NO_LABEL;
+
+/** @param {State} state @returns {number} the message index of the focused step */
+export const focused = (state) => state.places[state.focus]?.index ?? -1;
+
+/**
+ * The position of the next step without a label of its own (a proposal counts as none), going round; null when
+ * every step has one.
+ * @param {State} state
+ * @param {number} from position to start after
+ * @returns {number | null}
+ */
+export function nextUnlabelled(state, from) {
+  const count = state.places.length;
+  for (let i = 1; i <= count; i++) {
+    const position = (from + i + count) % count;
+    if (state.results[position]?.value === null) return position;
+  }
+  return null;
+}
+
+/**
+ * What is missing for a submission: the first step without a label (by position), else the outcome, else null.
+ * @param {State} state
+ * @returns {number | "outcome" | null}
+ */
+export function missing(state) {
+  return nextUnlabelled(state, -1) ?? (labelAt(state, "outcome").value === null ? "outcome" : null);
+}
+
+/**
+ * The earlier errors a −1 may be a consequence of: message indexes of the roots before it.
+ * @param {State} state
+ * @param {number} index
+ * @returns {number[]}
+ */
+export function earlierRoots(state, index) {
+  return state.results
+    .filter((step) => step.message_index < index && step.value === -1 && step.root === step.message_index)
+    .map((step) => step.message_index);
+}
+
+/**
+ * The root of the run that an explicit +1 closes, or null when none is open there.
+ * @param {State} state
+ * @param {number} index
+ * @returns {number | null}
+ */
+export function closedRun(state, index) {
+  /** @type {number | null} */
+  let open = null;
+  for (const step of state.results) {
+    if (step.message_index === index) return step.value === 1 && step.source === "explicit" ? open : null;
+    if (step.value === -1) open = step.root;
+    else if (step.value === 1 && step.source === "explicit") open = null;
+  }
+  return null;
+}
+
+/**
+ * The positions that Enter would confirm: from the focused step on, every proposal that has been seen, up to the
+ * first that has not.
+ * @param {State} state
+ * @returns {number[]}
+ */
+export function confirmable(state) {
+  const positions = [];
+  for (let i = state.focus; i < state.places.length; i++) {
+    const step = state.results[i];
+    if (!step?.proposal) continue;
+    if (!state.seen.has(step.message_index)) break;
+    positions.push(i);
+  }
+  return positions;
+}

@@ -1,0 +1,268 @@
+// @ts-check
+/**
+ * Draws the state: only what has changed, and only by attributes and text nodes.
+ */
+
+import { make, offer, part, say, speaker } from "./dom.js";
+import { shortcut } from "./keys.js";
+import { closedRun, earlierRoots, focused, labelAt } from "./selectors.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./labels.js").Key} Key */
+/** @typedef {import("./labels.js").Value} Value */
+/** @typedef {import("./labels.js").Label} Label */
+/** @typedef {import("./propagation.js").StepResult} StepResult */
+/** @typedef {{code: string, value: Value, title: string}} Reason */
+
+/** @type {Record<string, string>} */
+const KINDS = { 1: "plus", 0: "zero", "-1": "minus" };
+/** @type {Record<string, string>} */
+const SIGNS = { 1: "+1", 0: "0", "-1": "−1" };
+
+/** @param {Value | null} value */
+export const signOf = (value) => (value === null ? "–" : (SIGNS[value] ?? "–"));
+/** @param {Value | null} value */
+const kindOf = (value) => (value === null ? "none" : (KINDS[value] ?? "none"));
+
+/**
+ * @param {{words: Readonly<Record<string, string>>, reasons: readonly Reason[]}} page
+ */
+export function makeView(page) {
+  const words = speaker(page.words);
+  /** @type {Map<number, StepView>} */
+  const steps = new Map();
+  for (const article of document.querySelectorAll("[data-step]")) {
+    if (article instanceof HTMLElement) steps.set(Number(article.dataset.step), stepView(article));
+  }
+  const outcomeBox = document.querySelector("[data-outcome]");
+  if (!(outcomeBox instanceof HTMLElement)) throw new Error("the page has no outcome");
+  const outcome = judgeView(outcomeBox);
+  outcome.radios.forEach((radio, i) => {
+    const ids = /** @type {const} */ (["outcome_plus", "outcome_zero", "outcome_minus"]);
+    radio.setAttribute("aria-keyshortcuts", shortcut(ids[i] ?? "outcome_plus"));
+  });
+  const progress = part(document, "progress", HTMLElement);
+  /** @type {Map<number, number>} */
+  const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
+  /** @type {Map<Key, string>} */
+  const drawn = new Map();
+  let drawnFocus = -1;
+
+  /** @param {number | null} index */
+  const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
+
+  /** @param {State} state */
+  function draw(state) {
+    state.results.forEach((result) => drawStep(state, result));
+    drawOutcome(state);
+    const done = state.results.filter((result) => result.value !== null).length;
+    say(progress, words("progress", { done, all: state.results.length }));
+    const index = focused(state);
+    if (index !== drawnFocus) {
+      steps.get(drawnFocus)?.focus(false);
+      steps.get(index)?.focus(true);
+      drawnFocus = index;
+    }
+  }
+
+  /**
+   * @param {State} state
+   * @param {StepResult} result
+   */
+  function drawStep(state, result) {
+    const index = result.message_index;
+    const view = steps.get(index);
+    if (!view) return;
+    const label = labelAt(state, index);
+    const problem = state.problems.get(index);
+    const roots = result.value === -1 ? earlierRoots(state, index) : [];
+    const closed = closedRun(state, index);
+    const signature = JSON.stringify([label, result, problem, roots, closed, state.open]);
+    if (drawn.get(index) === signature) return;
+    drawn.set(index, signature);
+
+    const { proposal } = result;
+    const value = proposal ? proposal.value : result.value;
+    const kind = kindOf(value);
+    const text = proposal
+      ? words("proposed", { value: signOf(value) })
+      : value === null
+        ? words("no_label")
+        : words(result.source === "propagated" ? "confirmed" : "labelled", { value: signOf(value) });
+    view.article.dataset.value = kind;
+    view.article.classList.toggle("is-proposed", proposal !== null);
+    view.article.classList.toggle("is-labelled", result.value !== null);
+    view.state.replaceChildren(mark(kind, proposal !== null, text));
+    const marks = [
+      label.unsure ? words("unsure") : "",
+      label.flagged ? words("flagged") : "",
+      label.note ? words("noted") : "",
+    ].filter(Boolean);
+    view.marks.replaceChildren(...marks.map((word) => make("span", { class: "badge badge--warn" }, word)));
+    view.railMark.className = `mark mark--${kind}${proposal ? " mark--proposal" : ""}`;
+    view.railLink.classList.toggle("is-marked", marks.length > 0);
+    say(view.railText, [text, ...marks].join(", "));
+
+    drawJudge(view.judge, label, state.open, problem);
+    view.judge.box.dataset.proposed = proposal ? kind : "";
+    say(view.proposal, proposal ? proposalText(proposal) : "");
+    const isRoot = result.value === -1 && (roots.length > 0 || result.root !== index);
+    view.rootBox.hidden = !isRoot;
+    if (isRoot) {
+      const choices = [index, ...roots].map((root) => /** @type {const} */ ([String(root), rootText(root, index)]));
+      offer(view.root, choices, String(result.root));
+    }
+    view.closesBox.hidden = closed === null;
+    if (closed !== null) {
+      const n = numberOf(closed);
+      offer(
+        view.closes,
+        [
+          ["", words("closes", { n })],
+          ["corrected", words("corrected", { n })],
+          ["independent", words("independent", { n })],
+        ],
+        label.closes,
+      );
+    }
+    view.reasonBox.hidden = result.value === null;
+    if (result.value !== null) {
+      const fitting = page.reasons.filter((reason) => reason.value === result.value);
+      offer(
+        view.reason,
+        [["", words("no_reason")], ...fitting.map(({ code, title }) => /** @type {const} */ ([code, title]))],
+        label.reason,
+      );
+    }
+    for (const select of [view.root, view.closes, view.reason]) select.disabled = !state.open;
+  }
+
+  /** @param {import("./propagation.js").Proposal} proposal */
+  function proposalText({ value, root }) {
+    return root === null
+      ? words("proposal_carry", { value: signOf(value) })
+      : words("proposal_from", { value: signOf(value), n: numberOf(root) });
+  }
+
+  /** @param {number} root @param {number} index */
+  const rootText = (root, index) => (root === index ? words("root_self") : words("root_from", { n: numberOf(root) }));
+
+  /** @param {State} state */
+  function drawOutcome(state) {
+    const label = labelAt(state, "outcome");
+    const problem = state.problems.get("outcome");
+    const signature = JSON.stringify([label, problem, state.open]);
+    if (drawn.get("outcome") === signature) return;
+    drawn.set("outcome", signature);
+    drawJudge(outcome, label, state.open, problem);
+  }
+
+  /**
+   * What steps and the outcome have in common.
+   * @param {JudgeView} view
+   * @param {Label} label
+   * @param {boolean} open
+   * @param {import("./labels.js").Problem | undefined} problem
+   */
+  function drawJudge(view, label, open, problem) {
+    view.values.disabled = !open;
+    for (const radio of view.radios) radio.checked = radio.value === String(label.value);
+    for (const [name, button] of view.buttons) button.hidden = !open && name !== "note";
+    const clear = view.buttons.get("clear");
+    if (clear) clear.hidden = !open || label.value === null;
+    view.buttons.get("unsure")?.setAttribute("aria-pressed", String(label.unsure));
+    view.buttons.get("flag")?.setAttribute("aria-pressed", String(label.flagged));
+    if (document.activeElement !== view.note && view.note.value !== label.note) view.note.value = label.note;
+    if (label.note) openNote(view.note, view.buttons.get("note"), true);
+    view.note.readOnly = !open;
+    say(
+      view.problem,
+      problem ? words(problem.kind, { value: signOf(problem.mine), reason: problem.reason }) : "",
+    );
+  }
+
+  return { draw, words, steps, outcome, numberOf };
+}
+
+/**
+ * @param {string} kind
+ * @param {boolean} proposal
+ * @param {string} text
+ */
+function mark(kind, proposal, text) {
+  return make(
+    "span",
+    { class: `mark mark--chip mark--${kind}${proposal ? " mark--proposal" : ""}` },
+    make("span", { class: "mark__shape", "aria-hidden": "true" }),
+    make("span", { class: "mark__sign" }, text),
+  );
+}
+
+/**
+ * @param {HTMLTextAreaElement} note
+ * @param {HTMLButtonElement | undefined} button
+ * @param {boolean} open
+ */
+export function openNote(note, button, open) {
+  note.hidden = !open;
+  button?.setAttribute("aria-expanded", String(open));
+}
+
+/** @typedef {ReturnType<typeof judgeView>} JudgeView */
+/** @typedef {ReturnType<typeof stepView>} StepView */
+
+/** @param {HTMLElement} box */
+function judgeView(box) {
+  const values = part(box, "values", HTMLFieldSetElement);
+  /** @type {Map<string, HTMLButtonElement>} */
+  const buttons = new Map();
+  for (const button of box.querySelectorAll("button[data-do]")) {
+    if (button instanceof HTMLButtonElement) buttons.set(button.dataset.do ?? "", button);
+  }
+  return {
+    box: values,
+    values,
+    radios: [...values.querySelectorAll("input")],
+    buttons,
+    note: part(box, "note", HTMLTextAreaElement),
+    problem: part(box, "problem", HTMLElement),
+  };
+}
+
+/** @param {HTMLElement} article */
+function stepView(article) {
+  const index = Number(article.dataset.step);
+  const railLink = document.querySelector(`[data-goto="${index}"]`);
+  if (!(railLink instanceof HTMLElement)) throw new Error(`the rail has no step ${index}`);
+  const judge = judgeView(article);
+  judge.radios.forEach((radio, i) => {
+    const ids = /** @type {const} */ (["plus", "zero", "minus"]);
+    radio.setAttribute("aria-keyshortcuts", shortcut(ids[i] ?? "plus"));
+  });
+  judge.buttons.get("unsure")?.setAttribute("aria-keyshortcuts", shortcut("unsure"));
+  judge.buttons.get("flag")?.setAttribute("aria-keyshortcuts", shortcut("flag"));
+  judge.buttons.get("note")?.setAttribute("aria-keyshortcuts", shortcut("note"));
+  judge.buttons.get("clear")?.setAttribute("aria-keyshortcuts", shortcut("clear"));
+  return {
+    article,
+    judge,
+    state: part(article, "state", HTMLElement),
+    marks: part(article, "marks", HTMLElement),
+    proposal: part(article, "proposal", HTMLElement),
+    rootBox: part(article, "root-box", HTMLElement),
+    root: part(article, "root", HTMLSelectElement),
+    closesBox: part(article, "closes-box", HTMLElement),
+    closes: part(article, "closes", HTMLSelectElement),
+    reasonBox: part(article, "reason-box", HTMLElement),
+    reason: part(article, "reason", HTMLSelectElement),
+    railLink,
+    railMark: part(railLink, "rail-mark", HTMLElement),
+    railText: part(railLink, "rail-text", HTMLElement),
+    /** @param {boolean} on */
+    focus(on) {
+      article.classList.toggle("is-focused", on);
+      if (on) railLink.setAttribute("aria-current", "step");
+      else railLink.removeAttribute("aria-current");
+    },
+  };
+}
