@@ -10,8 +10,6 @@ JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
-STRICT := annotation/core annotation/importers annotation/providers
-PYTHON_ROOMS := manage.py config annotation api frontend tests bench
 .DEFAULT_GOAL := help
 
 .PHONY: help install dev run test test-js test-sqlite test-postgres check format bench screenshots lock clean
