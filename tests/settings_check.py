@@ -27,7 +27,8 @@ def run(arguments: str, environment: dict[str, str]) -> subprocess.CompletedProc
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("TRISTEP_") and name not in {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
+        if not name.startswith("TRISTEP_")
+        and name not in {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
     }
     with tempfile.TemporaryDirectory(prefix="tristep-check-") as data:
         return subprocess.run(

@@ -39,7 +39,7 @@ def test_the_broker_keeps_what_it_was_given(broker: Broker) -> None:
 def test_a_real_worker_answers_a_real_broker(worker: Worker) -> None:
     from config.celery import app
 
-    answers = app.control.ping(timeout=5)
+    answers = app.control.ping(timeout=5, limit=1)
     assert [list(reply.values()) for reply in answers] == [[{"ok": "pong"}]]
     assert worker.stop() is True
 
