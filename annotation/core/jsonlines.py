@@ -6,9 +6,10 @@ its bytes alone (``splitting``), so that one over the limit is refused by its li
 What is accepted on purpose, because real logs contain it: a byte order mark, blank lines, Windows line
 endings, ``NaN``, ``Infinity`` and ``1e999``, lone surrogate escapes, ``\\u0000``, and keys that occur twice
 (the last one counts, as in every common JSON reader; the raw bytes keep both). What is refused, record by
-record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting, integers
-of more than 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file
-that is compressed or in UTF-16.
+record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting or
+``MAX_CONTAINERS`` lists and objects (tiny ones take thirty times their size in memory), integers of more than
+4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file that is
+compressed or in UTF-16.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .splitting import Flaw, Piece, Source, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 200
+MAX_CONTAINERS: Final = 500_000
 
 _LEVELS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
@@ -123,24 +125,36 @@ def parse_bytes(
             f"is not UTF-8 text: byte 0x{raw[error.start]:02X} at byte {offset + 1} of the file; "
             "save the file as UTF-8"
         ) from None
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and depth_of(raw) > MAX_DEPTH:
-        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+    _check_structure(raw)
     return _loads(text, piece.line if piece else 1, object_pairs_hook)
 
 
 def parse_text(text: str) -> Any:
     """The JSON value in ``text``, under the same rules as a record. Raises ``BadJson`` and nothing else."""
-    brackets = text.count("[") + text.count("{")
-    if brackets > MAX_DEPTH and depth_of(text.encode("utf-8", "surrogatepass")) > MAX_DEPTH:
-        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_structure(text.encode("utf-8", "surrogatepass"))
     return _loads(text, 1, None)
 
 
 def depth_of(raw: bytes) -> int:
     """How deep the brackets of ``raw`` nest, those inside strings apart, without parsing or recursion."""
+    return max(accumulate(map(_LEVELS.__getitem__, _brackets(raw))), default=0)
+
+
+def _check_structure(raw: bytes) -> None:
+    """Refuse what would cost the parser its stack, or many times the record's size in memory."""
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return
+    if len(_brackets(raw)) > 2 * MAX_CONTAINERS:
+        raise BadJson(f"holds more than {MAX_CONTAINERS:,} lists and objects")
+    if depth_of(raw) > MAX_DEPTH:
+        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+
+
+def _brackets(raw: bytes) -> bytes:
+    """The brackets of ``raw`` that do not stand inside strings."""
     bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_STRUCTURE)
-    outside = b"".join(bare.split(b'"')[::2])
-    return max(accumulate(map(_LEVELS.__getitem__, outside)), default=0)
+    return b"".join(bare.split(b'"')[::2])
 
 
 def describe_not_text(head: bytes) -> str | None:
@@ -181,6 +195,7 @@ def _megabytes(count: int) -> str:
 
 __all__ = [
     "HEAD_BYTES",
+    "MAX_CONTAINERS",
     "MAX_DEPTH",
     "MAX_RECORD_BYTES",
     "BadJson",

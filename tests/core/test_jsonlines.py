@@ -48,7 +48,7 @@ def values(data: bytes) -> list[Any]:
     return [item.value for item in found if isinstance(item, Record)]
 
 
-def errors(data: bytes, limit: int = 1 << 20) -> list[str]:
+def errors(data: bytes, limit: int = 1 << 21) -> list[str]:
     return [str(item) for item in read(data, limit) if isinstance(item, RecordError)]
 
 
@@ -183,6 +183,7 @@ def test_nan_is_read() -> None:
         (b"[" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
         (b"[" * 100_000 + b"]" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
+        (b'{"a": [' + b"[]," * 500_000 + b"1]}", "f.jsonl:1: holds more than 500,000 lists and objects"),
         (b'[{"messages": []}, {"mess', "f.jsonl:1: is cut off: the record ends in the middle of its JSON"),
         (b'[{"messages": []},\n', "f.jsonl:2: the file is cut off: it ends before its list is closed"),
         (
