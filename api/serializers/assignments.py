@@ -1,0 +1,151 @@
+"""Claiming, and the labels of one's own assignment."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.core.vocabulary import AssignmentState, Closes, LabelSource
+from annotation.services.assign import MAX_REASON
+from annotation.services.label import MAX_CHANGES
+
+from .base import Input, Output, Query, StoredText, Value, words
+from .trajectories import Trajectory
+
+STATES = words(AssignmentState)
+
+
+class Assignment(Output):
+    """One's own turn at one trajectory."""
+
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    trajectory = serializers.IntegerField(source="trajectory_id")
+    record_id = StoredText(source="trajectory.record_id")
+    subset = serializers.CharField(source="trajectory.subset.name")
+    step_count = serializers.IntegerField(source="trajectory.step_count")
+    state = serializers.ChoiceField(choices=STATES)
+    claimed_at = serializers.DateTimeField()
+    submitted_at = serializers.DateTimeField(allow_null=True)
+    returned_at = serializers.DateTimeField(allow_null=True)
+    return_reason = StoredText()
+
+
+class AssignmentFilter(Query):
+    """Which of one's assignments to list."""
+
+    state = serializers.ChoiceField(required=False, choices=STATES)
+
+
+class Claim(Input):
+    """The same `claim_key` gives the same assignment again: a double click claims once."""
+
+    claim_key = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)
+
+
+class Judgement(Output):
+    """A label as it is stored: `version` 0 when it has never been touched, `value` null when there is
+    none."""
+
+    value = Value(allow_null=True)
+    unsure = serializers.BooleanField()
+    flagged = serializers.BooleanField()
+    note = serializers.CharField()
+    reason = serializers.CharField(help_text="A code of the scheme, or empty.")
+    version = serializers.IntegerField()
+
+
+class Label(Judgement):
+    """A step's label."""
+
+    message_index = serializers.IntegerField()
+    source = serializers.ChoiceField(choices=words(LabelSource), allow_null=True)
+    root = serializers.IntegerField(allow_null=True, help_text="Message index of the root of this −1.")
+    root_pinned = serializers.BooleanField()
+    closes = serializers.ChoiceField(choices=words(Closes), allow_blank=True)
+
+
+class SheetLabel(Label):
+    """A step's label, with what the propagation rule reads of the step."""
+
+    ordinal = serializers.IntegerField()
+    after_user_turn = serializers.BooleanField()
+
+
+class Rules(Output):
+    """The settings of the propagation rule in force."""
+
+    suspend_on_user_turn = serializers.BooleanField()
+    carry_forward = serializers.BooleanField()
+
+
+class Sheet(Output):
+    """One's own assignment with its trajectory and all its labels so far."""
+
+    assignment = Assignment()
+    open = serializers.BooleanField()
+    guideline_version = serializers.IntegerField()
+    rules = Rules()
+    steps = SheetLabel(many=True)
+    outcome = Judgement()
+    trajectory = Trajectory()
+
+
+class Change(serializers.Serializer[object]):
+    """The whole new content of one label. Read one by one: what is wrong with one is said in its result,
+    and the others are saved."""
+
+    target = serializers.ChoiceField(choices=["step", "outcome"])
+    message_index = serializers.IntegerField(required=False, allow_null=True)
+    version = serializers.IntegerField(
+        min_value=0, help_text="The version this change is based on; 0 for none."
+    )
+    value = Value(allow_null=True)
+    source = serializers.ChoiceField(choices=words(LabelSource), required=False)
+    root = serializers.IntegerField(required=False, allow_null=True)
+    root_pinned = serializers.BooleanField(required=False)
+    closes = serializers.ChoiceField(choices=words(Closes), required=False, allow_blank=True)
+    unsure = serializers.BooleanField(required=False)
+    flagged = serializers.BooleanField(required=False)
+    note = serializers.CharField(required=False, allow_blank=True)
+    reason = serializers.CharField(required=False, allow_blank=True)
+
+
+class SaveShape(serializers.Serializer[object]):
+    """What the schema says about a batch."""
+
+    op_id = serializers.CharField(
+        min_length=1, max_length=64, help_text="Made by the client; repeating it is safe."
+    )
+    changes = Change(many=True, max_length=MAX_CHANGES)  # type: ignore[call-arg]
+
+
+class Save(Input):
+    """A batch of changes. The service reads each change and refuses it by itself."""
+
+    op_id = serializers.CharField(max_length=64)
+    changes = serializers.ListField(child=serializers.DictField(), allow_empty=True, max_length=MAX_CHANGES)
+
+
+class SaveResult(Output):
+    """What became of one change, and the label as it is now."""
+
+    target = serializers.ChoiceField(choices=["step", "outcome"], allow_null=True)
+    message_index = serializers.IntegerField(allow_null=True)
+    status = serializers.ChoiceField(choices=["saved", "stale", "refused"])
+    reason = serializers.CharField()
+    label = serializers.DictField(child=serializers.JSONField(), allow_null=True)
+
+
+class Saved(Output):
+    """The results of a batch in its order, and all labels as they are now."""
+
+    op_id = serializers.CharField()
+    results = SaveResult(many=True)
+    labels = Label(many=True)
+    outcome = Judgement()
+
+
+class Return(Input):
+    """Why a trajectory is given back unfinished."""
+
+    reason = serializers.CharField(max_length=MAX_REASON)

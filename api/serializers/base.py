@@ -1,0 +1,111 @@
+"""Fields and bases that all serializers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.core.text import unescape
+from annotation.core.vocabulary import Role
+
+MAX_BIGINT = 2**63 - 1
+
+
+class Output(serializers.Serializer[Any]):
+    """The shape of an answer. Nothing is ever written through a serializer."""
+
+
+class Input(serializers.Serializer[Any]):
+    """The shape of a request body. Unknown keys are refused: a misspelt setting must not pass silently."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The checked values."""
+        values = super().to_internal_value(data)
+        unknown = sorted(str(key) for key in data if key not in self.fields)
+        if unknown:
+            raise serializers.ValidationError(
+                {shown(key): [_("There is no such field.")] for key in unknown[:20]}
+            )
+        return values
+
+
+class Query(serializers.Serializer[Any]):
+    """The shape of a query; parameters that mean nothing here are passed over, as everywhere on the web."""
+
+
+def shown(key: str) -> str:
+    """A key of somebody's own making, short and harmless enough to be repeated."""
+    return key[:80].encode("ascii", "backslashreplace").decode()
+
+
+class StoredText(serializers.CharField):
+    """A text column that holds the reversible escape of core.text: out goes what came in."""
+
+    def to_representation(self, value: Any) -> str:
+        """The text itself."""
+        return unescape(str(value))
+
+
+class Whole(serializers.IntegerField):
+    """A whole number: JSON's true, 1.0 and "1" are not."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """The number."""
+        if type(data) is not int:
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+@extend_schema_field({"type": "array", "items": {"type": "string", "enum": [role.value for role in Role]}})
+class Roles(serializers.Field[Any, Any, Any, Any]):
+    """The roles of a membership or an invitation, as a list of words; in a row they are three booleans."""
+
+    default_error_messages = {
+        "not_a_list": _("Give a list of roles."),
+        "unknown": _("Choose from annotator, adjudicator and admin."),
+        "empty": _("Choose at least one role."),
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"source": "*", **kwargs})
+
+    def to_representation(self, value: Any) -> list[str]:
+        """The words, in the order of the line."""
+        return [role.value for role in Role if getattr(value, f"is_{role.value}")]
+
+    def to_internal_value(self, data: Any) -> dict[str, bool]:
+        """The three booleans as keyword arguments of a service."""
+        if not isinstance(data, list):
+            self.fail("not_a_list")
+        if not data:
+            self.fail("empty")
+        known = [role.value for role in Role]
+        if any(not isinstance(item, str) or item not in known for item in data):
+            self.fail("unknown")
+        return {f"is_{name}": name in data for name in known}
+
+
+@extend_schema_field({"type": "integer", "enum": [-1, 0, 1]})
+class Value(serializers.Field[Any, Any, Any, Any]):
+    """A label: exactly −1, 0 or 1."""
+
+    default_error_messages = {"invalid": _("A label is −1, 0 or 1.")}
+
+    def to_representation(self, value: int) -> int:
+        """As it is."""
+        return value
+
+    def to_internal_value(self, data: Any) -> int:
+        """The number; true, 1.0 and "1" are not labels."""
+        if type(data) is not int or data not in (-1, 0, 1):
+            self.fail("invalid")
+        return data
+
+
+def words(values: Iterable[Any]) -> list[str]:
+    """The plain strings of a StrEnum, for a ChoiceField."""
+    return [str(value.value) for value in values]

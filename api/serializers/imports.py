@@ -1,0 +1,118 @@
+"""Import files and their progress."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.core.vocabulary import ImportState
+from annotation.importers import FORMATS
+
+from .base import Output, Query, words
+
+STATES = words(ImportState)
+
+
+class ImportError_(Output):
+    """One thing that is wrong with a file."""
+
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class ImportProgress(Output):
+    """How far an import has come, in bytes read."""
+
+    done = serializers.IntegerField(source="progress_done")
+    total = serializers.IntegerField(source="progress_total")
+
+
+class Import(Output):
+    """One file on its way into a subset."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=STATES)
+    subset = serializers.CharField(source="subset.name")
+    filename = serializers.CharField()
+    format = serializers.CharField()
+    sha256 = serializers.CharField()
+    size = serializers.IntegerField()
+    replace = serializers.BooleanField()
+    progress = ImportProgress(source="*")
+    created_count = serializers.IntegerField()
+    unchanged_count = serializers.IntegerField()
+    replaced_count = serializers.IntegerField()
+    step_count = serializers.IntegerField()
+    error = serializers.CharField()
+    error_count = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ImportDetail(Import):
+    """With its errors: the first 1,000 are listed, `error_count` counts all."""
+
+    policy_models = serializers.DictField(child=serializers.CharField())
+    errors = ImportError_(many=True)
+
+
+@extend_schema_field({"type": "string", "example": '{"0": "Qwen3-4B"}'})
+class PolicyModels(serializers.Field[Any, Any, Any, Any]):
+    """Names of the policy models by sample index, as a JSON object."""
+
+    default_error_messages = {
+        "invalid": _('Give a JSON object from sample index to name, such as {"0": "Qwen3-4B"}.')
+    }
+
+    def to_internal_value(self, data: Any) -> dict[int, str]:
+        """{sample index: name}."""
+        try:
+            value = json.loads(data) if isinstance(data, str) and len(data) <= 20_000 else None
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict) or not all(self._fits(*pair) for pair in value.items()):
+            self.fail("invalid")
+        return {int(index): name.strip() for index, name in value.items()}
+
+    @staticmethod
+    def _fits(index: str, name: Any) -> bool:
+        """The model's name must be one that every database takes as JSON."""
+        known = index.isascii() and index.isdecimal() and len(index) <= 9
+        printable = isinstance(name, str) and 0 < len(name.strip()) <= 120 and name.isprintable()
+        return known and printable
+
+
+class ImportOptions(Query):
+    """How a file shall be read. They stand beside the file in a form, or in the query of a raw upload."""
+
+    subset = serializers.CharField(
+        required=False,
+        max_length=64,
+        help_text="Made when missing; by default the file's name without its ending.",
+    )
+    format = serializers.ChoiceField(
+        required=False, choices=sorted(FORMATS), help_text="By default it is told from the first bytes."
+    )
+    replace = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Replace records whose content changed and nobody has claimed.",
+    )
+    policy_models = PolicyModels(required=False)
+
+
+class RawOptions(ImportOptions):
+    """The options of a raw upload."""
+
+    filename = serializers.CharField(required=False, max_length=255)
+
+
+class UploadForm(ImportOptions):
+    """A file with its options."""
+
+    file = serializers.FileField(allow_empty_file=True)

@@ -1,0 +1,125 @@
+"""Oneself, tokens, members and invitations."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from annotation.models import User
+from annotation.services.accounts import MAX_TOKEN_DAYS
+
+from .base import Input, Output, Roles, Whole
+
+
+class Person(Output):
+    """A person as others see them."""
+
+    username = serializers.CharField()
+    display_name = serializers.CharField()
+
+
+class MyMembership(Output):
+    """One of one's own memberships."""
+
+    project = serializers.CharField(source="project.slug")
+    name = serializers.CharField(source="project.name")
+    roles = Roles()
+
+
+class Me(Output):
+    """The signed-in person."""
+
+    username = serializers.CharField()
+    display_name = serializers.CharField()
+    email = serializers.CharField()
+    time_zone = serializers.CharField()
+    language = serializers.CharField()
+    theme = serializers.CharField()
+    is_superuser = serializers.BooleanField()
+    memberships = MyMembership(many=True)
+
+
+class MeChange(Input):
+    """One's own settings; what is left out stays."""
+
+    display_name = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    email = serializers.EmailField(required=False, allow_blank=True, max_length=254)
+    time_zone = serializers.CharField(
+        required=False, allow_blank=True, max_length=64, help_text="An IANA name; empty: the server's own."
+    )
+    language = serializers.CharField(required=False, allow_blank=True, max_length=16)
+    theme = serializers.ChoiceField(
+        required=False, allow_blank=True, choices=[value for value in User.Theme.values if value]
+    )
+
+
+class Token(Output):
+    """A personal token; the secret itself is never shown again."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    prefix = serializers.CharField(help_text="The first characters, to tell tokens apart.")
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewToken(Input):
+    """What a token is for, and how long it is valid."""
+
+    name = serializers.CharField(max_length=80)
+    days = Whole(min_value=1, max_value=MAX_TOKEN_DAYS, required=False, default=90)
+
+
+class IssuedToken(Token):
+    """A token just made: the only answer that contains the secret."""
+
+    token = serializers.CharField()
+
+
+class Member(Output):
+    """A person's part in a project."""
+
+    id = serializers.IntegerField()
+    user = Person()
+    roles = Roles()
+    created_at = serializers.DateTimeField()
+
+
+class NewMember(Input):
+    """Whom to add, by user name, and as what."""
+
+    username = serializers.CharField(max_length=150)
+    roles = Roles()
+
+
+class MemberChange(Input):
+    """The roles from now on."""
+
+    roles = Roles()
+
+
+class Invitation(Output):
+    """A one-time link that makes its bearer a member."""
+
+    id = serializers.IntegerField()
+    email = serializers.CharField()
+    roles = Roles()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    accepted_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewInvitation(Input):
+    """Whom to invite, and as what. An address is optional: the link can be handed over in any way."""
+
+    email = serializers.EmailField(required=False, allow_blank=True, default="", max_length=254)
+    roles = Roles()
+
+
+class IssuedInvitation(Invitation):
+    """An invitation just made: the only answer that contains its link."""
+
+    url = serializers.CharField(help_text=_("The page on which it is accepted; it is not shown again."))

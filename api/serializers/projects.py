@@ -1,0 +1,123 @@
+"""Projects, guidelines, subsets, progress and the audit log."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.core.vocabulary import SuggestionPolicy
+from annotation.models import MAX_ANNOTATORS
+
+from .base import Input, Output, Whole, words
+from .people import Person
+
+POLICIES = words(SuggestionPolicy)
+
+
+class Project(Output):
+    """A project and its settings."""
+
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    annotators_per_trajectory = serializers.IntegerField()
+    suggestion_policy = serializers.ChoiceField(choices=POLICIES)
+    show_reference_answer = serializers.BooleanField()
+    show_reward_hints = serializers.BooleanField()
+    carry_forward = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class ProjectChange(Input):
+    """Settings; what is left out stays. The number of annotators is locked after the first claim."""
+
+    name = serializers.CharField(required=False, max_length=120)
+    description = serializers.CharField(required=False, allow_blank=True, max_length=20_000)
+    annotators_per_trajectory = Whole(required=False, min_value=1, max_value=MAX_ANNOTATORS)
+    suggestion_policy = serializers.ChoiceField(required=False, choices=POLICIES)
+    show_reference_answer = serializers.BooleanField(required=False)
+    show_reward_hints = serializers.BooleanField(required=False)
+    carry_forward = serializers.BooleanField(required=False)
+
+
+class NewProject(ProjectChange):
+    """A new project; without a slug it is made from the name."""
+
+    name = serializers.CharField(max_length=120)
+    slug = serializers.SlugField(required=False, max_length=64)
+    guidelines = serializers.CharField(required=False, allow_blank=True, max_length=200_000)
+
+
+class Guideline(Output):
+    """One version of the guidelines, in Markdown; the newest is in force."""
+
+    version = serializers.IntegerField()
+    text = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class NewGuideline(Input):
+    """The guidelines from now on. The same text again makes no new version."""
+
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=200_000)
+
+
+class Subset(Output):
+    """A named part of a project's data."""
+
+    name = serializers.CharField()
+    suspend_on_user_turn = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class SubsetChange(Input):
+    """How the propagation rule treats user messages here."""
+
+    suspend_on_user_turn = serializers.BooleanField()
+
+
+class NewSubset(Input):
+    """A new, empty subset."""
+
+    name = serializers.SlugField(max_length=64)
+    suspend_on_user_turn = serializers.BooleanField(required=False, default=False)
+
+
+class SubsetProgress(Output):
+    """Trajectories by where they stand."""
+
+    name = serializers.CharField(help_text="Empty for all subsets together.")
+    by_state = serializers.DictField(child=serializers.IntegerField())
+    total = serializers.IntegerField()
+    resolved = serializers.IntegerField()
+    steps = serializers.IntegerField()
+
+
+class AnnotatorProgress(Output):
+    """What one annotator has done."""
+
+    username = serializers.CharField()
+    display_name = serializers.CharField(source="name")
+    open = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    last = serializers.DateTimeField(allow_null=True)
+
+
+class Progress(Output):
+    """How far a project has come."""
+
+    all = SubsetProgress()
+    subsets = SubsetProgress(many=True)
+    annotators = AnnotatorProgress(many=True, source="team")
+
+
+class AuditEvent(Output):
+    """Who did what; no actor means the operator at the command line."""
+
+    id = serializers.IntegerField()
+    verb = serializers.CharField()
+    actor = Person(allow_null=True)
+    object_type = serializers.CharField()
+    object_id = serializers.CharField()
+    detail = serializers.DictField(child=serializers.JSONField())
+    created_at = serializers.DateTimeField()

@@ -1,0 +1,73 @@
+"""Releases and what became of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.services.release.freeze import MAX_NOTE
+
+from .base import Input, Output, StoredText
+
+
+class Withdrawal(Output):
+    """Why a release is faulty."""
+
+    reason = StoredText()
+    created_at = serializers.DateTimeField()
+
+
+class Release(Output):
+    """A frozen release."""
+
+    version = serializers.CharField()
+    number = serializers.IntegerField()
+    note = StoredText()
+    digest = serializers.CharField()
+    record_count = serializers.IntegerField()
+    label_count = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    withdrawal = serializers.SerializerMethodField()
+
+    def get_withdrawal(self, row: Any) -> dict[str, Any] | None:
+        """The withdrawal, if there is one."""
+        found = getattr(row, "withdrawal", None)
+        return dict(Withdrawal(found).data) if found is not None else None
+
+
+class ReleaseDetail(Release):
+    """With its manifest: counts, distributions, agreement figures, versions, and every file's sha256."""
+
+    manifest = serializers.SerializerMethodField()
+
+    def get_manifest(self, row: Any) -> dict[str, Any]:
+        """The manifest, parsed."""
+        found: dict[str, Any] = json.loads(row.manifest)
+        return found
+
+
+class NewRelease(Input):
+    """Freeze everything that is resolved now."""
+
+    version = serializers.CharField(
+        max_length=40, help_text="Letters, digits, dots, hyphens and underscores."
+    )
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
+
+
+class Verification(Output):
+    """Whether a release is what it was when it was frozen."""
+
+    ok = serializers.BooleanField()
+    records = serializers.IntegerField()
+    labels = serializers.IntegerField()
+    digest = serializers.CharField()
+    problems = serializers.ListField(child=serializers.CharField())
+
+
+class Withdraw(Input):
+    """Why."""
+
+    reason = serializers.CharField(max_length=MAX_NOTE)

@@ -1,0 +1,148 @@
+"""Trajectories, as far as the caller may see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.core.vocabulary import ConsensusKind, TrajectoryState
+
+from .base import Output, Query, StoredText, Value, words
+
+STATES = words(TrajectoryState)
+
+
+class TrajectoryRow(Output):
+    """A trajectory in the admins' list."""
+
+    id = serializers.IntegerField()
+    record_id = StoredText()
+    subset = serializers.CharField(source="subset.name")
+    task = StoredText(source="task.key")
+    question = serializers.SerializerMethodField()
+    policy_model = StoredText()
+    state = serializers.ChoiceField(choices=STATES)
+    free_slots = serializers.IntegerField()
+    message_count = serializers.IntegerField()
+    step_count = serializers.IntegerField()
+
+    def get_question(self, row: Any) -> str:
+        """The beginning of the question."""
+        return StoredText().to_representation(row.task.question[:400])[:300]
+
+
+class TrajectoryFilter(Query):
+    """Which trajectories to list."""
+
+    subset = serializers.CharField(required=False, max_length=64)
+    state = serializers.ChoiceField(required=False, choices=STATES)
+    record_id = serializers.CharField(required=False, max_length=255)
+    policy_model = serializers.CharField(required=False, max_length=120)
+
+
+class Part(Output):
+    """A piece of a message: text, an image as a data URI, or anything else as JSON text."""
+
+    kind = serializers.ChoiceField(choices=["text", "image", "other"])
+    text = serializers.CharField()
+    media_type = serializers.CharField(allow_null=True)
+    data = serializers.CharField(allow_null=True)
+
+
+class ToolCall(Output):
+    """A call: its arguments as they were written, and as JSON when they parse."""
+
+    id = serializers.CharField(allow_null=True)
+    name = serializers.CharField()
+    arguments_raw = serializers.CharField()
+    arguments = serializers.JSONField(allow_null=True)
+    parsed = serializers.BooleanField()
+    origin = serializers.ChoiceField(choices=["tool_calls", "text"])
+
+
+class CallPlace(Output):
+    """Which call a tool message answers."""
+
+    message_index = serializers.IntegerField()
+    position = serializers.IntegerField()
+
+
+class Message(Output):
+    """One message, made ready to be shown; a message with the role `assistant` is a step."""
+
+    index = serializers.IntegerField()
+    role = serializers.CharField()
+    is_step = serializers.BooleanField()
+    content = serializers.CharField()
+    parts = Part(many=True)
+    tool_calls = ToolCall(many=True)
+    tool_call_id = serializers.CharField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+    answers = CallPlace(allow_null=True)
+
+
+class Trajectory(Output):
+    """One trajectory. What the caller may not see is null: the reference answer, the hints (everything else
+    that stood in the record, rewards among it) and the name of the policy model."""
+
+    id = serializers.IntegerField()
+    record_id = serializers.CharField()
+    subset = serializers.CharField()
+    task = serializers.CharField()
+    seen_as = serializers.ChoiceField(choices=["annotator", "adjudicator", "admin"])
+    question = serializers.CharField()
+    task_description = serializers.JSONField(allow_null=True)
+    tools = serializers.ListField(child=serializers.JSONField())
+    messages = Message(many=True)
+    answer_text = serializers.CharField(allow_null=True)
+    policy_model = serializers.CharField(allow_null=True)
+    reference_answer = serializers.JSONField(allow_null=True)
+    hints = serializers.JSONField(allow_null=True)
+
+
+class Vote(Output):
+    """What one annotator said of a step or of the outcome; `name` is empty for whoever sees only letters."""
+
+    letter = serializers.CharField()
+    name = serializers.CharField()
+    value = Value(allow_null=True)
+    source = serializers.CharField()
+    unsure = serializers.BooleanField()
+    flagged = serializers.BooleanField()
+    note = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class ItemConsensus(Output):
+    """The resolved label of a step, or the resolved outcome."""
+
+    value = Value()
+    kind = serializers.ChoiceField(choices=words(ConsensusKind))
+
+
+class JudgedItem(Output):
+    """One step (or with `message_index` null the outcome) and what was said about it."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    disputed = serializers.BooleanField()
+    votes = Vote(many=True)
+    consensus = ItemConsensus(allow_null=True)
+
+
+class Side(Output):
+    """One annotator's part."""
+
+    letter = serializers.CharField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+
+
+class Judgements(Output):
+    """All labels of one trajectory side by side, for admins."""
+
+    trajectory = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=STATES)
+    annotators = Side(many=True)
+    steps = JudgedItem(many=True)
+    outcome = JudgedItem()

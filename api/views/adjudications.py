@@ -1,0 +1,161 @@
+"""The queue of disputes, and the cases that resolve them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.text import unescape
+from annotation.core.vocabulary import AdjudicationState
+from annotation.models import Adjudication, Decision, Trajectory
+from annotation.policies import require, visible
+from annotation.reports import cases, home
+from annotation.services import adjudicate
+
+from ..serializers import adjudications as shapes
+from . import trajectories
+from .base import ProjectView, View, fetch
+
+ROWS = Adjudication.objects.select_related(
+    "project", "adjudicator", "trajectory__project", "trajectory__subset", "trajectory__task"
+)
+
+
+class Disputes(ProjectView):
+    """`/projects/<slug>/disputes/`"""
+
+    noun = "adjudications"
+
+    @extend_schema(summary="List disputes", responses=shapes.Dispute(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Disputed trajectories that nobody has taken and that one has not labelled. For adjudicators."""
+        project = self.project()
+        require(self.user, "adjudicate", project)
+        rows = visible(self.user, home.disputes(self.user, [project.pk])).select_related("subset")
+        return self.page(rows, shapes.Dispute)
+
+
+class Cases(ProjectView):
+    """`/projects/<slug>/adjudications/`"""
+
+    noun = "adjudications"
+
+    @extend_schema(summary="List cases", responses=shapes.Case(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """One's own cases, the newest first; admins see everybody's."""
+        return self.page(visible(self.user, ROWS.filter(project=self.project())), shapes.Case)
+
+    @extend_schema(summary="Take a dispute", request=shapes.NewCase, responses={201: shapes.Case})
+    def post(self, request: Request, slug: str) -> Response:
+        """Open the case of a disputed trajectory. For adjudicators who have not labelled it. Conflict
+        (`case_taken`) when somebody was faster; one's own open case is simply given again."""
+        project = self.project()
+        require(self.user, "adjudicate", project)
+        rows = Trajectory.objects.filter(project=project).select_related("project")
+        trajectory = fetch(self.user, rows, pk=self.parsed(shapes.NewCase)["trajectory"])
+        made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
+        row = fetch(self.user, ROWS.all(), pk=made.pk)
+        return Response(shapes.Case(row).data, status=status.HTTP_201_CREATED)
+
+
+class Mine(View):
+    """What concerns one case of one's own."""
+
+    noun = "adjudications"
+
+    def found(self, pk: int) -> Adjudication:
+        """The case. Raises NotFound for anybody else's: admins read labels at the trajectory."""
+        return fetch(self.user, ROWS.filter(adjudicator=self.user), pk=pk)
+
+    def again(self, pk: int) -> Response:
+        """The case after what was done to it."""
+        return Response(shapes.Case(self.found(pk)).data)
+
+
+class Case(Mine):
+    """`/adjudications/<id>/`"""
+
+    @extend_schema(summary="Read a case", responses=shapes.CaseDetail)
+    def get(self, request: Request, pk: int) -> Response:
+        """One's own case: the labels of A and B side by side, the decisions so far, and the trajectory."""
+        row = self.found(pk)
+        if row.state == AdjudicationState.RELEASED:
+            closed = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
+            return Response({"case": shapes.Case(row).data, **closed})
+        shown = cases.case(actor=self.user, adjudication=row)
+        return Response(
+            {
+                "case": shapes.Case(row).data,
+                "annotators": trajectories.sides(shown),
+                "steps": [_item(one) for one in shown.steps],
+                "outcome": _item(shown.outcome),
+                "trajectory": trajectories.shape(shown.trajectory, shown.sight, shown.transcript),
+            }
+        )
+
+
+def decision(row: Decision, message_index: int | None) -> dict[str, Any]:
+    """A decision as the API sends it."""
+    return {
+        "message_index": message_index,
+        "value": row.value,
+        "note": unescape(row.note),
+        "version": row.version,
+        "updated_at": row.updated_at,
+    }
+
+
+def _item(one: cases.Item) -> dict[str, Any]:
+    index = one.step.message_index if one.step else None
+    decided = decision(one.decision, index) if one.decision is not None else None
+    return {**trajectories.item(one), "decision": decided}
+
+
+class Decisions(Mine):
+    """`/adjudications/<id>/decisions/`"""
+
+    @extend_schema(summary="Decide", request=shapes.NewDecision, responses=shapes.Decision)
+    def post(self, request: Request, pk: int) -> Response:
+        """Decide one disputed step, or with `message_index` null the outcome; again, to change one's mind.
+        Conflict (`stale_version`) when the decision was changed elsewhere."""
+        row = self.found(pk)
+        wanted = self.parsed(shapes.NewDecision)
+        made = adjudicate.decide(actor=self.user, adjudication=row, **wanted)
+        return Response(decision(made, wanted["message_index"]))
+
+
+class Close(Mine):
+    """`/adjudications/<id>/close/`"""
+
+    @extend_schema(summary="Close a case", request=shapes.Close, responses=shapes.Case)
+    def post(self, request: Request, pk: int) -> Response:
+        """Close a case in which everything disputed is decided (else 400, `incomplete`); the consensus is
+        written."""
+        row = self.found(pk)
+        adjudicate.close_case(actor=self.user, adjudication=row, **self.parsed(shapes.Close))
+        return self.again(pk)
+
+
+class HandBack(Mine):
+    """`/adjudications/<id>/release/`"""
+
+    @extend_schema(summary="Hand a case back", request=None, responses=shapes.Case)
+    def post(self, request: Request, pk: int) -> Response:
+        """Hand a case back undecided; another adjudicator may take it."""
+        adjudicate.release_case(actor=self.user, adjudication=self.found(pk))
+        return self.again(pk)
+
+
+class Reopen(Mine):
+    """`/adjudications/<id>/reopen/`"""
+
+    @extend_schema(summary="Open a decided case again", request=None, responses=shapes.Case)
+    def post(self, request: Request, pk: int) -> Response:
+        """Take one's own decision back, to correct it; its consensus is erased until the case is closed
+        again."""
+        adjudicate.reopen_case(actor=self.user, adjudication=self.found(pk))
+        return self.again(pk)

@@ -1,0 +1,134 @@
+"""Claiming, labelling, submitting, giving back: one's own assignments and nobody else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Assignment
+from annotation.policies import visible
+from annotation.reports.workbench import Workbench, workbench
+from annotation.services import assign, label
+
+from ..serializers import assignments as shapes
+from . import trajectories
+from .base import ProjectView, View, fetch
+
+# everything an assignment is shown with
+ROWS = Assignment.objects.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
+
+
+class Claim(ProjectView):
+    """`/projects/<slug>/claim/`"""
+
+    noun = "assignments"
+
+    @extend_schema(
+        summary="Claim the next trajectory", request=shapes.Claim, responses={201: shapes.Assignment}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Get the next trajectory to label. For annotators. Conflict (`nothing_left`) when there is none;
+        the same `claim_key` gives the same assignment again."""
+        project = self.project()
+        wanted = self.parsed(shapes.Claim)
+        made = assign.claim_next(actor=self.user, project=project, claim_key=wanted["claim_key"] or None)
+        row = fetch(self.user, ROWS.all(), pk=made.pk)
+        return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
+
+
+class Assignments(ProjectView):
+    """`/projects/<slug>/assignments/`"""
+
+    noun = "assignments"
+
+    @extend_schema(
+        summary="List my assignments",
+        parameters=[shapes.AssignmentFilter],
+        responses=shapes.Assignment(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """One's own assignments in a project, the newest first."""
+        rows = visible(self.user, ROWS.filter(project=self.project(), annotator=self.user))
+        return self.page(rows.filter(**self.asked(shapes.AssignmentFilter)), shapes.Assignment)
+
+
+class Mine(View):
+    """What concerns one assignment of one's own."""
+
+    noun = "assignments"
+
+    def found(self, pk: int) -> Assignment:
+        """The assignment. Raises NotFound for anybody else's."""
+        return fetch(self.user, ROWS.filter(annotator=self.user), pk=pk)
+
+    def again(self, row: Assignment) -> Response:
+        """The assignment after what was done to it."""
+        return Response(shapes.Assignment(self.found(row.pk)).data)
+
+
+class OneAssignment(Mine):
+    """`/assignments/<id>/`"""
+
+    @extend_schema(summary="Open an assignment", responses=shapes.Sheet)
+    def get(self, request: Request, pk: int) -> Response:
+        """One's own assignment with its trajectory and all its labels. Conflict when it was given back."""
+        return Response(sheet(workbench(actor=self.user, assignment=self.found(pk))))
+
+
+def sheet(bench: Workbench) -> dict[str, Any]:
+    """An assignment with its trajectory and labels."""
+    row = bench.assignment
+    return {
+        "assignment": shapes.Assignment(row).data,
+        "open": bench.open,
+        "guideline_version": bench.guidelines.version if bench.guidelines else 0,
+        **bench.state,
+        "trajectory": trajectories.shape(row.trajectory, bench.sight, bench.transcript),
+    }
+
+
+class Labels(Mine):
+    """`/assignments/<id>/labels/`"""
+
+    @extend_schema(summary="Save labels", request=shapes.SaveShape, responses=shapes.Saved)
+    def post(self, request: Request, pk: int) -> Response:
+        """Save a batch of changes. Each change names the version it is based on and the whole new content
+        of one label, and is saved, found stale or refused by itself. The same `op_id` again changes
+        nothing."""
+        row = self.found(pk)
+        return Response(label.save_labels(actor=self.user, assignment=row, **self.parsed(shapes.Save)))
+
+
+class Submit(Mine):
+    """`/assignments/<id>/submit/`"""
+
+    @extend_schema(summary="Submit an assignment", request=None, responses=shapes.Assignment)
+    def post(self, request: Request, pk: int) -> Response:
+        """Hand in. Every step needs a label and the outcome must be set: the refusal (`incomplete`) names
+        what is missing."""
+        return self.again(label.submit(actor=self.user, assignment=self.found(pk)))
+
+
+class Return(Mine):
+    """`/assignments/<id>/return/`"""
+
+    @extend_schema(summary="Give an assignment back", request=shapes.Return, responses=shapes.Assignment)
+    def post(self, request: Request, pk: int) -> Response:
+        """Give a trajectory back unfinished. The draft is kept; somebody else may claim it."""
+        row = self.found(pk)
+        return self.again(
+            assign.return_assignment(actor=self.user, assignment=row, **self.parsed(shapes.Return))
+        )
+
+
+class Resume(Mine):
+    """`/assignments/<id>/resume/`"""
+
+    @extend_schema(summary="Take an assignment up again", request=None, responses=shapes.Assignment)
+    def post(self, request: Request, pk: int) -> Response:
+        """Take up what was given back, draft included, if there is still a place."""
+        return self.again(assign.resume_assignment(actor=self.user, assignment=self.found(pk)))

@@ -1,0 +1,74 @@
+"""What every view does alike: fetch through policies.visible, answer in pages, read input strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import NotFound
+from annotation.models import Project, User
+from annotation.policies import visible
+
+M = TypeVar("M", bound=Model)
+
+
+def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
+    """The one visible row of that lookup. Raises NotFound, the same whether it is not there or not to be
+    seen."""
+    # PostgreSQL cannot even be asked about a NUL; nothing stored has one.
+    if not any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
+        found = visible(user, queryset).filter(**lookup).first()
+        if found is not None:
+            return found
+    raise NotFound(_("There is nothing here, or it is not for you to see."))
+
+
+class View(GenericAPIView[Any]):
+    """A view of the API. `noun` groups its operations in the schema."""
+
+    noun = "api"
+    serializer_class: Any = None
+    request: Request
+
+    @property
+    def user(self) -> User:
+        """The caller, who is signed in."""
+        return self.request.user  # type: ignore[return-value]
+
+    def parsed(self, serializer: type[serializers.Serializer[Any]], **options: Any) -> dict[str, Any]:
+        """The request's body, checked. Raises ValidationError."""
+        checked = serializer(data=self.request.data, **options)
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def asked(self, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+        """The request's query, checked. Raises ValidationError."""
+        checked = serializer(data=self.request.query_params)
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def page(
+        self,
+        rows: QuerySet[Any],
+        serializer: type[serializers.BaseSerializer[Any]],
+        context: Mapping[str, Any] | None = None,
+    ) -> Response:
+        """One page of a list."""
+        shown = self.paginate_queryset(rows)
+        known = {**self.get_serializer_context(), **(context or {})}
+        return self.get_paginated_response(serializer(shown, many=True, context=known).data)
+
+
+class ProjectView(View):
+    """A view of something in one project, named by its slug in the address."""
+
+    def project(self) -> Project:
+        """The project. Raises NotFound to whoever is no member of it."""
+        return fetch(self.user, Project.objects.all(), slug=self.kwargs["slug"])

@@ -1,0 +1,117 @@
+"""Importing trajectory files."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import Invalid
+from annotation.models import ImportFile
+from annotation.policies import require, visible
+from annotation.services import ingest
+
+from ..parsers import FormData, RawFile, RawJSONLines
+from ..serializers import imports as shapes
+from .base import ProjectView, View, fetch
+
+RAW_OPTIONS = [
+    OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
+    OpenApiParameter("subset", str, description="Raw uploads: as in the form."),
+    OpenApiParameter("format", str, description="Raw uploads: as in the form."),
+    OpenApiParameter("replace", bool, description="Raw uploads: as in the form."),
+    OpenApiParameter("policy_models", str, description="Raw uploads: as in the form."),
+]
+
+
+class Imports(ProjectView):
+    """`/projects/<slug>/imports/`"""
+
+    noun = "imports"
+    parser_classes = [FormData, RawFile, RawJSONLines]
+    throttle_scope = "costly"
+
+    def get_throttles(self) -> list[Any]:
+        """Looking is not costly; uploading is."""
+        self.throttle_scope = "costly" if self.request.method == "POST" else ""
+        return super().get_throttles()
+
+    @extend_schema(summary="List imports", responses=shapes.Import(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The imports of a project, the newest first. For admins."""
+        project = self.project()
+        require(self.user, "import", project)
+        rows = visible(self.user, ImportFile.objects.filter(project=project))
+        return self.page(rows.select_related("subset").defer("errors"), shapes.Import)
+
+    @extend_schema(
+        summary="Import a file",
+        parameters=RAW_OPTIONS,
+        request={
+            "multipart/form-data": shapes.UploadForm,
+            "application/octet-stream": OpenApiTypes.BINARY,
+            "application/x-ndjson": OpenApiTypes.BINARY,
+        },
+        responses={202: shapes.Import},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Send a file: as a form, or as the whole body with its options in the query. For admins. It is
+        read in the background, all of it or nothing: follow the address in `Location`."""
+        project = self.project()
+        require(self.user, "import", project)
+        raw = not (request.content_type or "").startswith("multipart/")
+        wanted = self.asked(shapes.RawOptions) if raw else self.parsed(shapes.ImportOptions)
+        file = request.data.get("file")
+        if not hasattr(file, "chunks"):
+            message = _("Send the file, in the field “file” or as the body.")
+            raise Invalid(message, code="empty_file", fields={"file": message})
+        source = ingest.receive_file(
+            actor=self.user,
+            project=project,
+            subset=wanted.get("subset") or PurePath(file.name or "upload").stem,
+            filename=file.name or "upload",
+            chunks=file.chunks(),
+            format=wanted.get("format", ""),
+            replace=wanted["replace"],
+            policy_models=wanted.get("policy_models"),
+        )
+        where = reverse("api:import", args=[source.pk])
+        return Response(
+            shapes.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+        )
+
+
+def _found(view: View, pk: int) -> ImportFile:
+    return fetch(view.user, ImportFile.objects.select_related("project", "subset"), pk=pk)
+
+
+class Import(View):
+    """`/imports/<id>/`"""
+
+    noun = "imports"
+
+    @extend_schema(summary="Follow an import", responses=shapes.ImportDetail)
+    def get(self, request: Request, pk: int) -> Response:
+        """Its state, its progress in bytes, and everything that is wrong with the file. For admins."""
+        return Response(shapes.ImportDetail(_found(self, pk)).data)
+
+
+class Abandon(View):
+    """`/imports/<id>/abandon/`"""
+
+    noun = "imports"
+
+    @extend_schema(summary="Abandon an import", request=None, responses=shapes.ImportDetail)
+    def post(self, request: Request, pk: int) -> Response:
+        """Stop an import that has not ended; what it has written is swept away. For admins."""
+        source = _found(self, pk)
+        ingest.abandon(actor=self.user, source=source)
+        source.refresh_from_db()
+        return Response(shapes.ImportDetail(source).data)

@@ -1,0 +1,113 @@
+"""Members and invitations."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import Invalid
+from annotation.models import Invitation, Membership
+from annotation.policies import require, visible
+from annotation.reports.people import person_named
+from annotation.services import projects
+
+from ..serializers import people as shapes
+from .base import ProjectView, fetch
+
+
+class Members(ProjectView):
+    """`/projects/<slug>/members/`"""
+
+    noun = "members"
+
+    @extend_schema(summary="List members", responses=shapes.Member(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The members of a project, for its admins; everybody else finds only themselves."""
+        rows = Membership.objects.filter(project=self.project()).select_related("user")
+        return self.page(visible(self.user, rows).order_by("user__username"), shapes.Member)
+
+    @extend_schema(summary="Add a member", request=shapes.NewMember, responses={201: shapes.Member})
+    def post(self, request: Request, slug: str) -> Response:
+        """Make somebody with an account a member, or set the roles of one who is. For admins."""
+        project = self.project()
+        wanted = self.parsed(shapes.NewMember)
+        user = person_named(actor=self.user, project=project, username=wanted.pop("username"))
+        if user is None:
+            message = _("There is no account of this name.")
+            raise Invalid(message, fields={"username": message})
+        member = projects.add_member(actor=self.user, project=project, user=user, **wanted)
+        return Response(shapes.Member(member).data, status=status.HTTP_201_CREATED)
+
+
+class Member(ProjectView):
+    """`/projects/<slug>/members/<id>/`"""
+
+    noun = "members"
+
+    def _found(self, pk: int) -> Membership:
+        rows = Membership.objects.filter(project=self.project()).select_related("user", "project")
+        return fetch(self.user, rows, pk=pk)
+
+    @extend_schema(summary="Look at a member", responses=shapes.Member)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One member."""
+        return Response(shapes.Member(self._found(pk)).data)
+
+    @extend_schema(summary="Change a member's roles", request=shapes.MemberChange, responses=shapes.Member)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Set the roles. For admins. The last admin cannot lose the role (409)."""
+        member = self._found(pk)
+        changed = projects.add_member(
+            actor=self.user, project=member.project, user=member.user, **self.parsed(shapes.MemberChange)
+        )
+        return Response(shapes.Member(changed).data)
+
+    @extend_schema(summary="Remove a member", request=None, responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """End a membership; what the person labelled stays. For admins. The last admin cannot go (409)."""
+        projects.remove_member(actor=self.user, membership=self._found(pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Invitations(ProjectView):
+    """`/projects/<slug>/invitations/`"""
+
+    noun = "invitations"
+
+    @extend_schema(summary="List invitations", responses=shapes.Invitation(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All invitations of a project, used and revoked ones included. For admins."""
+        project = self.project()
+        require(self.user, "members.change", project)
+        rows = Invitation.objects.filter(project=project).order_by("-created_at", "-pk")
+        return self.page(visible(self.user, rows), shapes.Invitation)
+
+    @extend_schema(
+        summary="Invite somebody", request=shapes.NewInvitation, responses={201: shapes.IssuedInvitation}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a one-time link. The answer is the only place where the link is ever shown. For admins."""
+        project = self.project()
+        invitation, secret = projects.invite(
+            actor=self.user, project=project, **self.parsed(shapes.NewInvitation)
+        )
+        url = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
+        shown = {**shapes.Invitation(invitation).data, "url": url}
+        return Response(shown, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
+
+
+class OneInvitation(ProjectView):
+    """`/projects/<slug>/invitations/<id>/`"""
+
+    noun = "invitations"
+
+    @extend_schema(summary="Revoke an invitation", request=None, responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Make an unused link invalid; repeating it changes nothing. For admins."""
+        rows = Invitation.objects.filter(project=self.project()).select_related("project")
+        projects.revoke_invitation(actor=self.user, invitation=fetch(self.user, rows, pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,143 @@
+"""Projects, their guidelines, subsets, progress and audit log."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import AuditEvent, Guideline, Project, Subset
+from annotation.policies import require, visible
+from annotation.reports.progress import progress
+from annotation.services import projects
+
+from ..serializers import projects as shapes
+from .base import ProjectView, View, fetch
+
+
+class Projects(View):
+    """`/projects/`"""
+
+    noun = "projects"
+
+    @extend_schema(summary="List projects", responses=shapes.Project(many=True))
+    def get(self, request: Request) -> Response:
+        """The projects one is a member of (superusers: all), by name."""
+        return self.page(visible(self.user, Project.objects.all()), shapes.Project)
+
+    @extend_schema(summary="Create a project", request=shapes.NewProject, responses={201: shapes.Project})
+    def post(self, request: Request) -> Response:
+        """Start a project; its maker becomes an admin of it. For superusers."""
+        made = projects.create_project(actor=self.user, **self.parsed(shapes.NewProject))
+        return Response(shapes.Project(made).data, status=status.HTTP_201_CREATED)
+
+
+class OneProject(ProjectView):
+    """`/projects/<slug>/`"""
+
+    noun = "projects"
+
+    @extend_schema(summary="Look at a project", responses=shapes.Project)
+    def get(self, request: Request, slug: str) -> Response:
+        """A project and its settings."""
+        return Response(shapes.Project(self.project()).data)
+
+    @extend_schema(
+        summary="Change a project's settings", request=shapes.ProjectChange, responses=shapes.Project
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change settings; what is left out stays. For admins. The number of annotators is locked (409) after
+        the first claim."""
+        project = self.project()
+        changed = projects.update_project(
+            actor=self.user, project=project, values=self.parsed(shapes.ProjectChange)
+        )
+        return Response(shapes.Project(changed).data)
+
+
+class Guidelines(ProjectView):
+    """`/projects/<slug>/guidelines/`"""
+
+    noun = "guidelines"
+
+    @extend_schema(summary="List versions of the guidelines", responses=shapes.Guideline(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All versions, the newest, which is in force, first."""
+        rows = Guideline.objects.filter(project=self.project()).order_by("-version")
+        return self.page(visible(self.user, rows), shapes.Guideline)
+
+    @extend_schema(summary="Write guidelines", request=shapes.NewGuideline, responses={201: shapes.Guideline})
+    def post(self, request: Request, slug: str) -> Response:
+        """Put a new version in force. For admins. The same text again makes no new version."""
+        project = self.project()
+        made = projects.write_guidelines(
+            actor=self.user, project=project, text=self.parsed(shapes.NewGuideline)["text"]
+        )
+        return Response(shapes.Guideline(made).data, status=status.HTTP_201_CREATED)
+
+
+class Subsets(ProjectView):
+    """`/projects/<slug>/subsets/`"""
+
+    noun = "subsets"
+
+    @extend_schema(summary="List subsets", responses=shapes.Subset(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The subsets of a project, by name."""
+        rows = Subset.objects.filter(project=self.project()).order_by("name")
+        return self.page(visible(self.user, rows), shapes.Subset)
+
+    @extend_schema(summary="Create a subset", request=shapes.NewSubset, responses={201: shapes.Subset})
+    def post(self, request: Request, slug: str) -> Response:
+        """Make an empty subset, or set up the one of that name. For admins."""
+        project = self.project()
+        made = projects.ensure_subset(actor=self.user, project=project, **self.parsed(shapes.NewSubset))
+        return Response(shapes.Subset(made).data, status=status.HTTP_201_CREATED)
+
+
+class OneSubset(ProjectView):
+    """`/projects/<slug>/subsets/<name>/`"""
+
+    noun = "subsets"
+
+    def _found(self, name: str) -> Subset:
+        rows = Subset.objects.filter(project=self.project()).select_related("project")
+        return fetch(self.user, rows, name=name)
+
+    @extend_schema(summary="Look at a subset", responses=shapes.Subset)
+    def get(self, request: Request, slug: str, name: str) -> Response:
+        """One subset."""
+        return Response(shapes.Subset(self._found(name)).data)
+
+    @extend_schema(summary="Change a subset", request=shapes.SubsetChange, responses=shapes.Subset)
+    def patch(self, request: Request, slug: str, name: str) -> Response:
+        """Change how the propagation rule treats user messages in it. For admins."""
+        subset = self._found(name)
+        changed = projects.update_subset(actor=self.user, subset=subset, **self.parsed(shapes.SubsetChange))
+        return Response(shapes.Subset(changed).data)
+
+
+class Progress(ProjectView):
+    """`/projects/<slug>/progress/`"""
+
+    noun = "projects"
+
+    @extend_schema(summary="Follow the progress", responses=shapes.Progress)
+    def get(self, request: Request, slug: str) -> Response:
+        """Trajectories by subset and state, and what each annotator has done. For admins."""
+        return Response(shapes.Progress(progress(actor=self.user, project=self.project())).data)
+
+
+class Audit(ProjectView):
+    """`/projects/<slug>/audit/`"""
+
+    noun = "audit"
+
+    @extend_schema(summary="Read the audit log", responses=shapes.AuditEvent(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Who did what, the newest first. For admins."""
+        project = self.project()
+        require(self.user, "audit.view", project)
+        rows = visible(self.user, AuditEvent.objects.filter(project=project)).select_related("actor")
+        return self.page(rows, shapes.AuditEvent)

@@ -1,0 +1,156 @@
+"""Agreement figures and frozen releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import NotFound
+from annotation.models import Release
+from annotation.policies import require, visible
+from annotation.reports.agreement import agreement, as_json
+from annotation.services import release as releases
+from annotation.services.release.export import manifest_bytes
+
+from ..serializers import releases as shapes
+from .base import ProjectView, fetch
+
+ROWS = Release.objects.select_related("project", "withdrawal")
+
+
+class Agreement(ProjectView):
+    """`/projects/<slug>/agreement/`"""
+
+    noun = "agreement"
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read agreement figures", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """Agreement of the annotators over everything whose labels are all in: unrounded, overall and by
+        subset, null with a reason where a figure is undefined. For adjudicators and admins."""
+        return Response(as_json(agreement(viewer=self.user, project=self.project())))
+
+
+class Releases(ProjectView):
+    """`/projects/<slug>/releases/`"""
+
+    noun = "releases"
+    throttle_scope = "costly"
+
+    def get_throttles(self) -> list:
+        """Looking is not costly; freezing is."""
+        self.throttle_scope = "costly" if self.request.method == "POST" else ""
+        return super().get_throttles()
+
+    @extend_schema(summary="List releases", responses=shapes.Release(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The releases of a project, the newest first. For adjudicators and admins."""
+        project = self.project()
+        require(self.user, "release.view", project)
+        rows = visible(self.user, ROWS.filter(project=project)).order_by("-number")
+        return self.page(rows.defer("manifest"), shapes.Release)
+
+    @extend_schema(
+        summary="Freeze a release", request=shapes.NewRelease, responses={201: shapes.ReleaseDetail}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Freeze everything that is resolved now. For admins. Conflict (`version_taken`) when there is a
+        release of this version: freezing twice freezes once."""
+        project = self.project()
+        made = releases.freeze(actor=self.user, project=project, **self.parsed(shapes.NewRelease))
+        return Response(shapes.ReleaseDetail(made).data, status=status.HTTP_201_CREATED)
+
+
+class Frozen(ProjectView):
+    """What concerns one release."""
+
+    noun = "releases"
+
+    def found(self, version: str) -> Release:
+        """The release of that version."""
+        project = self.project()
+        require(self.user, "release.view", project)
+        return fetch(self.user, ROWS.filter(project=project), version=version)
+
+
+class OneRelease(Frozen):
+    """`/projects/<slug>/releases/<version>/`"""
+
+    @extend_schema(summary="Look at a release", responses=shapes.ReleaseDetail)
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """A release with its manifest."""
+        return Response(shapes.ReleaseDetail(self.found(version)).data)
+
+
+class Verify(Frozen):
+    """`/projects/<slug>/releases/<version>/verify/`"""
+
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Verify a release", request=None, responses=shapes.Verification)
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Recompute every checksum and compare the labels with the records. Changes nothing."""
+        found = releases.verify(actor=self.user, release=self.found(version))
+        return Response(shapes.Verification(found).data)
+
+
+class Manifest(Frozen):
+    """`/projects/<slug>/releases/<version>/manifest.json`"""
+
+    @extend_schema(summary="Download the manifest", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, version: str) -> HttpResponse:
+        """The manifest as the file that goes with an export."""
+        return HttpResponse(
+            manifest_bytes(self.found(version)),
+            content_type="application/json",
+            headers={"Content-Disposition": 'attachment; filename="manifest.json"'},
+        )
+
+
+class Export(Frozen):
+    """`/projects/<slug>/releases/<version>/export/<subset>.jsonl`"""
+
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Download a subset", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, slug: str, version: str, subset: str) -> StreamingHttpResponse:
+        """The records of one subset in exactly the AgentProcessBench shape, streamed."""
+        release = self.found(version)
+        lines = releases.export_lines(actor=self.user, release=release, subset=subset)
+        first = next(lines, None)
+        if first is None:
+            raise NotFound(_("There is no such subset in this release."))
+        return StreamingHttpResponse(
+            _chain(first, lines),
+            content_type="application/x-ndjson",
+            headers={
+                "Content-Disposition": f'attachment; filename="{subset}.jsonl"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
+
+
+def _chain(first: tuple[str, bytes], rest: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+    yield first[1]
+    for _subset, line in rest:
+        yield line
+
+
+class Withdraw(Frozen):
+    """`/projects/<slug>/releases/<version>/withdraw/`"""
+
+    @extend_schema(summary="Withdraw a release", request=shapes.Withdraw, responses=shapes.ReleaseDetail)
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Say that a release is faulty, and why. For admins. The release itself stays as it is."""
+        row = self.found(version)
+        releases.withdraw(actor=self.user, release=row, **self.parsed(shapes.Withdraw))
+        return Response(shapes.ReleaseDetail(self.found(version)).data)

@@ -1,0 +1,192 @@
+"""Trajectories: the admins' list, and each as far as the caller may see it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import Conflict, Denied
+from annotation.core.text import escape, unescape
+from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
+from annotation.models import Exposure, Trajectory
+from annotation.policies import Sight, require, roles, sight, visible
+from annotation.reports import cases
+from annotation.reports.content import raw_of
+from annotation.reports.transcripts import Transcript, transcript
+from annotation.services import exposures
+
+from ..serializers import trajectories as shapes
+from .base import ProjectView, View, fetch
+
+
+class Trajectories(ProjectView):
+    """`/projects/<slug>/trajectories/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(
+        summary="List trajectories",
+        parameters=[shapes.TrajectoryFilter],
+        responses=shapes.TrajectoryRow(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The trajectories of a project in the order of the queue. For admins."""
+        project = self.project()
+        require(self.user, "trajectory.list", project)
+        rows = visible(self.user, Trajectory.objects.filter(project=project))
+        return self.page(self._filtered(rows).select_related("subset", "task"), shapes.TrajectoryRow)
+
+    def _filtered(self, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+        asked = self.asked(shapes.TrajectoryFilter)
+        paths = {"subset": "subset__name", "state": "state"}
+        texts = ("record_id", "policy_model")
+        conditions = {path: asked[name] for name, path in paths.items() if name in asked}
+        conditions |= {name: escape(asked[name]) for name in texts if name in asked}
+        return rows.filter(**conditions)
+
+
+def _found(view: View, pk: int) -> Trajectory:
+    rows = Trajectory.objects.select_related("project", "subset", "task")
+    return fetch(view.user, rows, pk=pk)
+
+
+def shape(row: Trajectory, seen_with: Sight, read: Transcript) -> dict[str, Any]:
+    """A trajectory as the API sends it. What the viewer may not see is not in `read` already."""
+    answers = {
+        index: {"message_index": message, "position": position}
+        for index, (message, position) in read.results.items()
+    }
+    return {
+        "id": row.pk,
+        "record_id": unescape(row.record_id),
+        "subset": row.subset.name,
+        "task": unescape(row.task.key),
+        "seen_as": seen_with.mode,
+        "question": read.question,
+        "task_description": read.task_description,
+        "tools": read.tools,
+        "messages": [
+            {
+                "index": message.index,
+                "role": message.role,
+                "is_step": message.role == "assistant",
+                "content": message.content,
+                "parts": [asdict(part) for part in message.parts],
+                "tool_calls": [asdict(call) for call in message.tool_calls],
+                "tool_call_id": message.tool_call_id,
+                "name": message.name,
+                "answers": answers.get(message.index),
+            }
+            for message in read.messages
+        ],
+        "answer_text": read.answer_text,
+        "policy_model": unescape(row.policy_model) if seen_with.mode == "admin" else None,
+        "reference_answer": read.reference_answer,
+        "hints": read.hints,
+    }
+
+
+class OneTrajectory(View):
+    """`/trajectories/<id>/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(summary="Read a trajectory", responses=shapes.Trajectory)
+    def get(self, request: Request, pk: int) -> Response:
+        """Its messages, tools and task, as far as one may see them: annotators from their claim on,
+        adjudicators from taking the case on, admins always."""
+        row = _found(self, pk)
+        seen_with = sight(self.user, row)
+        return Response(shape(row, seen_with, transcript(trajectory=row, seen_with=seen_with)))
+
+
+class Raw(View):
+    """`/trajectories/<id>/raw/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(
+        summary="Download the record",
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """The bytes of the record exactly as they came in, labels that stood in the file included. For
+        admins who are not labelling it themselves."""
+        row = _found(self, pk)
+        if not sight(self.user, row).raw:
+            raise Denied(_("The record as it came in is for admins only."))
+        return HttpResponse(
+            raw_of(row),
+            content_type="application/octet-stream",
+            headers={
+                "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',
+                "X-Content-Type-Options": "nosniff",
+                "Cache-Control": "no-store",
+            },
+        )
+
+
+class Judgements(View):
+    """`/trajectories/<id>/judgements/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(
+        summary="Read all labels of a trajectory",
+        parameters=[OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")],
+        responses=shapes.Judgements,
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Everybody's labels side by side, and the consensus. For admins who are not labelling it themselves.
+        Seeing them is noted; an admin who also annotates must say `reveal=true` (else 409), because whoever
+        has seen the labels of a trajectory can no longer claim it."""
+        row = _found(self, pk)
+        if not sight(self.user, row).names:
+            raise Denied(_("The labels of others are not open to you here."))
+        if self.request.query_params.get("reveal") != "true" and self._would_cost(row):
+            message = _(
+                "Whoever sees the labels can no longer claim this trajectory; add reveal=true to see them."
+            )
+            raise Conflict(message, code="asks_first")
+        exposures.expose(user=self.user, trajectory=row, kind=ExposureKind.LABEL)
+        return Response(judgements(cases.inspection(actor=self.user, trajectory=row)))
+
+    def _would_cost(self, row: Trajectory) -> bool:
+        if row.state != TrajectoryState.LABELLING or Role.ANNOTATOR not in roles(self.user, row.project):
+            return False
+        seen = Exposure.objects.filter(trajectory=row, user=self.user, kind=ExposureKind.LABEL)
+        return not visible(self.user, seen).exists()
+
+
+def item(one: cases.Item) -> dict[str, Any]:
+    """One step or the outcome with its votes."""
+    return {
+        "message_index": one.step.message_index if one.step else None,
+        "disputed": one.disputed,
+        "votes": [asdict(vote) for vote in one.votes],
+        "consensus": {"value": one.consensus, "kind": one.kind} if one.consensus is not None else None,
+    }
+
+
+def sides(shown: cases.SideBySide) -> list[dict[str, Any]]:
+    """The annotators: letters, and names where they may be seen."""
+    return [{"letter": side.letter, "name": side.name, "state": side.state} for side in shown.sides]
+
+
+def judgements(shown: cases.SideBySide) -> dict[str, Any]:
+    """All labels of a trajectory."""
+    return {
+        "trajectory": shown.trajectory.pk,
+        "state": shown.trajectory.state,
+        "annotators": sides(shown),
+        "steps": [item(one) for one in shown.steps],
+        "outcome": item(shown.outcome),
+    }
