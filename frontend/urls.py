@@ -7,7 +7,23 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
-from frontend.pages import accounts, people, profile
+from frontend.pages import (
+    accounts,
+    adjudication,
+    agreement,
+    api_reference,
+    home,
+    imports,
+    members,
+    overview,
+    people,
+    profile,
+    projects,
+    releases,
+    trajectories,
+    work,
+    workbench,
+)
 
 app_name = "frontend"
 
@@ -39,4 +55,67 @@ own = [
     page("people/<int:pk>/password-link/", people.password_link, "password-link"),
 ]
 
-urlpatterns = [*public, *own]
+PROJECT = "p/<slug:slug>/"
+
+project = [
+    page("projects/", projects.projects, "projects"),
+    page("projects/new/", projects.create, "project-create"),
+    page(PROJECT, overview.overview, "project"),
+    page(PROJECT + "settings/", projects.settings, "project-settings"),
+    page(PROJECT + "settings/subsets/<int:pk>/", projects.subset, "subset"),
+    page(PROJECT + "guidelines/", projects.guidelines, "guidelines"),
+    page(PROJECT + "guidelines/edit/", projects.guidelines_edit, "guidelines-edit"),
+    page(PROJECT + "audit/", projects.audit, "audit"),
+    page(PROJECT + "members/", members.members, "members"),
+    page(PROJECT + "members/add/", members.add, "member-add"),
+    page(PROJECT + "members/invite/", members.invite, "invite"),
+    page(PROJECT + "members/invitations/<int:pk>/revoke/", members.revoke, "invitation-revoke"),
+    page(PROJECT + "members/<int:pk>/", members.change, "member"),
+]
+
+data = [
+    page(PROJECT + "import/", imports.imports, "imports"),
+    page(PROJECT + "import/status/", imports.status, "import-status"),
+    page(PROJECT + "import/<int:pk>/", imports.detail, "import-detail"),
+    page(PROJECT + "import/<int:pk>/abandon/", imports.abandon, "import-abandon"),
+    page(PROJECT + "trajectories/", trajectories.trajectories, "trajectories"),
+    page(PROJECT + "trajectories/<int:pk>/", trajectories.trajectory, "trajectory"),
+    page("trajectories/<int:pk>/images/<int:message>/<int:part>/", workbench.trajectory_image, "trajectory-image"),
+]
+
+labelling = [
+    page(PROJECT + "work/", work.work, "work"),
+    page(PROJECT + "work/claim/", work.claim, "claim"),
+    page("assignments/<int:pk>/", workbench.workbench, "workbench"),
+    page("assignments/<int:pk>/resume/", work.resume, "resume"),
+    page(PROJECT + "adjudication/", adjudication.queue, "adjudication-queue"),
+    page(PROJECT + "adjudication/take/<int:pk>/", adjudication.take, "adjudication-take"),
+    page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
+    page("adjudications/<int:pk>/decide/", adjudication.decide, "adjudicate-decide"),
+    page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
+    page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),
+    page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
+]
+
+RELEASE = PROJECT + "releases/<str:version>/"
+
+results = [
+    page(PROJECT + "agreement/", agreement.agreement, "agreement"),
+    page(PROJECT + "releases/", releases.releases, "releases"),
+    page(PROJECT + "freeze/", releases.freeze, "release-freeze"),
+    page(RELEASE, releases.release, "release"),
+    page(RELEASE + "verify/", releases.verify, "release-verify"),
+    page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
+    page(RELEASE + "files/<str:name>", releases.export, "release-export"),
+]
+
+urlpatterns = [
+    page("", home.home, "home"),
+    page("api/", api_reference.api_reference, "api-reference"),
+    *public,
+    *own,
+    *project,
+    *data,
+    *labelling,
+    *results,
+]

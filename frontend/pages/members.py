@@ -26,12 +26,16 @@ from frontend.pages.common import ProjectPage, open_project, paginate
 VERB = "members.change"
 
 
-def _page(opened: ProjectPage, *, invite: InviteForm | None = None, add: AddMemberForm | None = None, **extra: Any) -> HttpResponse:
+def _page(
+    opened: ProjectPage, *, invite: InviteForm | None = None, add: AddMemberForm | None = None, **extra: Any
+) -> HttpResponse:
     members = Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
     waiting = Invitation.objects.filter(
         project=opened.project, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )
-    invite, add = invite or InviteForm(initial={"is_annotator": True}), add or AddMemberForm(initial={"is_annotator": True})
+    usual = {"is_annotator": True}
+    invite = invite or InviteForm(initial=usual, auto_id="invite_%s")
+    add = add or AddMemberForm(initial=usual, auto_id="add_%s")
     failed = (invite.is_bound and invite.errors) or (add.is_bound and add.errors)
     return opened.render(
         "projects/members.html",
@@ -55,7 +59,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 def add(request: HttpRequest, slug: str) -> HttpResponse:
     """Add a person who has an account, by their exact user name."""
     opened = open_project(request, slug, VERB)
-    form = AddMemberForm(request.POST, prefix=None)
+    form = AddMemberForm(request.POST, auto_id="add_%s")
     if form.is_valid():
         roles = dict(form.cleaned_data)
         user = people.person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
@@ -96,7 +100,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def invite(request: HttpRequest, slug: str) -> HttpResponse:
     """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
     opened = open_project(request, slug, VERB)
-    form = InviteForm(request.POST)
+    form = InviteForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
         return _page(opened, invite=form)
     try:

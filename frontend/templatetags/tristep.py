@@ -7,7 +7,9 @@ from django.core.paginator import Page
 from django.http import QueryDict
 from django.utils.translation import gettext, pgettext
 
+from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, ImportState, Role, TrajectoryState
+from frontend import transcript
 from frontend.icons import ICONS
 
 register = template.Library()
@@ -50,6 +52,8 @@ def state_names() -> dict[str, str]:
         ImportState.PUBLISHED: gettext("published"),
         ImportState.FAILED: gettext("failed"),
         ImportState.ABANDONED: gettext("abandoned"),
+        "discussed": gettext("discussed"),
+        "untouched": gettext("untouched"),
         Role.ANNOTATOR: gettext("annotator"),
         Role.ADJUDICATOR: gettext("adjudicator"),
         Role.ADMIN: gettext("admin"),
@@ -80,6 +84,12 @@ def sign(value: int | None) -> str:
 
 
 @register.filter
+def shown(value: str) -> str:
+    """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
+    return transcript.shown(unescape(value))
+
+
+@register.filter
 def state_name(value: str) -> str:
     """The translated word for a state or a role."""
     return state_names().get(value, value)
@@ -102,6 +112,18 @@ def figure(value: float | None, places: int = 3) -> str:
 def percent(value: float | None) -> str:
     """A share in 0 … 1 as per cent with one place; a dash when it is undefined."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def at(mapping: dict[Any, Any], key: Any) -> Any:
+    """The entry of a mapping, or None."""
+    return mapping.get(key)
+
+
+@register.filter
+def at_index(rows: list[Any], index: int) -> Any:
+    """The entry of a list, or None."""
+    return rows[index] if 0 <= index < len(rows) else None
 
 
 @register.simple_tag(takes_context=True)

@@ -5,7 +5,8 @@
 
 /** A form that is sent once cannot be sent twice; coming back with the back button frees it again. */
 function guardForms() {
-  document.addEventListener("submit", (event) => {
+  // On the window, so that a page's own script has had its say before.
+  window.addEventListener("submit", (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.method !== "post" || event.defaultPrevented) return;
     if (form.dataset.sent) {

@@ -1,0 +1,214 @@
+"""Labels of one trajectory side by side: the adjudicator's case, and the admin's inspection of a
+trajectory."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Max, Min
+
+from annotation.core.errors import Denied
+from annotation.core.text import unescape
+from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Consensus,
+    Decision,
+    Label,
+    OutcomeConsensus,
+    OutcomeLabel,
+    Step,
+    Trajectory,
+)
+from annotation.policies import Sight, Viewer, sight
+
+from .transcripts import Transcript, transcript
+
+LETTERS = string.ascii_uppercase
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one annotator said of a step or of the outcome. `name` is empty for whoever sees only letters."""
+
+    letter: str
+    name: str
+    value: int | None
+    source: str = ""
+    unsure: bool = False
+    flagged: bool = False
+    note: str = ""
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Item:
+    """One step (or with `step` None the outcome) and everything said about it."""
+
+    step: Step | None
+    votes: list[Vote] = field(default_factory=list)
+    decision: Decision | None = None
+    consensus: int | None = None
+    kind: str = ""
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the annotators gave different values."""
+        return len({vote.value for vote in self.votes if vote.value is not None}) > 1
+
+    @property
+    def decision_note(self) -> str:
+        """The note of the decision, as it was written."""
+        return unescape(self.decision.note) if self.decision else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One annotator's part: the letter, the name where it may be seen, and the state."""
+
+    letter: str
+    name: str
+    state: str
+
+
+@dataclass(slots=True)
+class SideBySide:
+    """A trajectory with all labels a viewer may see: `steps` in order, then the outcome."""
+
+    trajectory: Trajectory
+    sight: Sight
+    transcript: Transcript
+    steps: list[Item]
+    outcome: Item
+    sides: list[Side]
+    adjudication: Adjudication | None = None
+
+    @property
+    def disputed(self) -> list[Item]:
+        """Everything that is disputed, in order, the outcome last."""
+        return [item for item in (*self.steps, self.outcome) if item.disputed]
+
+    @property
+    def undecided(self) -> list[Item]:
+        """What of it has no decision yet."""
+        return [item for item in self.disputed if item.decision is None]
+
+
+def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
+    """A case as its adjudicator works on it (or as an admin reads it). A constant number of queries.
+
+    `adjudication` comes with its trajectory's project, subset and task. Raises Denied without sight of the
+    labels.
+    """
+    shown = _side_by_side(actor, adjudication.trajectory, only_submitted=True)
+    shown.adjudication = adjudication
+    decisions = {row.step_id: row for row in Decision.objects.filter(adjudication=adjudication)}
+    for item in (*shown.steps, shown.outcome):
+        item.decision = decisions.get(item.step.pk if item.step else None)
+    return shown
+
+
+def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
+    """A trajectory with everything that is known about it, for admins; drafts of open assignments
+    included."""
+    return _side_by_side(actor, trajectory, only_submitted=False)
+
+
+def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
+    """A trajectory without anybody's labels, as far as the viewer may see it."""
+    seen_with = sight(actor, trajectory)
+    return SideBySide(
+        trajectory=trajectory,
+        sight=seen_with,
+        transcript=transcript(trajectory=trajectory, seen_with=seen_with),
+        steps=[Item(step) for step in Step.objects.filter(trajectory=trajectory).order_by("message_index")],
+        outcome=Item(None),
+        sides=[],
+    )
+
+
+def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool) -> SideBySide:
+    shown = plain(actor=actor, trajectory=trajectory)
+    if not shown.sight.others_labels:
+        raise Denied("The labels of others are not open to you here.")
+    found = (
+        Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
+    )
+    if only_submitted:
+        found = found.filter(state=AssignmentState.SUBMITTED)
+    letters: dict[int, tuple[str, str]] = {}
+    for number, row in enumerate(found):
+        letter = LETTERS[number % len(LETTERS)]
+        name = str(row.annotator) if shown.sight.names else ""
+        letters[row.pk] = (letter, name)
+        shown.sides.append(Side(letter, name, row.state))
+    _add_votes(shown, letters)
+    if shown.sight.consensus:
+        _add_consensus(shown)
+    return shown
+
+
+def _add_votes(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
+    labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=letters)}
+    outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=letters)}
+    for item in shown.steps:
+        assert item.step is not None
+        item.votes = [_vote(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
+    shown.outcome.votes = [_vote(*letters[pk], outcomes.get(pk)) for pk in letters]
+
+
+def _vote(letter: str, name: str, row: Label | OutcomeLabel | None) -> Vote:
+    if row is None:
+        return Vote(letter, name, None)
+    known = REASON_CODES_BY_CODE.get(row.reason)
+    return Vote(
+        letter=letter,
+        name=name,
+        value=row.value,
+        source=getattr(row, "source", ""),
+        unsure=row.unsure,
+        flagged=row.flagged,
+        note=unescape(row.note),
+        reason=known.title if known else row.reason,
+    )
+
+
+def _add_consensus(shown: SideBySide) -> None:
+    resolved = {row.step_id: row for row in Consensus.objects.filter(trajectory=shown.trajectory)}
+    for item in shown.steps:
+        row = resolved.get(item.step.pk) if item.step else None
+        if row is not None:
+            item.consensus, item.kind = row.value, row.kind
+    outcome = OutcomeConsensus.objects.filter(trajectory=shown.trajectory).first()
+    if outcome is not None:
+        shown.outcome.consensus, shown.outcome.kind = outcome.value, outcome.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a trajectory is disputed."""
+
+    steps: int
+    outcome: bool
+
+
+def extents(trajectories: Iterable[Trajectory]) -> dict[int, Extent]:
+    """By trajectory pk, how many steps are disputed, and whether the outcome is. Two queries for a whole
+    list."""
+    wanted = [row.pk for row in trajectories]
+    where = {"assignment__trajectory__in": wanted, "assignment__state": AssignmentState.SUBMITTED}
+    steps: dict[int, int] = dict.fromkeys(wanted, 0)
+    spread = {"low": Min("value"), "high": Max("value")}
+    by_step = (
+        Label.objects.filter(**where).values("assignment__trajectory", "step").annotate(**spread).order_by()
+    )
+    for row in by_step:
+        steps[row["assignment__trajectory"]] += row["low"] != row["high"]
+    by_outcome = (
+        OutcomeLabel.objects.filter(**where).values("assignment__trajectory").annotate(**spread).order_by()
+    )
+    outcomes = {row["assignment__trajectory"] for row in by_outcome if row["low"] != row["high"]}
+    return {pk: Extent(count, pk in outcomes) for pk, count in steps.items()}

@@ -1,0 +1,124 @@
+"""How far a project has come: trajectories by subset and state, and what each annotator has done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Case, Count, F, Max, QuerySet, Sum, Value, When
+
+from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.models import Assignment, Membership, Project, Subset, Trajectory
+from annotation.policies import Actor, require
+
+UNTOUCHED = "untouched"
+"""A trajectory that is still to be labelled and that nobody has claimed: all its slots are free."""
+
+STATES = (
+    TrajectoryState.UNANIMOUS.value,
+    TrajectoryState.ADJUDICATED.value,
+    TrajectoryState.DISPUTED.value,
+    TrajectoryState.LABELLING.value,
+    UNTOUCHED,
+)
+
+
+@dataclass
+class Counts:
+    """Trajectories (and their steps) of one subset, or of all, by state."""
+
+    name: str
+    by_state: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
+    steps: int = 0
+
+    @property
+    def total(self) -> int:
+        """All trajectories."""
+        return sum(self.by_state.values())
+
+    @property
+    def resolved(self) -> int:
+        """Those with a consensus."""
+        return self.by_state[TrajectoryState.UNANIMOUS] + self.by_state[TrajectoryState.ADJUDICATED]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one annotator has done; `last` is their latest claim or submission."""
+
+    name: str
+    username: str
+    open: int
+    submitted: int
+    returned: int
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The whole picture: subsets in order of name, the sum of them, and the annotators."""
+
+    subsets: list[Counts]
+    all: Counts
+    team: list[Work]
+
+
+def progress(*, actor: Actor, project: Project) -> Progress:
+    """The progress of a project, for its admins. Three queries and those of the permission."""
+    require(actor, "progress.view", project)
+    named = {
+        pk: Counts(name) for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
+    }
+    everything = Counts("")
+    for row in _states(project):
+        for counts in (named[row["subset"]], everything):
+            counts.by_state[row["where"]] += row["n"]
+            counts.steps += row["steps"]
+    subsets = sorted((counts for counts in named.values() if counts.total), key=lambda counts: counts.name)
+    return Progress(subsets=subsets, all=everything, team=_team(project))
+
+
+def _states(project: Project) -> QuerySet[Trajectory, dict[str, int]]:
+    where = Case(
+        When(
+            state=TrajectoryState.LABELLING.value,
+            free_slots=project.annotators_per_trajectory,
+            then=Value(UNTOUCHED),
+        ),
+        default=F("state"),
+    )
+    rows = Trajectory.objects.filter(project=project, live=True).annotate(where=where)
+    return rows.values("subset", "where").annotate(n=Count("pk"), steps=Sum("step_count")).order_by()
+
+
+def _team(project: Project) -> list[Work]:
+    """Annotators, and whoever has labelled without being one any more."""
+    people = {
+        row.user_id: row.user
+        for row in Membership.objects.filter(project=project, is_annotator=True).select_related("user")
+    }
+    done: dict[int, dict[str, int]] = {pk: {} for pk in people}
+    last: dict[int, datetime] = {}
+    names = {pk: (str(user), user.username) for pk, user in people.items()}
+    rows = Assignment.objects.filter(project=project).values(
+        "annotator", "annotator__username", "annotator__display_name", "state"
+    )
+    for row in rows.annotate(
+        n=Count("pk"), claimed=Max("claimed_at"), finished=Max("submitted_at")
+    ).order_by():
+        pk = row["annotator"]
+        names[pk] = (row["annotator__display_name"] or row["annotator__username"], row["annotator__username"])
+        done.setdefault(pk, {})[row["state"]] = row["n"]
+        last[pk] = max(moment for moment in (row["claimed"], row["finished"], last.get(pk)) if moment)
+    team = [
+        Work(
+            name=names[pk][0],
+            username=names[pk][1],
+            open=states.get(AssignmentState.OPEN, 0),
+            submitted=states.get(AssignmentState.SUBMITTED, 0),
+            returned=states.get(AssignmentState.RETURNED, 0) + states.get(AssignmentState.EXPIRED, 0),
+            last=last.get(pk),
+        )
+        for pk, states in done.items()
+    ]
+    return sorted(team, key=lambda work: work.name.casefold())

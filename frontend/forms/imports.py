@@ -1,0 +1,73 @@
+"""The upload form."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from annotation.importers import FORMATS
+
+_LINE = re.compile(r"^\s*(\d{1,9})\s*[=:]\s*(\S.*?)\s*$")
+
+
+class ManyFilesInput(forms.ClearableFileInput):
+    """A file control that takes several files."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One file or more; its value is the list of them. Empty files pass: the service refuses them by name."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(widget=ManyFilesInput, allow_empty_file=True, **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        """Each file on its own."""
+        files = data if isinstance(data, (list, tuple)) else [data]
+        return [super(ManyFilesField, self).clean(file, initial) for file in files or [None]]
+
+
+class ImportForm(forms.Form):
+    """Files to import into one subset, or each into the one named after it."""
+
+    files = ManyFilesField(
+        label=_("Files"), help_text=_("One record a line (JSONL), or a JSON list. Several files are imported one by one.")
+    )
+    subset = forms.SlugField(
+        label=_("Subset"), max_length=64, required=False, help_text=_("Left empty, each file’s own name is used.")
+    )
+    format = forms.ChoiceField(label=_("Format"), required=False)
+    policy_models = forms.CharField(
+        label=_("Names of policy models"),
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea({"rows": 3, "class": "mono", "placeholder": "0=Model A\n1=Model B"}),
+        help_text=_("For files that give only a sample index: one “index=name” a line."),
+    )
+    replace = forms.BooleanField(
+        label=_("Replace records whose content has changed"),
+        required=False,
+        help_text=_("Otherwise such a record is refused by name. A record that has labels is never replaced."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        formats = [(name, importer.title) for name, importer in FORMATS.items()]
+        self.fields["format"].choices = [("", _("Recognise it")), *formats]  # type: ignore[attr-defined]
+
+    def clean_policy_models(self) -> dict[int, str]:
+        """The names by sample index."""
+        names: dict[int, str] = {}
+        for line in self.cleaned_data["policy_models"].splitlines():
+            if not line.strip():
+                continue
+            match = _LINE.match(line)
+            if match is None:
+                raise forms.ValidationError(_("“%(line)s” is not of the form index=name."), params={"line": line[:80]})
+            names[int(match[1])] = match[2][:120]
+        return names

@@ -1,0 +1,86 @@
+"""The agreement page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+
+from annotation.core.agreement.summary import Figures
+from annotation.core.vocabulary import VALUES
+from annotation.reports import agreement as report
+from frontend.charts import CELL, heat
+from frontend.pages.common import open_project
+from frontend.templatetags.tristep import SIGNS
+
+# What the page shows, in order: attribute of `Figures`, title, what it says in a few words.
+ROWS = (
+    ("agreement", _("Percent agreement"), _("share of steps with the same label")),
+    ("kappa", _("Cohen’s κ"), _("corrected for chance")),
+    ("kappa_linear", _("κ, linear weights"), _("−1 against +1 counts twice as far as −1 against 0")),
+    ("kappa_quadratic", _("κ, quadratic weights"), _("… four times as far")),
+)
+
+
+def _figures(figures: Figures) -> list[dict[str, Any]]:
+    return [
+        {"title": title, "about": about, "percent": name == "agreement", "measure": getattr(figures, name)}
+        for name, title, about in ROWS
+    ]
+
+
+def _matrix(confusion: Any) -> dict[str, Any]:
+    """A 3 × 3 table for the template: rows with sums, and the cells of the heat map."""
+    counts = [[int(count) for count in row] for row in confusion]
+    return {
+        "signs": [SIGNS[value] for value in VALUES],
+        "axis": [{"sign": SIGNS[value], "at": CELL + CELL // 2 + index * CELL} for index, value in enumerate(VALUES)],
+        "rows": [
+            {"sign": SIGNS[value], "counts": row, "sum": sum(row), "y": CELL + index * CELL}
+            for index, (value, row) in enumerate(zip(VALUES, counts, strict=True))
+        ],
+        "sums": [sum(column) for column in zip(*counts, strict=True)],
+        "total": sum(map(sum, counts)),
+        "cells": heat(counts),
+    }
+
+
+def _part(part: report.Part, people: dict[int, str]) -> dict[str, Any]:
+    steps = part.steps
+    return {
+        "name": part.name,
+        "summary": steps,
+        "states": part.states,
+        "figures": _figures(steps.figures),
+        "outcome": _figures(part.outcomes.figures),
+        "outcomes": part.outcomes,
+        "matrix": _matrix(steps.confusion),
+        "pairs": [
+            {
+                "names": (people.get(pair.first, "?"), people.get(pair.second, "?")),
+                "n": pair.n,
+                "figures": _figures(pair.figures),
+            }
+            for pair in steps.pairs
+        ],
+    }
+
+
+@require_GET
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far the annotators agree, over all and by subset; what cannot be said is said in words."""
+    opened = open_project(request, slug, "agreement.view")
+    figures = report.agreement(viewer=opened.user, project=opened.project)
+    parts = [_part(part, figures.people) for part in (figures.overall, *figures.subsets)]
+    chosen = request.GET.get("subset", "")
+    shown = next((part for part in parts if part["name"] == chosen), parts[0])
+    return opened.render(
+        "results/agreement.html",
+        "agreement",
+        parts=parts,
+        shown=shown,
+        rows=ROWS,
+        policy_always=opened.project.suggestion_policy == "always",
+    )

@@ -1,0 +1,146 @@
+"""Importing: upload, progress, and what came of each file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Invalid, TristepError
+from annotation.core.vocabulary import ImportState
+from annotation.models import ImportFile
+from annotation.services import ingest
+from frontend.forms.imports import ImportForm
+from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.templatetags.tristep import state_name
+
+VERB = "import"
+UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
+POLLED = 50
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = ImportFile.objects.filter(project=opened.project).select_related("subset", "created_by")
+    return policies.visible(opened.user, found)
+
+
+def _page(opened: ProjectPage, form: ImportForm) -> HttpResponse:
+    page = paginate(opened.request, _rows(opened).defer("errors"), per_page=25)
+    return opened.render(
+        "data/imports.html",
+        "import",
+        status=400 if form.errors else 200,
+        form=form,
+        page=page,
+        unfinished=UNFINISHED,
+        max_bytes=settings.MAX_UPLOAD_BYTES,
+    )
+
+
+def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ImportFile:
+    """Hand one uploaded file to the service; without a name for the subset, the file's own is used."""
+    name = file.name or "upload"
+    subset = options["subset"] or slugify(Path(name).stem)[:64] or "upload"
+    return ingest.receive_file(
+        actor=opened.user,
+        project=opened.project,
+        subset=subset,
+        filename=name,
+        chunks=file.chunks(),
+        format=options["format"],
+        replace=options["replace"],
+        policy_models=options["policy_models"],
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def imports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The list of imports, and the form that starts one.
+
+    A script that shows the progress of the upload asks for JSON: where to go, or what is wrong.
+    """
+    opened = open_project(request, slug, VERB)
+    if request.method == "GET":
+        return _page(opened, ImportForm())
+    form = ImportForm(request.POST, request.FILES)
+    queued: list[ImportFile] = []
+    if form.is_valid():
+        for file in form.cleaned_data["files"]:
+            try:
+                queued.append(_receive(opened, file, form.cleaned_data))
+            except Invalid as error:
+                form.add_error("files", f"{file.name}: {error.message}")
+    if queued:
+        messages.success(request, _("Uploaded: %(names)s.") % {"names": ", ".join(row.filename for row in queued)})
+    if form.errors:
+        if request.accepts("text/html"):
+            return _page(opened, form)
+        return JsonResponse({"errors": [str(why) for whys in form.errors.values() for why in whys]}, status=400)
+    target = (
+        reverse("frontend:import-detail", args=[slug, queued[0].pk])
+        if len(queued) == 1
+        else reverse("frontend:imports", args=[slug])
+    )
+    return redirect(target) if request.accepts("text/html") else JsonResponse({"next": target})
+
+
+def _status(row: ImportFile) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "state": row.state,
+        "title": state_name(row.state),
+        "done": row.progress_done,
+        "total": row.progress_total,
+        "finished": row.state not in UNFINISHED,
+    }
+
+
+@never_cache
+@require_GET
+def status(request: HttpRequest, slug: str) -> JsonResponse:
+    """The progress of the imports asked for by id, as JSON for the script on the page."""
+    opened = open_project(request, slug, VERB)
+    wanted = [int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19]
+    rows = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
+    shown = rows.only("pk", "state", "progress_done", "progress_total", "project")
+    return JsonResponse({"imports": [_status(row) for row in shown]})
+
+
+@require_GET
+def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One import: its progress, its counts, or everything that is wrong with the file."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), pk=pk)
+    return opened.render(
+        "data/import.html",
+        "import",
+        row=row,
+        running=row.state in UNFINISHED,
+        errors=paginate(request, row.errors, per_page=100),
+        listed=len(row.errors),
+    )
+
+
+@require_POST
+def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Stop an import; nothing of it stays."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
+    try:
+        ingest.abandon(actor=opened.user, source=row)
+    except TristepError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("The import was stopped; nothing of it stays."))
+    return redirect("frontend:import-detail", slug, pk)

@@ -1,0 +1,170 @@
+"""Releases: the list, freezing, one release with its figures, verifying, exporting, withdrawing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.vocabulary import VALUES
+from annotation.models import Release
+from annotation.reports import releases as report
+from annotation.services import release as service
+from annotation.services.release.export import manifest_bytes
+from frontend.charts import stacked
+from frontend.forms import add_errors
+from frontend.forms.releases import FreezeForm, WithdrawForm
+from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.templatetags.tristep import KINDS
+
+VERB = "release.view"
+WRITTEN = {1: "+1", 0: "0", -1: "-1"}
+SAID = (
+    ("percent_agreement", "percent"),
+    ("kappa", "plain"),
+    ("linear_kappa", "linear"),
+    ("quadratic_kappa", "quadratic"),
+)
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = Release.objects.filter(project=opened.project).select_related("project", "created_by", "withdrawal")
+    return policies.visible(opened.user, found)
+
+
+def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
+    """Counts by value (−1, 0, 1, or as a manifest writes them) as rows with shares, and as a bar."""
+    by_value = {value: int(counts.get(value, counts.get(WRITTEN[value], 0))) for value in reversed(VALUES)}
+    total = sum(by_value.values())
+    return {
+        "total": total,
+        "rows": [
+            {"value": value, "count": count, "share": count / total if total else None}
+            for value, count in by_value.items()
+        ],
+        "bars": stacked([(KINDS[value], count) for value, count in by_value.items()]),
+    }
+
+
+@require_GET
+def releases(request: HttpRequest, slug: str) -> HttpResponse:
+    """All releases of a project, newest first."""
+    opened = open_project(request, slug, VERB)
+    page = paginate(request, _rows(opened).order_by("-number"))
+    return opened.render("results/releases.html", "releases", page=page, may_freeze=opened.may("release.freeze"))
+
+
+@require_http_methods(["GET", "POST"])
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """What would be in a release, and the button that freezes it. Pressing twice makes one."""
+    opened = open_project(request, slug, "release.freeze")
+    form = FreezeForm(request.POST or None)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            release = service.freeze(actor=opened.user, project=opened.project, **form.cleaned_data)
+        except Invalid as error:
+            add_errors(form, error)
+        except Conflict as error:
+            form.add_error("version" if error.code == "version_taken" else None, error.message)
+            status = 409
+        else:
+            messages.success(request, _("Release %(version)s is frozen.") % {"version": release.version})
+            return redirect("frontend:release", slug, release.version)
+    if form.errors and status == 200:
+        status = 400
+    candidate = report.candidate(actor=opened.user, project=opened.project)
+    return opened.render(
+        "results/freeze.html",
+        "releases",
+        status=status,
+        form=form,
+        candidate=candidate,
+        labels=distribution(candidate.labels),
+        outcomes=distribution(candidate.outcomes),
+    )
+
+
+def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse:
+    manifest = json.loads(release.manifest)
+    said = manifest.get("agreement", {}).get("overall", {})
+    extra.setdefault("form", WithdrawForm())
+    return opened.render(
+        "results/release.html",
+        "releases",
+        release=release,
+        withdrawal=getattr(release, "withdrawal", None),
+        manifest=manifest,
+        labels=distribution(manifest["label_distribution"]),
+        outcomes=distribution(manifest["outcome_distribution"]),
+        subsets=[
+            {"name": name, "labels": distribution(part["label_distribution"]), **part}
+            for name, part in manifest["subsets"].items()
+        ],
+        agreement=[{"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID],
+        may_withdraw=opened.may("release.withdraw"),
+        **extra,
+    )
+
+
+@require_GET
+def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """One release: counts, distribution, agreement at the time, checksums, files."""
+    opened = open_project(request, slug, VERB)
+    return _detail(opened, get_object_or_404(_rows(opened), version=version))
+
+
+@require_POST
+def verify(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Recompute every checksum now and say what came of it."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), version=version)
+    return _detail(opened, row, verification=service.verify(actor=opened.user, release=row))
+
+
+@require_POST
+def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Say that a release is faulty; it stays as it is."""
+    opened = open_project(request, slug, "release.withdraw")
+    row = get_object_or_404(_rows(opened), version=version)
+    form = WithdrawForm(request.POST)
+    if form.is_valid():
+        try:
+            service.withdraw(actor=opened.user, release=row, reason=form.cleaned_data["reason"])
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, _("Release %(version)s is withdrawn.") % {"version": row.version})
+            return redirect("frontend:release", slug, version)
+    return _detail(opened, row, form=form, status=400)
+
+
+@require_GET
+def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
+    """One file of the export: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or `manifest.json`."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), version=version)
+    if name == "manifest.json":
+        response: HttpResponseBase = HttpResponse(manifest_bytes(row), content_type="application/json")
+    else:
+        subset = name.removesuffix(".jsonl")
+        if subset == name or subset not in json.loads(row.manifest)["subsets"]:
+            raise Http404
+        lines = service.export_lines(actor=opened.user, release=row, subset=subset)
+        response = StreamingHttpResponse(_bytes(lines), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}-{name}"'
+    return response
+
+
+def _bytes(lines: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+    for _subset, line in lines:
+        yield line
