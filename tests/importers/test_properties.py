@@ -47,7 +47,7 @@ def read(name: str, data: bytes) -> list[TrajectoryDraft | RecordError]:
 @given(
     records=st.lists(ANY_RECORD, max_size=6), indent=st.sampled_from([None, None, 1]), listed=st.booleans()
 )
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_any_json_gives_drafts_or_errors(
     name: str, records: list[Any], indent: int | None, listed: bool
 ) -> None:
