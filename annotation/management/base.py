@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError, ProgrammingError, connection
 
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.models import Project, Release
@@ -35,6 +36,10 @@ class OperatorCommand(BaseCommand):
                 f"{name}: {reason}" for name, reason in fields.items() if reason != error.message
             )
             raise CommandError(" ".join(part for part in (error.message, detail) if part)) from error
+        except (OperationalError, ProgrammingError) as error:
+            if Project._meta.db_table in connection.introspection.table_names():
+                raise
+            raise CommandError("The database is not set up yet: run `manage.py migrate` first.") from error
 
     def run(self, **options: Any) -> None:
         """Do the work; keyword arguments are the parsed options."""

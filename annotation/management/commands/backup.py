@@ -1,0 +1,24 @@
+"""backup FILE"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from annotation.management import archive
+from annotation.management.base import OperatorCommand
+
+
+class Command(OperatorCommand):
+    help = (
+        "Write everything (tables and pending uploads) into one .tar.gz; people may go on working meanwhile."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE")
+
+    def run(self, **options: Any) -> None:
+        path = Path(options["file"])
+        manifest = archive.backup(path)
+        self.summary(
+            f"{sum(manifest['rows'].values()):,} rows written to {path} ({path.stat().st_size:,} bytes)."
+        )
