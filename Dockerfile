@@ -32,6 +32,6 @@ RUN TRISTEP_DATA_DIR=/tmp/build TRISTEP_SECRET_KEY=only-while-the-image-is-built
     python manage.py collectstatic --noinput --verbosity 0 && rm -rf /tmp/build
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --interval=15s --timeout=6s --start-period=40s --retries=4 CMD ["python", "-m", "config.health"]
+HEALTHCHECK --interval=15s --timeout=6s --start-period=40s --retries=4 CMD ["python", "-m", "config.probe"]
 STOPSIGNAL SIGTERM
 CMD ["sh", "-c", "exec gunicorn --config python:config.gunicorn --bind 0.0.0.0:${PORT}"]

@@ -8,9 +8,11 @@ import sys
 
 import pytest
 from django.core.cache import caches
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory, override_settings
 
+from annotation.models import frozen
 from config import csp
 from config.cache import TolerantRedisCache
 from config.limits import BodyLimit, client_ip
@@ -21,8 +23,21 @@ from tests.settings_check import CHECKS, run
 @pytest.mark.django_db
 def test_healthz_says_that_the_database_answers(client: Client) -> None:
     answer = client.get("/healthz")
-    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "database": "up"})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"status": "ok", "database": "up", "releases": "frozen"},
+    )
     assert client.post("/healthz").status_code == 405
+
+
+@pytest.mark.django_db
+def test_healthz_says_when_releases_are_not_protected(client: Client) -> None:
+    frozen.lift(connection)
+    try:
+        answer = client.get("/healthz")
+    finally:
+        frozen.install(connection)
+    assert (answer.status_code, answer.json()["releases"]) == (503, "unprotected")
 
 
 @pytest.mark.django_db

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 from django.db import connection, transaction
 
 from config.broker import Broker
 from tests.conftest import on_postgres
-from tests.servers import WebServer, Worker, wait_for
+from tests.servers import ROOT, WebServer, Worker, wait_for
 
 
 @pytest.mark.django_db
@@ -46,6 +48,13 @@ def test_a_real_worker_answers_a_real_broker(worker: Worker) -> None:
 
 def test_the_production_server_answers_on_the_tests_database(web_server: WebServer) -> None:
     assert web_server.answers()
-    os.kill(web_server.process.pid, 0)
+    assert probe(web_server.port) == 0
     assert web_server.stop() is True
     wait_for(lambda: not web_server.answers(), "the server to be gone")
+    assert probe(web_server.port) == 1
+
+
+def probe(port: int) -> int:
+    """The exit status of a container's health check."""
+    asked = [sys.executable, "-m", "config.probe"]
+    return subprocess.run(asked, cwd=ROOT, env={**os.environ, "PORT": str(port)}, check=False).returncode
