@@ -1,10 +1,13 @@
 """Who labels what: claiming the next trajectory, giving it back, taking it up again."""
 
+import re
+
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
+from annotation.core import text
+from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
 from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
 from annotation.models import (
     ACTIVE_STATES,
@@ -23,15 +26,19 @@ from .transitions import advance
 
 MAX_REASON = 2_000
 CLAIM_TRIES = 5
+CLAIM_KEY = re.compile(r"[!-~]{1,64}")
+CLAIM_KEY_RULE = "1 to 64 visible ASCII characters."
 NOTHING_LEFT = "There is nothing left for you to label in this project."
+
+
+# What nobody may have seen of a trajectory that they label.
+SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 
 
 def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
     """What a person may claim, in queue order: a free slot, never theirs before, nothing of it seen."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
-    seen = Exposure.objects.filter(
-        trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
-    )
+    seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SPOILS)
     return (
         Trajectory.objects.filter(
             ~Exists(theirs), ~Exists(seen), project=project, live=True, free_slots__gt=0, position__gte=cursor
@@ -55,9 +62,11 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
     same one.
 
-    Raises Conflict (code "nothing_left") when there is nothing for this person.
+    Raises Conflict (code "nothing_left") when there is nothing for this person, Invalid for an unusable key.
     """
     require(actor, "claim", project)
+    if claim_key and not CLAIM_KEY.fullmatch(claim_key):
+        raise Invalid(f"claim_key: {CLAIM_KEY_RULE}", fields={"claim_key": CLAIM_KEY_RULE})
     for _ in range(CLAIM_TRIES):
         try:
             with transaction.atomic():
@@ -65,6 +74,19 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
         except (IntegrityError, StaleState):
             continue  # somebody else was faster; look again
     raise Conflict("Many people are claiming at this moment; try again.", code="busy")
+
+
+@transaction.atomic
+def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
+    """Give the actor this very trajectory, if they may have it; pages offer `claim_next` instead.
+
+    Raises Conflict when all places are taken, or they have had it or seen others' labels of it before.
+    """
+    require(actor, "claim", trajectory.project)
+    chosen = _first(_claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk))
+    if chosen is None:
+        raise Conflict("This trajectory is not yours to claim (any more).", code="not_claimable")
+    return _assign(actor, trajectory.project, chosen, None)
 
 
 def _claim(actor: User, project: Project, claim_key: str | None) -> Assignment:
@@ -79,8 +101,17 @@ def _claim(actor: User, project: Project, claim_key: str | None) -> Assignment:
         chosen = _first(_claimable(actor, project, 0))
     if chosen is None:
         raise Conflict(NOTHING_LEFT, code="nothing_left")
+    assignment = _assign(actor, project, chosen, claim_key)
+    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
+        claim_cursor=chosen.position
+    )
+    return assignment
+
+
+def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
+    """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
     slot = _take_slot(chosen.pk, project.pk)
-    assignment = Assignment.objects.create(
+    return Assignment.objects.create(
         project=project,
         trajectory_id=chosen.pk,
         annotator=actor,
@@ -89,10 +120,6 @@ def _claim(actor: User, project: Project, claim_key: str | None) -> Assignment:
         claim_key=claim_key or None,
         claimed_at=timezone.now(),
     )
-    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
-        claim_cursor=chosen.position
-    )
-    return assignment
 
 
 def guideline_in_force(project_id: int) -> int:
@@ -148,7 +175,7 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
         AssignmentState.RETURNED,
         slot=None,
         returned_at=timezone.now(),
-        return_reason=reason,
+        return_reason=text.escape(reason),
     )
     trajectory = assignment.trajectory
     Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
@@ -160,11 +187,16 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
 
 @transaction.atomic
 def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
-    """Take up a returned trajectory again, draft included, if a slot is still free."""
+    """Take up a returned trajectory again, draft included, if a slot is still free.
+
+    Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have).
+    """
     require(actor, "label", assignment)
     current = Assignment.objects.select_for_update().filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound("There is no such assignment.")
+    if Exposure.objects.filter(trajectory=current.trajectory_id, user=actor, kind__in=SPOILS).exists():
+        raise Denied("You have seen other people's labels of this trajectory.", code="exposed")
     slot = _take_slot(current.trajectory_id, current.project_id)
     advance(
         Assignment,

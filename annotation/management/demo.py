@@ -1,0 +1,157 @@
+"""Loading the demo project: fixtures/demo, through the same services that people's clicks go through."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from annotation.models import Assignment, Project, Trajectory, User
+from annotation.policies import OPERATOR
+from annotation.services import accounts, adjudicate, assign, ingest, label, projects, release
+
+FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
+BLOCK = 1 << 20
+
+
+def load(*, known_passwords: bool) -> list[dict[str, str]]:
+    """Make the demo project and its people; the new accounts as {"username", "password", "who"}.
+
+    `known_passwords`: passwords everybody can read in this file (for a server that only this machine
+    reaches); otherwise random ones, shown once. Raises CommandError when the project is there already.
+    """
+    plan = _read(FOLDER / "project.json")
+    if Project.objects.filter(slug=plan["slug"]).exists():
+        raise CommandError(f"There is a project “{plan['slug']}” already.")
+    people, made = _people(plan, known_passwords)
+    project = projects.create_project(
+        actor=OPERATOR,
+        name=plan["name"],
+        slug=plan["slug"],
+        description=plan["description"],
+        guidelines=(FOLDER / "guidelines.md").read_text(encoding="utf-8"),
+        **plan["settings"],
+    )
+    for account in plan["accounts"]:
+        roles = {f"is_{role}": True for role in account["roles"]}
+        projects.add_member(actor=OPERATOR, project=project, user=people[account["username"]], **roles)
+    for subset in plan["subsets"]:
+        _import(project, subset)
+    for path in sorted((FOLDER / "labels").glob("*.jsonl")):
+        with path.open("rb") as stream:
+            label.import_labels(
+                actor=OPERATOR, project=project, annotator=path.stem, stream=stream, filename=path.name
+            )
+    for line in _lines(FOLDER / "adjudications.jsonl"):
+        _adjudicate(project, people[line["username"]], line)
+    for line in _lines(FOLDER / "drafts.jsonl"):
+        _draft(project, people[line["username"]], line)
+    release.freeze(
+        actor=OPERATOR, project=project, version=plan["release"]["version"], note=plan["release"]["note"]
+    )
+    return made
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _people(plan: dict[str, Any], known: bool) -> tuple[dict[str, User], list[dict[str, str]]]:
+    """Everybody by user name, and the accounts that had to be made. An account that exists is used as it
+    is."""
+    people: dict[str, User] = {}
+    made = []
+    for account in plan["accounts"]:
+        name = account["username"]
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            password = f"{name}-demo" if known else secrets.token_urlsafe(9)
+            user = accounts.create_user(
+                actor=OPERATOR,
+                username=name,
+                password=password,
+                display_name=account["display_name"],
+                is_superuser=account.get("superuser", False),
+                check_password=False,
+            )
+            made.append({"username": name, "password": password, "who": ", ".join(account["roles"])})
+        people[name] = user
+    return people, made
+
+
+def _import(project: Project, subset: dict[str, Any]) -> None:
+    path = FOLDER / f"{subset['name']}.jsonl"
+    projects.ensure_subset(
+        actor=OPERATOR,
+        project=project,
+        name=subset["name"],
+        suspend_on_user_turn=subset["suspend_on_user_turn"],
+    )
+    with path.open("rb") as file:
+        source = ingest.receive_file(
+            actor=OPERATOR,
+            project=project,
+            subset=subset["name"],
+            filename=path.name,
+            chunks=iter(lambda: file.read(BLOCK), b""),
+            policy_models={int(index): name for index, name in subset["policy_models"].items()},
+            enqueue=False,
+        )
+    ingest.run_import(source_id=source.pk)
+
+
+def _trajectory(project: Project, record_id: str) -> Trajectory:
+    return Trajectory.objects.select_related("project").get(project=project, live=True, record_id=record_id)
+
+
+def _adjudicate(project: Project, adjudicator: User, line: dict[str, Any]) -> None:
+    """Decide one disputed trajectory as the file says: its disputed steps, and the outcome where it is
+    given."""
+    case = adjudicate.open_case(actor=adjudicator, trajectory=_trajectory(project, line["record_id"]))
+    notes = line.get("notes", {})
+    for index, value in line["step_labels"].items():
+        adjudicate.decide(
+            actor=adjudicator,
+            adjudication=case,
+            message_index=int(index),
+            value=value,
+            note=notes.get(index, ""),
+        )
+    if line.get("final_label") is not None:
+        adjudicate.decide(
+            actor=adjudicator,
+            adjudication=case,
+            message_index=None,
+            value=line["final_label"],
+            note=notes.get("final", ""),
+        )
+    adjudicate.close_case(actor=adjudicator, adjudication=case, note=line.get("comment", ""))
+
+
+def _draft(project: Project, annotator: User, line: dict[str, Any]) -> None:
+    """A half-finished assignment: claimed, some steps labelled, not submitted."""
+    assignment = assign.claim_this(actor=annotator, trajectory=_trajectory(project, line["record_id"]))
+    changes = [
+        {"target": "step", "message_index": int(index), "version": 0, "value": value, "source": "explicit"}
+        for index, value in line["step_labels"].items()
+    ]
+    label.save_labels(actor=annotator, assignment=assignment, op_id="demo-draft", changes=changes)
+
+
+def summary(project_slug: str) -> str:
+    """What the demo consists of, in a line."""
+    rows = Trajectory.objects.filter(project__slug=project_slug, live=True)
+    submitted = Assignment.objects.filter(project__slug=project_slug, state="submitted")
+    return (
+        f"Demo project: {rows.count()} trajectories, {submitted.count()} submitted assignments, one release."
+    )
