@@ -38,7 +38,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  * @typedef {{type: "value", key: Key, value: Value | null}
  *   | {type: "edit", key: Key, change: Partial<Pick<Label, "unsure" | "flagged" | "note" | "reason" | "closes">>}
  *   | {type: "root", key: number, root: number}
- *   | {type: "confirm"}
+ *   | {type: "confirm", only?: true}
  *   | {type: "focus", position: number}
  *   | {type: "seen", index: number}
  *   | {type: "undo"}
@@ -102,7 +102,7 @@ export function reduce(state, action) {
     case "root":
       return pin(state, action.key, action.root);
     case "confirm":
-      return confirm(state);
+      return confirm(state, action.only === true);
     case "undo":
       return travel(state, state.past, "past");
     case "redo":
@@ -217,9 +217,12 @@ function pin(state, key, root) {
   return act(state, [[key, { ...label, source: "explicit", root, root_pinned: true }]]);
 }
 
-/** @param {State} state */
-function confirm(state) {
-  const positions = confirmable(state);
+/**
+ * @param {State} state
+ * @param {boolean} only  the focused step's proposal alone
+ */
+function confirm(state, only) {
+  const positions = confirmable(state).filter((position) => !only || position === state.focus);
   const last = positions.at(-1);
   if (last === undefined) return state;
   /** @type {[Key, Label][]} */

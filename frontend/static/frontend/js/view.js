@@ -106,6 +106,7 @@ export function makeView(page) {
     drawJudge(view.judge, label, state.open, problem);
     view.judge.box.dataset.proposed = proposal ? kind : "";
     say(view.proposal, proposal ? proposalText(proposal) : "");
+    view.confirm.hidden = proposal === null || !state.open;
     const isRoot = result.value === -1 && (roots.length > 0 || result.root !== index);
     view.rootBox.hidden = !isRoot;
     if (isRoot) {
@@ -167,7 +168,7 @@ export function makeView(page) {
   function drawJudge(view, label, open, problem) {
     view.values.disabled = !open;
     for (const radio of view.radios) radio.checked = radio.value === String(label.value);
-    for (const [name, button] of view.buttons) button.hidden = !open && name !== "note";
+    for (const [name, button] of view.buttons) if (name !== "confirm") button.hidden = !open && name !== "note";
     const clear = view.buttons.get("clear");
     if (clear) clear.hidden = !open || label.value === null;
     view.buttons.get("unsure")?.setAttribute("aria-pressed", String(label.unsure));
@@ -249,6 +250,7 @@ function stepView(article) {
     state: part(article, "state", HTMLElement),
     marks: part(article, "marks", HTMLElement),
     proposal: part(article, "proposal", HTMLElement),
+    confirm: part(article, "confirm", HTMLButtonElement),
     rootBox: part(article, "root-box", HTMLElement),
     root: part(article, "root", HTMLSelectElement),
     closesBox: part(article, "closes-box", HTMLElement),
@@ -261,8 +263,15 @@ function stepView(article) {
     /** @param {boolean} on */
     focus(on) {
       article.classList.toggle("is-focused", on);
-      if (on) railLink.setAttribute("aria-current", "step");
-      else railLink.removeAttribute("aria-current");
+      if (!on) {
+        railLink.removeAttribute("aria-current");
+        return;
+      }
+      railLink.setAttribute("aria-current", "step");
+      const rail = railLink.closest(".rail");
+      if (rail && rail.scrollHeight > rail.clientHeight) {
+        rail.scrollTop = railLink.offsetTop - rail.clientHeight / 2;
+      }
     },
   };
 }

@@ -103,13 +103,15 @@ function label(value) {
   go(state.focus + 1);
 }
 
-function confirm() {
-  const count = confirmable(state).length;
+/** @param {boolean} [only]  the focused step alone */
+function confirm(only = false) {
+  const positions = confirmable(state);
+  const count = only ? Number(positions[0] === state.focus) : positions.length;
   if (!count) {
     announce(words("nothing_to_confirm"));
     return;
   }
-  dispatch({ type: "confirm" });
+  dispatch(only ? { type: "confirm", only } : { type: "confirm" });
   announce(words("confirmed_n", { n: count }));
   reveal();
 }
@@ -210,7 +212,7 @@ const ACTIONS = {
   plus: () => label(1),
   zero: () => label(0),
   minus: () => label(-1),
-  confirm,
+  confirm: () => confirm(),
   clear: () => dispatch({ type: "value", key: focused(state), value: null }),
   root: otherRoot,
   outcome_plus: () => dispatch({ type: "value", key: "outcome", value: 1 }),
@@ -288,6 +290,7 @@ document.addEventListener("click", (event) => {
   if (!(button instanceof HTMLElement)) return;
   if (button.dataset.do === "submit") void submit();
   if (key === null) return;
+  if (button.dataset.do === "confirm") confirm(true);
   if (button.dataset.do === "clear") dispatch({ type: "value", key, value: null });
   if (button.dataset.do === "unsure") toggle(key, "unsure");
   if (button.dataset.do === "flag") toggle(key, "flagged");
@@ -407,4 +410,8 @@ lookAgain = watch({
 });
 show();
 if (state.focus > 0) view.steps.get(focused(state))?.article.scrollIntoView({ block: "start" });
+if (window.matchMedia("(max-width: 60rem)").matches) {
+  for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
+}
+if (state.open) void saver.save();
 document.documentElement.dataset.workbench = "ready";
