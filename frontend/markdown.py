@@ -26,16 +26,25 @@ class CleanHtml(str):
         return str.__str__(self)
 
 
+def _render(text: str) -> str:
+    """HTML whose headings begin one level lower: the page has a title of its own."""
+    tokens = _PARSER.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+    return str(_PARSER.renderer.render(tokens, _PARSER.options, {}))
+
+
 def render(text: str) -> CleanHtml:
     """`text` as HTML: no raw HTML, no images (nothing is fetched from another host), http(s) and mail links only.
 
     Cached by the text itself, because a long text takes a quarter of a second.
     """
-    key = "markdown:1:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    key = "markdown:2:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     html = cache.get(key)
     if html is None:
         html = nh3.clean(
-            _PARSER.render(text),
+            _render(text),
             tags=_TAGS,
             attributes=_ATTRIBUTES,
             url_schemes={"http", "https", "mailto"},

@@ -161,6 +161,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("TRISTEP_EMAIL_FROM", "tristep@loca
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 USE_I18N = True
+FORMAT_MODULE_PATH = ["frontend.formats"]
 USE_TZ = True
 TIME_ZONE = env.text("TRISTEP_TIME_ZONE", "UTC")
 

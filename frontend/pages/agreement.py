@@ -68,12 +68,27 @@ def _part(part: report.Part, people: dict[int, str]) -> dict[str, Any]:
     }
 
 
+def _undefined(parts: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """(what, why) for every figure of a subset that is undefined; subsets with the same reason share a line."""
+    why: dict[str, list[str]] = {}
+    for part in parts:
+        lacking = [row for row in part["figures"] if row["measure"].value is None]
+        for reason in dict.fromkeys(row["measure"].reason for row in lacking):
+            titles = [str(row["title"]) for row in lacking if row["measure"].reason == reason]
+            everything = len(titles) == len(part["figures"])
+            why.setdefault(reason, []).append(
+                part["name"] if everything else f"{part['name']} ({', '.join(titles)})"
+            )
+    return [("; ".join(what), reason) for reason, what in why.items()]
+
+
 @require_GET
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """How far the annotators agree, over all and by subset; what cannot be said is said in words."""
     opened = open_project(request, slug, "agreement.view")
     figures = report.agreement(viewer=opened.user, project=opened.project)
-    parts = [_part(part, figures.people) for part in (figures.overall, *figures.subsets)]
+    filled = [part for part in figures.subsets if any(part.states.values())]
+    parts = [_part(part, figures.people) for part in (figures.overall, *filled)]
     chosen = request.GET.get("subset", "")
     shown = next((part for part in parts if part["name"] == chosen), parts[0])
     return opened.render(
@@ -82,5 +97,6 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         parts=parts,
         shown=shown,
         rows=ROWS,
+        undefined=_undefined(parts[1:]),
         policy_always=opened.project.suggestion_policy == "always",
     )

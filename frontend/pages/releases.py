@@ -107,7 +107,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
         labels=distribution(manifest["label_distribution"]),
         outcomes=distribution(manifest["outcome_distribution"]),
         subsets=[
-            {"name": name, "labels": distribution(part["label_distribution"]), **part}
+            {"name": name, "records": part["records"], "counts": distribution(part["label_distribution"])}
             for name, part in manifest["subsets"].items()
         ],
         agreement=[{"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID],

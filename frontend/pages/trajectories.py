@@ -92,7 +92,7 @@ def laid_out(shown: cases.SideBySide) -> dict[str, Any]:
         "shown": shown,
         "trajectory": shown.trajectory,
         "items": items,
-        "messages": messages,
+        "run": messages,
         "question": visible_text(transcript.question),
         "tools": tools(transcript.tools),
         "task_description": facts(transcript.task_description),

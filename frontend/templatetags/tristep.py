@@ -111,7 +111,7 @@ def figure(value: float | None, places: int = 3) -> str:
 @register.filter
 def percent(value: float | None) -> str:
     """A share in 0 … 1 as per cent with one place; a dash when it is undefined."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return "–" if value is None else f"{100 * value:.1f}\u00a0%"
 
 
 @register.filter
