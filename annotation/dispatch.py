@@ -1,4 +1,5 @@
-"""Sending jobs by name, on commit. A broker that is away never fails a request: the reaper sends what was missed."""
+"""Sending jobs by name, on commit. A broker that is away never fails a request: the reaper sends what was
+missed."""
 
 import logging
 from typing import Any

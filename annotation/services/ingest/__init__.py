@@ -2,6 +2,7 @@
 once."""
 
 from .receive import abandon, receive_file
-from .run import reap, run_import
+from .run import run_import
+from .sweep import reap
 
 __all__ = ["abandon", "reap", "receive_file", "run_import"]

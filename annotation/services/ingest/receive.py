@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
+from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, sniff
 from annotation.models import ImportFile, Project
@@ -24,6 +25,7 @@ HEAD = 64 * 1024
 # How long a queued import may wait before the reaper sends its job again.
 QUEUE_PATIENCE = timedelta(seconds=30)
 UNFINISHED = (ImportState.UPLOADED, ImportState.QUEUED, ImportState.RUNNING)
+SUFFIX = ".import"
 
 
 def stored_path(source: ImportFile) -> Path:
@@ -55,8 +57,8 @@ def receive_file(
         raise Invalid(
             f"Unknown format “{format}”; choose one of {known}.", fields={"format": f"One of {known}."}
         )
-    name = Path(filename.replace("\\", "/")).name.replace("\x00", "")[:255] or "upload"
-    stored_as = f"{uuid.uuid4().hex}.import"
+    name = escape(Path(filename.replace("\\", "/")).name)[:255] or "upload"
+    stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
     path = Path(settings.UPLOAD_DIR) / stored_as
     try:
         head, size, sha256 = _store(path, chunks)
@@ -118,4 +120,5 @@ def abandon(*, actor: Actor, source: ImportFile) -> None:
         ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
     )
     audit.record(actor=actor, verb="import.abandon", project=source.project, obj=source)
+    transaction.on_commit(lambda: stored_path(source).unlink(missing_ok=True))
     dispatch.send("reap")

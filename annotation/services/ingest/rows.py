@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -12,10 +13,14 @@ from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import RecordError
 from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
+from . import lease
+
 MAX_NAME = 255
 MAX_POLICY_MODEL = 120
 # Fast and small enough: level 6 saves another tenth of the space and costs three times as long.
 COMPRESSION = 1
+# zlib runs without the interpreter's lock, so that two threads use two cores.
+PACKERS = 2
 # Room for ten million records of one import between the queue positions of this one and the next.
 POSITIONS = 10_000_000
 
@@ -63,31 +68,53 @@ def _key(key: str) -> str:
 def write_batch(source: ImportFile, batch: Sequence[Prepared], tally: Tally) -> list[RecordError]:
     """Insert a batch in one short transaction and count it; the errors that forbid a record are returned.
 
-    Eight statements a batch, whatever its size.
+    Eight statements a batch, whatever its size. Everything that needs no lock is done before the transaction
+    begins: on SQLite nobody else can write while it lasts. What is looked up there may have changed when the
+    file is published; publishing notices.
     """
-    errors: list[RecordError] = []
-    with transaction.atomic():
-        # Batches and sweeps of one subset take turns, so that no task is swept that a batch is about to use.
-        Subset.objects.select_for_update().get(pk=source.subset_id)
-        live = _live(source, batch)
-        fresh: list[Prepared] = []
-        for item in batch:
-            known = live.get(item.record_id)
-            if known is None:
-                fresh.append(item)
-                tally.created += 1
-            elif known.content_digest == item.digest:
-                tally.unchanged += 1
-            else:
-                refusal = _refusal(source, item, known)
-                if refusal is not None:
-                    errors.append(refusal)
-                else:
-                    fresh.append(item)
-                    tally.replaced.append(known.pk)
-        if fresh and not errors:
-            _insert(source, fresh, tally)
+    fresh, errors = _sort_out(source, batch, tally)
+    if fresh and not errors:
+        packed = _pack(fresh)
+        with transaction.atomic():
+            # Batches and sweeps of one subset take turns, so that no task is swept that a batch is about to
+            # use.
+            Subset.objects.select_for_update().get(pk=source.subset_id)
+            _insert(source, fresh, packed, tally)
     return errors
+
+
+def _sort_out(
+    source: ImportFile, batch: Sequence[Prepared], tally: Tally
+) -> tuple[list[Prepared], list[RecordError]]:
+    """The records to be written, and what is wrong with others; those that are here already are counted."""
+    errors: list[RecordError] = []
+    fresh: list[Prepared] = []
+    live = _live(source, batch)
+    for item in batch:
+        known = live.get(item.record_id)
+        if known is None:
+            fresh.append(item)
+            tally.created += 1
+        elif known.content_digest == item.digest:
+            tally.unchanged += 1
+        else:
+            refusal = _refusal(source, item, known)
+            if refusal is not None:
+                errors.append(refusal)
+            else:
+                fresh.append(item)
+                tally.replaced.append(known.pk)
+    return fresh, errors
+
+
+def _pack(fresh: Sequence[Prepared]) -> list[tuple[bytes, bytes]]:
+    """Content and raw bytes of each record, compressed."""
+    with ThreadPoolExecutor(PACKERS) as pool:
+        return list(pool.map(_packed, fresh))
+
+
+def _packed(item: Prepared) -> tuple[bytes, bytes]:
+    return zlib.compress(item.content, COMPRESSION), zlib.compress(item.draft.raw, COMPRESSION)
 
 
 def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory]:
@@ -107,7 +134,9 @@ def _refusal(source: ImportFile, item: Prepared, known: Trajectory) -> RecordErr
     return RecordError(file=source.filename, line=item.draft.line, field="record_id", reason=reason)
 
 
-def _insert(source: ImportFile, fresh: Sequence[Prepared], tally: Tally) -> None:
+def _insert(
+    source: ImportFile, fresh: Sequence[Prepared], packed: Sequence[tuple[bytes, bytes]], tally: Tally
+) -> None:
     tasks = _tasks(source, fresh)
     slots = source.project.annotators_per_trajectory
     rows, steps = [], []
@@ -138,12 +167,9 @@ def _insert(source: ImportFile, fresh: Sequence[Prepared], tally: Tally) -> None
     Trajectory.objects.bulk_create(rows)
     TrajectoryContent.objects.bulk_create(
         TrajectoryContent(
-            trajectory=row,
-            content=zlib.compress(item.content, COMPRESSION),
-            raw=zlib.compress(item.draft.raw, COMPRESSION),
-            raw_sha256=sha256_hex(item.draft.raw),
+            trajectory=row, content=content, raw=raw, raw_sha256=sha256_hex(item.draft.raw)
         )
-        for row, item in zip(rows, fresh, strict=True)
+        for row, item, (content, raw) in zip(rows, fresh, packed, strict=True)
     )
     Step.objects.bulk_create(steps)
 
