@@ -81,9 +81,7 @@ def decide(
     case = _own_open(actor, adjudication)
     if type(value) is not int or value not in VALUES:
         raise Invalid("A label is −1, 0 or 1.", fields={"value": "A label is −1, 0 or 1."})
-    if len(note) > MAX_NOTE:
-        message = f"Keep the note under {MAX_NOTE:,} characters."
-        raise Invalid(message, fields={"note": message})
+    _check_note(note)
     step = _disputed_step(case, message_index)
     current = Decision.objects.filter(adjudication=case, step=step).first()
     if (current.version if current else 0) != version:
@@ -101,6 +99,12 @@ def decide(
     )
     current.save(update_fields=["value", "note", "version", "updated_at"])
     return current
+
+
+def _check_note(note: str) -> None:
+    if len(note) > MAX_NOTE:
+        message = f"Keep the note under {MAX_NOTE:,} characters."
+        raise Invalid(message, fields={"note": message})
 
 
 def _disputed_step(case: Adjudication, message_index: int | None) -> Step | None:
@@ -123,6 +127,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
     Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}).
     """
     case = _own_open(actor, adjudication)
+    _check_note(note)
     cast = consensus.ballot(case.trajectory_id)
     decided = {decision.step_id: decision.value for decision in Decision.objects.filter(adjudication=case)}
     missing = [step for step in cast.disputed_steps if step not in decided]

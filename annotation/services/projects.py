@@ -86,7 +86,7 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     unknown = set(values) - SETTINGS
     if unknown:
         raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
-    current = Project.objects.select_for_update().get(pk=project.pk)
+    current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = {key: getattr(current, key) for key in values}
     for key, value in values.items():
         setattr(current, key, value)
@@ -113,7 +113,7 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
 def write_guidelines(*, actor: Actor, project: Project, text: str) -> Guideline:
     """Put a new version of the guidelines in force; the same text again makes no version."""
     require(actor, "project.change", project)
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     newest = Guideline.objects.filter(project=project).order_by("-version").first()
     if newest is not None and newest.text == text:
         return newest
@@ -182,7 +182,7 @@ def add_member(
     require(actor, "members.change", project)
     if not (is_annotator or is_adjudicator or is_admin):
         raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     held = {"is_annotator": is_annotator, "is_adjudicator": is_adjudicator, "is_admin": is_admin}
     current = Membership.objects.filter(project=project, user=user).first()
     if current is not None and current.is_admin and not is_admin:
@@ -205,7 +205,7 @@ def add_member(
 def remove_member(*, actor: Actor, membership: Membership) -> None:
     """End a membership. What the person labelled stays; the last admin cannot be removed."""
     require(actor, "members.change", membership)
-    Project.objects.select_for_update().get(pk=membership.project_id)
+    Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     if membership.is_admin:
         _keep_an_admin(membership.project, membership)
     audit.record(

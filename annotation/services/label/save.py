@@ -1,5 +1,6 @@
 """Saving in batches, with a version per label and a client-made id per batch (DESIGN §6)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from .changes import MAX_CHANGES, TARGETS, Change, parse_change
 from .sheet import Sheet, rules_of
 
 RESULT = dict[str, Any]
+OP_ID = re.compile(r"[!-~]{1,64}")
+OP_ID_RULE = "1 to 64 visible ASCII characters."
 
 
 def locked(assignment: Assignment) -> Assignment:
@@ -42,8 +45,8 @@ def save_labels(
     StaleState when the assignment is not open.
     """
     require(actor, "label", assignment)
-    if not 1 <= len(op_id) <= 64:
-        raise Invalid("op_id: 1 to 64 characters.", fields={"op_id": "1 to 64 characters."})
+    if not OP_ID.fullmatch(op_id):
+        raise Invalid(f"op_id: {OP_ID_RULE}", fields={"op_id": OP_ID_RULE})
     if len(changes) > MAX_CHANGES:
         raise Invalid(f"At most {MAX_CHANGES} changes in one batch.", code="too_many_changes")
     current = locked(assignment)
