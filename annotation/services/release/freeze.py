@@ -65,6 +65,8 @@ class Running:
     values: dict[str, list[int]] = field(default_factory=dict)
     outcomes: dict[str, list[int]] = field(default_factory=dict)
     kinds: Counter[str] = field(default_factory=Counter)
+    # the first query index of each subset that no record brought along
+    free: dict[str, int] = field(default_factory=dict)
     queries: dict[tuple[str, int], int] = field(default_factory=dict)
     samples: Counter[int] = field(default_factory=Counter)
     records: int = 0
@@ -73,8 +75,9 @@ class Running:
         """The next record's place; see core.publishing.Place."""
         subset = row.subset.name
         key = (subset, row.task_id)
-        if key not in self.queries:
-            self.queries[key] = sum(1 for known, _ in self.queries if known == subset)
+        if row.query_index is None and key not in self.queries:
+            self.queries[key] = self.free.setdefault(subset, 0)
+            self.free[subset] += 1
         sample = self.samples[row.task_id]
         self.samples[row.task_id] += 1
         return Place(
@@ -82,7 +85,7 @@ class Running:
             unescape(row.record_id),
             unescape(row.policy_model),
             self.records,
-            self.queries[key],
+            self.queries.get(key, 0),
             sample,
         )
 
@@ -127,11 +130,12 @@ def _taken(version: str) -> Conflict:
 
 
 def _freeze(actor: Actor, project: Project, version: str, note: str, now: datetime) -> Release:
-    Project.objects.select_for_update().get(pk=project.pk)
+    # No key: people go on claiming and labelling meanwhile.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if Release.objects.filter(project=project, version=version).exists():
         raise _taken(version)
     last = Release.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
-    release_id, running = uuid.uuid4(), Running()
+    release_id, running = uuid.uuid4(), Running(free=_free_query_indexes(project))
     for chunk in _chunks(project):
         _write(release_id, chunk, running)
     if not running.records:
@@ -159,6 +163,13 @@ def _freeze(actor: Actor, project: Project, version: str, note: str, now: dateti
         digest=release.digest,
     )
     return release
+
+
+def _free_query_indexes(project: Project) -> dict[str, int]:
+    """Per subset, the query index from which on none is taken by a record that came with its own."""
+    given = Trajectory.objects.filter(project=project, live=True, query_index__isnull=False).order_by()
+    rows = given.values_list("subset__name").annotate(last=Max("query_index"))
+    return {subset: last + 1 for subset, last in rows}
 
 
 def _chunks(project: Project) -> Iterator[list[Trajectory]]:

@@ -4,7 +4,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from annotation.core.canonical import canonical_json, sha256_hex
@@ -15,6 +17,10 @@ from annotation.policies import Actor, require
 
 CHUNK = 100
 LISTED = 20
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+
+# (value, kind) by message index; None is the outcome
+Labels = dict[int | None, tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,71 +34,99 @@ class Verification:
     problems: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class Recomputed:
+    """What the rows of a release come to, and what is wrong with them."""
+
+    digest: Any = field(default_factory=hashlib.sha256)
+    files: dict[str, Any] = field(default_factory=dict)
+    records: int = 0
+    labels: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
 def bodies(release: Release) -> Iterator[tuple[ReleaseRecord, bytes | None]]:
     """Every record in order with its canonical line; None where the stored bytes cannot be read."""
     for row in ReleaseRecord.objects.filter(release=release).order_by("ordinal").iterator(chunk_size=CHUNK):
-        try:
-            yield row, zlib.decompress(bytes(row.body))
-        except zlib.error:
-            yield row, None
+        yield row, _decompressed(bytes(row.body))
+
+
+def _decompressed(body: bytes) -> bytes | None:
+    """None also when something follows the compressed bytes, which `zlib.decompress` would pass over."""
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(body)
+    except zlib.error:
+        return None
+    return text if stream.eof and not stream.unused_data else None
 
 
 def verify(*, actor: Actor, release: Release) -> Verification:
-    """Recompute every checksum of a release and compare its labels with its records; memory stays flat."""
+    """Recompute every checksum of a release and compare its labels with its records; memory stays flat.
+
+    Everything that was frozen is compared; who froze it is not part of a release.
+    """
     require(actor, "release.view", release)
-    problems: list[str] = []
-    digest = hashlib.sha256()
-    files: dict[str, Any] = {}
-    records = labels = 0
+    found = Recomputed()
     stored = _labels(release)
+    waiting = next(stored, None)
     for row, body in bodies(release):
-        records += 1
-        name = f"{row.subset}/{row.record_id}"
-        if body is None or sha256_hex(body) != row.sha256:
-            problems.append(f"{name}: the record does not match its checksum.")
-            digest.update(b"\n")
-            continue
-        digest.update(body + b"\n")
-        record = json.loads(body)
-        files.setdefault(file_name(row.subset), hashlib.sha256()).update(published_line(record))
-        of_record = next(stored, {})
-        labels += len(of_record) - 1
-        wanted: dict[int | None, int] = {None: record["final_label"]}
-        wanted.update((int(index), value) for index, value in record["step_labels"].items())
-        if of_record != wanted or record_line(record) != body:
-            problems.append(f"{name}: its labels differ from its record.")
-    hexes = {name: one.hexdigest() for name, one in files.items()}
-    problems += _against(release, records, digest.hexdigest(), hexes)
+        labels: Labels = {}
+        if waiting is not None and waiting[0] == row.pk:
+            labels = waiting[1]
+            waiting = next(stored, None)
+        problem = _check(row, body, labels, found)
+        if problem:
+            found.problems.append(f"{row.subset}/{row.record_id}: {problem}")
+        found.records += 1
+        found.labels += sum(1 for index in labels if index is not None)
+    if waiting is not None:
+        found.problems.append("There are labels that belong to no record.")
+    problems = [*found.problems, *_against(release, found)]
     return Verification(
         ok=not problems,
-        records=records,
-        labels=labels,
-        digest=digest.hexdigest(),
+        records=found.records,
+        labels=found.labels,
+        digest=found.digest.hexdigest(),
         problems=tuple(problems[:LISTED]),
     )
 
 
-def _labels(release: Release) -> Iterator[dict[int | None, int]]:
-    """The labels of each record, in the records' order."""
+def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomputed) -> str:
+    """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
+    if body is None or sha256_hex(body) != row.sha256:
+        found.digest.update(b"\n")
+        return "the record does not match its checksum."
+    found.digest.update(body + b"\n")
+    try:
+        record = json.loads(body)
+        line = published_line(record)
+        own = (record["subset"], record["record_id"])
+        wanted: Labels = {None: (record["final_label"], record["final_kind"])}
+        for index, value in record["step_labels"].items():
+            wanted[int(index)] = (value, record["step_kinds"][index])
+        canonical = record_line(record) == body
+    except UNREADABLE:
+        return "the record cannot be read."
+    found.files.setdefault(file_name(row.subset), hashlib.sha256()).update(line)
+    if own != (row.subset, unescape(row.record_id)) or row.ordinal != found.records or not canonical:
+        return "the row does not match its record."
+    return "" if labels == wanted else "its labels differ from its record."
+
+
+def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
+    """(record's pk, labels) of every record that has any, in the records' order."""
     rows = (
         ReleaseLabel.objects.filter(release=release)
         .order_by("record__ordinal", "message_index")
-        .values_list("record_id", "message_index", "value")
+        .values_list("record_id", "message_index", "value", "kind")
         .iterator(chunk_size=2_000)
     )
-    current: int | None = None
-    gathered: dict[int | None, int] = {}
-    for record, index, value in rows:
-        if current is not None and record != current:
-            yield gathered
-            gathered = {}
-        current = record
-        gathered[index] = value
-    if current is not None:
-        yield gathered
+    for pk, group in groupby(rows, key=lambda row: row[0]):
+        yield pk, {index: (value, kind) for _, index, value, kind in group}
 
 
-def _against(release: Release, records: int, digest: str, files: dict[str, str]) -> list[str]:
+def _against(release: Release, found: Recomputed) -> list[str]:
     """Compare what was recomputed with what the release and its manifest say."""
     try:
         manifest = json.loads(release.manifest)
@@ -103,13 +137,23 @@ def _against(release: Release, records: int, digest: str, files: dict[str, str])
         return problems
     if canonical_json(manifest).decode() != release.manifest:
         problems.append("The manifest is not in its canonical form.")
-    said = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    checks = {
-        "The digest does not match.": digest == release.digest == manifest["digest"],
-        "The number of records does not match.": records == release.record_count == manifest["records"],
-        "The number of labels does not match.": release.label_count == manifest["labels"],
-        "The files' checksums do not match.": files == said,
-        "The version does not match.": (release.version, unescape(release.note))
-        == (manifest["version"], manifest["note"]),
-    }
+    try:
+        checks = _checks(release, manifest, found)
+    except UNREADABLE:
+        return ["The manifest cannot be read."]
     return problems + [problem for problem, holds in checks.items() if not holds]
+
+
+def _checks(release: Release, manifest: dict[str, Any], found: Recomputed) -> dict[str, bool]:
+    said = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+    files = {name: digest.hexdigest() for name, digest in found.files.items()}
+    own = (release.project.slug, release.version, release.number, unescape(release.note), release.created_at)
+    created_at = datetime.fromisoformat(manifest["created_at"])
+    stated = tuple(manifest[key] for key in ("project", "version", "number", "note"))
+    return {
+        "The digest does not match.": found.digest.hexdigest() == release.digest == manifest["digest"],
+        "The number of records does not match.": found.records == release.record_count == manifest["records"],
+        "The number of labels does not match.": found.labels == release.label_count == manifest["labels"],
+        "The files' checksums do not match.": files == said,
+        "The version does not match.": own == (*stated, created_at),
+    }
