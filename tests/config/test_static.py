@@ -1,0 +1,64 @@
+"""Collected files refer to each other by hashed names, so that browsers may keep them for ever."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import override_settings
+
+from config.static import in_comment
+
+HASHED_IMPORT = re.compile(r'^import [^;]*?from "\./[\w-]+\.[0-9a-f]{12}\.js";', re.MULTILINE)
+PLAIN_IMPORT = re.compile(r'^(?:import|export) [^;]*?from "\./[\w-]+\.js";', re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that collectstatic fills in production."""
+    folder = tmp_path_factory.mktemp("static")
+    storages = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
+    }
+    with override_settings(STATIC_ROOT=folder, STORAGES=storages):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    return folder
+
+
+def test_hashed_modules_import_hashed_modules(collected: Path) -> None:
+    scripts = sorted((collected / "frontend" / "js").glob("*.????????????.js"))
+    assert scripts
+    texts = {path.name: path.read_text(encoding="utf-8") for path in scripts}
+    assert any(HASHED_IMPORT.search(text) for text in texts.values())
+    assert [name for name, text in texts.items() if PLAIN_IMPORT.search(text)] == []
+
+
+def test_what_a_module_imports_is_there(collected: Path) -> None:
+    folder = collected / "frontend" / "js"
+    for script in folder.glob("*.????????????.js"):
+        for found in re.findall(r'from "\./([^"]+)"', script.read_text(encoding="utf-8")):
+            assert (folder / found).is_file(), f"{script.name} imports {found}"
+
+
+def test_every_file_has_a_compressed_copy(collected: Path) -> None:
+    styles = list((collected / "frontend").rglob("*.????????????.css"))
+    assert styles
+    assert [path.name for path in styles if not path.with_name(path.name + ".gz").exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('import("./a.js")', False),
+        (' * @param {import("./a.js").A} a', False),
+        ('/**\n * @param {import("./a.js").A} a', True),
+        ('/** x */ import("./a.js")', False),
+        ('// import("./a.js")', True),
+        ('const b = /** @type {import("./a.js").B} */ (c);', True),
+    ],
+)
+def test_comments_are_told_from_code(text: str, expected: bool) -> None:
+    assert in_comment(text, text.index("import(")) is expected
