@@ -1,0 +1,156 @@
+// @ts-check
+/**
+ * What the keys and buttons do.
+ */
+
+import { post, reasonOf } from "./api.js";
+import { announce, current, dispatch, go, page, reveal, saver, token, view, words } from "./desk.js";
+import { part, say } from "./dom.js";
+import { confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "./selectors.js";
+import { openNote } from "./view.js";
+
+/** @typedef {import("./labels.js").Key} Key */
+/** @typedef {import("./labels.js").Value} Value */
+
+let leaving = false;
+/** Whether the page is being left on purpose, with everything saved. */
+export const isLeaving = () => leaving;
+
+/** @param {Value} value */
+function label(value) {
+  dispatch({ type: "value", key: focused(current()), value });
+  go(current().focus + 1);
+}
+
+/** @param {boolean} [only]  the focused step alone */
+export function confirm(only = false) {
+  const positions = confirmable(current());
+  const count = only ? Number(positions[0] === current().focus) : positions.length;
+  if (!count) {
+    announce(words("nothing_to_confirm"));
+    return;
+  }
+  dispatch(only ? { type: "confirm", only } : { type: "confirm" });
+  announce(words("confirmed_n", { n: count }));
+  reveal();
+}
+
+/** @param {"undo" | "redo"} type */
+function travel(type) {
+  announce(dispatch({ type }) ? words("undone") : words("nothing_to_undo"));
+  reveal();
+}
+
+function otherRoot() {
+  const index = focused(current());
+  const { value, root } = labelAt(current(), index);
+  if (value !== -1) return;
+  const earlier = earlierRoots(current(), index).at(-1);
+  const chosen = root === index ? earlier : index;
+  if (chosen !== undefined) dispatch({ type: "root", key: index, root: chosen });
+}
+
+/** @param {Key} key @param {"unsure" | "flagged"} name */
+export function toggle(key, name) {
+  dispatch({ type: "edit", key, change: { [name]: !labelAt(current(), key)[name] } });
+}
+
+/** @param {Key} key */
+function judgeOf(key) {
+  return key === "outcome" ? view.outcome : view.steps.get(key)?.judge;
+}
+
+/** @param {Key} key @param {boolean} [shut] whether an open note may be shut */
+export function note(key, shut = false) {
+  const judge = judgeOf(key);
+  if (!judge) return;
+  const open = judge.note.hidden || !shut;
+  openNote(judge.note, judge.buttons.get("note"), open);
+  if (open) judge.note.focus();
+}
+
+function expand() {
+  const buttons = [...(view.steps.get(focused(current()))?.article.querySelectorAll("[data-unfold]") ?? [])];
+  const some = buttons.some((button) => button.getAttribute("aria-expanded") !== "true");
+  for (const button of buttons) {
+    const open = button.getAttribute("aria-expanded") === "true";
+    if (open !== some && button instanceof HTMLElement) button.click();
+  }
+}
+
+/** @param {string} id */
+function openDialog(id) {
+  const dialog = document.getElementById(id);
+  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+}
+
+/** @param {number | "outcome"} lacking */
+function goToMissing(lacking) {
+  const box = part(document, "missing", HTMLElement);
+  if (lacking === "outcome") {
+    say(box, words("missing_outcome"));
+    view.outcome.radios[0]?.focus();
+    return;
+  }
+  const proposed = current().results[lacking]?.proposal;
+  say(box, words(proposed ? "missing_confirm" : "missing_step", { n: lacking + 1 }));
+  go(lacking);
+}
+
+export async function submit() {
+  if (!current().open || leaving) return;
+  const lacking = missing(current());
+  if (lacking !== null) {
+    goToMissing(lacking);
+    return;
+  }
+  await saver.save();
+  const box = part(document, "missing", HTMLElement);
+  if (saver.pending()) {
+    say(box, words("wait"));
+    return;
+  }
+  const answer = await post(page.urls.submit, {}, token);
+  if (answer.ok) {
+    leave();
+    return;
+  }
+  const first = answer.data?.error?.details?.missing?.[0];
+  const position = current().places.findIndex((place) => place.index === first);
+  if (position >= 0) goToMissing(position);
+  else say(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+}
+
+export function leave() {
+  leaving = true;
+  window.location.assign(page.urls.done);
+}
+
+/** @type {Record<import("./keys.js").Action, () => unknown>} */
+export const ACTIONS = {
+  plus: () => label(1),
+  zero: () => label(0),
+  minus: () => label(-1),
+  confirm: () => confirm(),
+  clear: () => dispatch({ type: "value", key: focused(current()), value: null }),
+  root: otherRoot,
+  outcome_plus: () => dispatch({ type: "value", key: "outcome", value: 1 }),
+  outcome_zero: () => dispatch({ type: "value", key: "outcome", value: 0 }),
+  outcome_minus: () => dispatch({ type: "value", key: "outcome", value: -1 }),
+  next: () => go(current().focus + 1),
+  previous: () => go(current().focus - 1),
+  next_unlabelled() {
+    const position = nextUnlabelled(current(), current().focus);
+    if (position === null) announce(words("nothing_left"));
+    else go(position);
+  },
+  unsure: () => toggle(focused(current()), "unsure"),
+  flag: () => toggle(focused(current()), "flagged"),
+  note: () => note(focused(current())),
+  expand,
+  undo: () => travel("undo"),
+  redo: () => travel("redo"),
+  guidelines: () => openDialog("guidelines"),
+  submit,
+  help: () => openDialog("help"),
+};

@@ -1,0 +1,103 @@
+// @ts-check
+/**
+ * The desk everything stands on: the one state of the page, what changes it, and what is drawn and saved then.
+ */
+
+import { part, say } from "./dom.js";
+import { makeSaver } from "./saver.js";
+import { watch } from "./seen.js";
+import { focused } from "./selectors.js";
+import { initial, reduce } from "./state.js";
+import { makeView } from "./view.js";
+
+/** @typedef {import("./state.js").State} State */
+
+export const page = JSON.parse(document.getElementById("workbench-state")?.textContent ?? "{}");
+const csrf = document.querySelector('input[name="csrfmiddlewaretoken"]');
+export const token = csrf instanceof HTMLInputElement ? csrf.value : "";
+
+let state = initial(page);
+/** @returns {State} */
+export const current = () => state;
+
+export const view = makeView(page);
+export const { words } = view;
+const live = part(document, "live", HTMLElement);
+const banner = part(document, "banner", HTMLElement);
+const saveBadge = part(document, "save", HTMLElement);
+const bar = document.querySelector(".bar");
+/** @type {() => void} */
+let lookAgain = () => {};
+
+export const saver = makeSaver({
+  get: () => state,
+  set(next) {
+    state = next;
+    show();
+  },
+  tell,
+  url: page.urls.labels,
+  csrf: token,
+});
+
+export function show() {
+  view.draw(state);
+  lookAgain();
+}
+
+/**
+ * @param {import("./state.js").Action} action
+ * @returns {boolean} whether it changed anything
+ */
+export function dispatch(action) {
+  const next = reduce(state, action);
+  if (next === state) return false;
+  state = next;
+  show();
+  if (state.dirty.size) void saver.save();
+  return true;
+}
+
+/**
+ * @param {import("./saver.js").Status} status
+ * @param {string} reason
+ */
+function tell(status, reason) {
+  saveBadge.dataset.status = status;
+  say(saveBadge, status === "saved" ? words("saved") : status === "saving" ? words("saving") : words("unsaved"));
+  const trouble = status === "saved" || status === "saving" ? "" : words(status, { reason });
+  if (status !== "saving") say(banner, trouble);
+  if (status === "closed") dispatch({ type: "close" });
+}
+
+/** @param {string} text */
+export function announce(text) {
+  live.textContent = text;
+}
+
+/** Bring the focused step into view and give it the keyboard. */
+export function reveal() {
+  const article = view.steps.get(focused(state))?.article;
+  if (!article) return;
+  article.focus({ preventScroll: true });
+  const top = bar instanceof HTMLElement ? bar.getBoundingClientRect().bottom : 0;
+  const box = article.getBoundingClientRect();
+  if (box.top < top || box.bottom > window.innerHeight) article.scrollIntoView({ block: "start" });
+}
+
+/** @param {number} position */
+export function go(position) {
+  dispatch({ type: "focus", position });
+  reveal();
+}
+
+/** Watch which proposals come on screen, from now on. */
+export function watchProposals() {
+  lookAgain = watch({
+    elements: new Map([...view.steps].map(([index, { article }]) => [index, article])),
+    wanted: (index) =>
+      !state.seen.has(index) && state.results.some((step) => step.message_index === index && step.proposal !== null),
+    seen: (index) => dispatch({ type: "seen", index }),
+    covered: () => (bar instanceof HTMLElement ? bar.getBoundingClientRect().bottom : 0),
+  });
+}

@@ -1,0 +1,48 @@
+// @ts-check
+/** The list of keys, made from the table of keys. */
+
+import { make, part } from "./dom.js";
+import { BINDINGS, caps, shortcut } from "./keys.js";
+
+/**
+ * @param {(name: string) => string} words
+ */
+export function drawHelp(words) {
+  const groups = /** @type {const} */ (["label", "move", "mark", "rest"]);
+  part(document, "keys", HTMLElement).replaceChildren(
+    ...groups.map((group) =>
+      make(
+        "section",
+        { class: "keys__group" },
+        make("h3", {}, words(`group_${group}`)),
+        make(
+          "dl",
+          {},
+          ...BINDINGS.filter((binding) => binding.group === group).flatMap(({ id }) => [
+            make("dt", {}, ...capsOf(id)),
+            make("dd", {}, words(`key_${id}`)),
+          ]),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {import("./keys.js").Action} id */
+function capsOf(id) {
+  return caps(id).flatMap((together, i) => [
+    ...(i ? [" "] : []),
+    make("span", { class: "keys__press" }, ...together.map((cap) => make("kbd", {}, cap))),
+  ]);
+}
+
+/** Tell assistive technology the keys of the page's own buttons. */
+export function nameShortcuts() {
+  for (const [selector, id] of /** @type {const} */ ([
+    ['[data-do="submit"]', "submit"],
+    ['[data-dialog="help"]', "help"],
+    ['[data-dialog="guidelines"]', "guidelines"],
+  ])) {
+    document.querySelector(selector)?.setAttribute("aria-keyshortcuts", shortcut(id));
+  }
+}
