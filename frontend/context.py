@@ -22,7 +22,8 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
     def choices() -> list[dict[str, Any]]:
         return [
-            {"value": value, "title": title, "current": value == present} for value, title in User.Theme.choices
+            {"value": value, "title": title, "current": value == present}
+            for value, title in User.Theme.choices
         ]
 
     return {"shell": {"theme": present, "themes": SimpleLazyObject(choices)}}

@@ -1,4 +1,4 @@
-"""Our icons: strokes on a 16 × 16 grid, as path data. Decoration only, never the sole carrier of a meaning."""
+"""Our icons: strokes on a 16 × 16 grid, as path data. Decoration, never the sole carrier of a meaning."""
 
 from typing import Final
 
@@ -9,7 +9,8 @@ ICONS: Final[dict[str, str]] = {
     "check": "m3 8.5 3.5 3.5L13 4.5",
     "copy": "M6 5.5h7v8H6zM4 10.5H3v-8h7v1",
     "download": "M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11",
-    "guidelines": "M8 4C6.5 3 4.5 2.7 2 3v9.5c2.5-.3 4.5 0 6 1 1.5-1 3.5-1.3 6-1V3c-2.5-.3-4.5 0-6 1zM8 4v9.5",
+    "guidelines": "M8 4C6.5 3 4.5 2.7 2 3v9.5c2.5-.3 4.5 0 6 1 1.5-1 3.5-1.3"
+    " 6-1V3c-2.5-.3-4.5 0-6 1zM8 4v9.5",
     "import": "M8 10.5V2.5M4.5 6 8 2.5 11.5 6M2.5 13.5h11",
     "members": "M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c0-2.5 2-4 4.5-4s4.5 1.5 4.5 4"
     "M10.5 3.2a2.5 2.5 0 0 1 0 4.6M12 9.8c1.6.5 2.5 1.9 2.5 3.7",
@@ -18,7 +19,8 @@ ICONS: Final[dict[str, str]] = {
     "plus": "M8 3v10M3 8h10",
     "previous": "m10 3-5 5 5 5",
     "releases": "m2.5 5 5.5-2.5L13.5 5v6L8 13.5 2.5 11zM2.5 5 8 7.5 13.5 5M8 7.5v6",
-    "settings": "M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6M10 6.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM6 13.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
+    "settings": "M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6M10 6.5a2 2 0 1 0 0-4 2 2 0 0 0 0"
+    " 4zM6 13.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
     "theme": "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 2v12M8 5l4.5-1M8 8h6M8 11l4.5 1",
     "trajectories": "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01",
     "user": "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c0-3 2.5-4.5 5.5-4.5s5.5 1.5 5.5 4.5",

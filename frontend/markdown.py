@@ -36,7 +36,7 @@ def _render(text: str) -> str:
 
 
 def render(text: str) -> CleanHtml:
-    """`text` as HTML: no raw HTML, no images (nothing is fetched from another host), http(s) and mail links only.
+    """`text` as HTML: no raw HTML, no images (nothing comes from another host), http(s) and mail links only.
 
     Cached by the text itself, because a long text takes a quarter of a second.
     """

@@ -15,7 +15,7 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a body, or one parameter. `name` holds dots for nested fields, `[]` for items of a list."""
+    """One field of a body, or one parameter. In `name`, dots lead into objects and `[]` into lists."""
 
     name: str
     type: str

@@ -80,7 +80,11 @@ data = [
     page(PROJECT + "import/<int:pk>/abandon/", imports.abandon, "import-abandon"),
     page(PROJECT + "trajectories/", trajectories.trajectories, "trajectories"),
     page(PROJECT + "trajectories/<int:pk>/", trajectories.trajectory, "trajectory"),
-    page("trajectories/<int:pk>/images/<int:message>/<int:part>/", workbench.trajectory_image, "trajectory-image"),
+    page(
+        "trajectories/<int:pk>/images/<int:message>/<int:part>/",
+        workbench.trajectory_image,
+        "trajectory-image",
+    ),
 ]
 
 labelling = [

@@ -201,14 +201,10 @@ def extents(trajectories: Iterable[Trajectory]) -> dict[int, Extent]:
     wanted = [row.pk for row in trajectories]
     where = {"assignment__trajectory__in": wanted, "assignment__state": AssignmentState.SUBMITTED}
     steps: dict[int, int] = dict.fromkeys(wanted, 0)
-    spread = {"low": Min("value"), "high": Max("value")}
-    by_step = (
-        Label.objects.filter(**where).values("assignment__trajectory", "step").annotate(**spread).order_by()
-    )
-    for row in by_step:
-        steps[row["assignment__trajectory"]] += row["low"] != row["high"]
-    by_outcome = (
-        OutcomeLabel.objects.filter(**where).values("assignment__trajectory").annotate(**spread).order_by()
-    )
-    outcomes = {row["assignment__trajectory"] for row in by_outcome if row["low"] != row["high"]}
+    of_steps = Label.objects.filter(**where).order_by().values_list("assignment__trajectory", "step")
+    for pk, _step, low, high in of_steps.annotate(low=Min("value"), high=Max("value")):
+        steps[pk] += low != high
+    of_outcomes = OutcomeLabel.objects.filter(**where).order_by().values_list("assignment__trajectory")
+    spreads = of_outcomes.annotate(low=Min("value"), high=Max("value"))
+    outcomes = {pk for pk, low, high in spreads if low != high}
     return {pk: Extent(count, pk in outcomes) for pk, count in steps.items()}

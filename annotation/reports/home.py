@@ -1,4 +1,4 @@
-"""What is waiting for a person, project by project. The number of queries does not depend on how many there are."""
+"""What is waiting for a person, project by project, in a number of queries that does not depend on theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from annotation.core.vocabulary import (
     Role,
     TrajectoryState,
 )
-from annotation.models import Adjudication, Assignment, Exposure, ImportFile, Membership, Project, Trajectory, User
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Exposure,
+    ImportFile,
+    Membership,
+    Project,
+    Trajectory,
+    User,
+)
 
 OPEN_SHOWN = 5
 PROJECTS_SHOWN = 30
@@ -28,8 +37,8 @@ UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.
 class Waiting:
     """One project on the home page: what this person can do in it now.
 
-    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators, `disputes` (cases nobody
-    has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
+    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
+    nobody has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
     """
 
     project: Project
@@ -66,7 +75,7 @@ def waiting_for(user: User) -> list[Waiting]:
             roles.add(Role.ADMIN)
         cards[project.pk] = Waiting(project=project, roles=frozenset(roles))
         if member is not None:
-            cards[project.pk].can_claim = member.is_annotator and member.has_work  # type: ignore[attr-defined]
+            cards[project.pk].can_claim = member.is_annotator and bool(getattr(member, "has_work", False))
     _own_work(user, cards)
     _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
     _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
@@ -94,7 +103,7 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
 def can_claim(user: User, project: Project) -> bool:
     """Whether something in a project is free for this person to label. One query."""
     row = _memberships(user, [project]).first()
-    return row is not None and row.is_annotator and row.has_work
+    return row is not None and row.is_annotator and bool(getattr(row, "has_work", False))
 
 
 def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
@@ -147,5 +156,5 @@ def _for_admins(user: User, cards: dict[int, Waiting]) -> None:
     for pk, counts in states.items():
         cards[pk].counts = counts
     running = policies.visible(user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED))
-    for row in running.select_related("subset").defer("errors"):
-        cards[row.project_id].imports.append(row)
+    for source in running.select_related("subset").defer("errors"):
+        cards[source.project_id].imports.append(source)

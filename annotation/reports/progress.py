@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Case, Count, F, Max, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, Max, Sum, Value, When
 
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, Membership, Project, Subset, Trajectory
@@ -70,15 +71,16 @@ def progress(*, actor: Actor, project: Project) -> Progress:
         pk: Counts(name) for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
     }
     everything = Counts("")
-    for row in _states(project):
-        for counts in (named[row["subset"]], everything):
-            counts.by_state[row["where"]] += row["n"]
-            counts.steps += row["steps"]
+    for subset, where, trajectories, steps in _states(project):
+        for counts in (named[subset], everything):
+            counts.by_state[where] += trajectories
+            counts.steps += steps
     subsets = sorted((counts for counts in named.values() if counts.total), key=lambda counts: counts.name)
     return Progress(subsets=subsets, all=everything, team=_team(project))
 
 
-def _states(project: Project) -> QuerySet[Trajectory, dict[str, int]]:
+def _states(project: Project) -> Iterable[tuple[int, str, int, int]]:
+    """(subset pk, state, trajectories, steps) for every state that occurs."""
     where = Case(
         When(
             state=TrajectoryState.LABELLING.value,
@@ -87,8 +89,8 @@ def _states(project: Project) -> QuerySet[Trajectory, dict[str, int]]:
         ),
         default=F("state"),
     )
-    rows = Trajectory.objects.filter(project=project, live=True).annotate(where=where)
-    return rows.values("subset", "where").annotate(n=Count("pk"), steps=Sum("step_count")).order_by()
+    rows = Trajectory.objects.filter(project=project, live=True).annotate(where=where).order_by()
+    return rows.values_list("subset", "where").annotate(n=Count("pk"), all_steps=Sum("step_count"))
 
 
 def _team(project: Project) -> list[Work]:

@@ -36,7 +36,9 @@ def candidate(*, actor: Actor, project: Project) -> Candidate:
     resolved = sum(states.get(state, 0) for state in RESOLVED)
     where = {"trajectory__project": project, "trajectory__live": True, "trajectory__state__in": RESOLVED}
     labels = dict(Consensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk")))
-    outcomes = dict(OutcomeConsensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk")))
+    outcomes = dict(
+        OutcomeConsensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk"))
+    )
     return Candidate(
         records=resolved,
         left_out=sum(states.values()) - resolved,

@@ -7,8 +7,10 @@ from django import forms
 from annotation.core.errors import Invalid
 
 
-def add_errors(form: forms.Form | forms.BaseForm, error: Invalid, names: Mapping[str, str] | None = None) -> None:
-    """Put a service's refusal where it belongs: on its fields, or above the form. `names` maps theirs to ours."""
+def add_errors(
+    form: forms.Form | forms.BaseForm, error: Invalid, names: Mapping[str, str] | None = None
+) -> None:
+    """Put a service's refusal on its fields, or above the form. `names` maps its field names to ours."""
     placed = False
     for name, why in error.fields.items():
         field = (names or {}).get(name, name)
@@ -16,4 +18,6 @@ def add_errors(form: forms.Form | forms.BaseForm, error: Invalid, names: Mapping
             form.add_error(field, why)
             placed = True
     if not placed:
-        form.add_error(None, " ".join([error.message, *error.fields.values()]) if error.fields else error.message)
+        form.add_error(
+            None, " ".join([error.message, *error.fields.values()]) if error.fields else error.message
+        )

@@ -13,7 +13,9 @@ from annotation.models import User
 @cache
 def zones() -> list[tuple[str, str]]:
     """The IANA zones people choose from: those with a place in their name, and UTC."""
-    names = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix")))
+    names = sorted(
+        name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix"))
+    )
     return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in names)]
 
 
@@ -51,7 +53,9 @@ class TokenForm(forms.Form):
 class JoinForm(forms.Form):
     """The account that an invitation makes."""
 
-    username = forms.CharField(label=_("User name"), max_length=150, widget=forms.TextInput({"autocomplete": "username"}))
+    username = forms.CharField(
+        label=_("User name"), max_length=150, widget=forms.TextInput({"autocomplete": "username"})
+    )
     display_name = forms.CharField(
         label=_("Name"), max_length=120, required=False, widget=forms.TextInput({"autocomplete": "name"})
     )

@@ -35,11 +35,15 @@ class ManyFilesField(forms.FileField):
 class ImportForm(forms.Form):
     """Files to import into one subset, or each into the one named after it."""
 
-    files = ManyFilesField(
-        label=_("Files"), help_text=_("One record a line (JSONL), or a JSON list. Several files are imported one by one.")
+    file = ManyFilesField(
+        label=_("Files"),
+        help_text=_("One record a line (JSONL), or a JSON list. Several files are imported one by one."),
     )
     subset = forms.SlugField(
-        label=_("Subset"), max_length=64, required=False, help_text=_("Left empty, each file’s own name is used.")
+        label=_("Subset"),
+        max_length=64,
+        required=False,
+        help_text=_("Left empty, each file’s own name is used."),
     )
     format = forms.ChoiceField(label=_("Format"), required=False)
     policy_models = forms.CharField(
@@ -52,7 +56,9 @@ class ImportForm(forms.Form):
     replace = forms.BooleanField(
         label=_("Replace records whose content has changed"),
         required=False,
-        help_text=_("Otherwise such a record is refused by name. A record that has labels is never replaced."),
+        help_text=_(
+            "Otherwise such a record is refused by name. A record that has labels is never replaced."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -68,6 +74,8 @@ class ImportForm(forms.Form):
                 continue
             match = _LINE.match(line)
             if match is None:
-                raise forms.ValidationError(_("“%(line)s” is not of the form index=name."), params={"line": line[:80]})
+                raise forms.ValidationError(
+                    _("“%(line)s” is not of the form index=name."), params={"line": line[:80]}
+                )
             names[int(match[1])] = match[2][:120]
         return names

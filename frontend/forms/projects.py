@@ -25,12 +25,16 @@ class SettingsForm(forms.Form):
         min_value=1,
         max_value=MAX_ANNOTATORS,
         initial=2,
-        help_text=_("Exactly so many people label each trajectory. Fixed as soon as the first one is claimed."),
+        help_text=_(
+            "Exactly so many people label each trajectory. Fixed as soon as the first one is claimed."
+        ),
     )
     suggestion_policy = forms.ChoiceField(
         label=_("Annotators see suggestions"), choices=POLICIES, initial=SuggestionPolicy.AFTER_LABEL.value
     )
-    show_reference_answer = forms.BooleanField(label=_("Annotators see the reference answer"), required=False, initial=True)
+    show_reference_answer = forms.BooleanField(
+        label=_("Annotators see the reference answer"), required=False, initial=True
+    )
     show_reward_hints = forms.BooleanField(
         label=_("Annotators see reward hints"),
         required=False,
@@ -64,7 +68,9 @@ class GuidelinesForm(forms.Form):
         strip=False,
         max_length=200_000,
         widget=forms.Textarea({"rows": 24, "class": "mono", "spellcheck": "true"}),
-        help_text=_("Markdown. Saving puts a new version in force; every assignment notes the version it began with."),
+        help_text=_(
+            "Markdown. Saving puts a new version in force; every assignment notes the version it began with."
+        ),
     )
 
 
@@ -87,7 +93,9 @@ class InviteForm(RolesForm):
     """An invitation by link, or by mail."""
 
     email = forms.EmailField(
-        label=_("E-mail address"), required=False, help_text=_("Leave it empty for a link that you hand over yourself.")
+        label=_("E-mail address"),
+        required=False,
+        help_text=_("Leave it empty for a link that you hand over yourself."),
     )
     field_order = ("email",)
 

@@ -10,7 +10,9 @@ class FreezeForm(forms.Form):
     version = forms.CharField(
         label=_("Version"), max_length=40, help_text=_("Letters, digits, dots, hyphens; for example 1.0.")
     )
-    note = forms.CharField(label=_("Note"), required=False, max_length=20_000, widget=forms.Textarea({"rows": 3}))
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=20_000, widget=forms.Textarea({"rows": 3})
+    )
 
 
 class WithdrawForm(forms.Form):

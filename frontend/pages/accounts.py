@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, views
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -38,7 +38,12 @@ def remember_theme(response: HttpResponse, theme: str) -> HttpResponse:
     """Keep the theme in a cookie, which also serves people who are not signed in."""
     if theme in User.Theme.values and theme:
         response.set_cookie(
-            THEME_COOKIE, theme, max_age=YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
+            THEME_COOKIE,
+            theme,
+            max_age=YEAR,
+            samesite="Lax",
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
         )
     else:
         response.delete_cookie(THEME_COOKIE, samesite="Lax")
@@ -52,7 +57,7 @@ class SignIn(views.LoginView):
     redirect_authenticated_user = True
     extra_context = {"mail": settings.MAIL_ENABLED}
 
-    def form_valid(self, form: object) -> HttpResponseBase:
+    def form_valid(self, form: object) -> HttpResponse:
         """Bring the person's own theme along."""
         response = super().form_valid(form)  # type: ignore[arg-type]
         theme = getattr(self.request.user, "theme", "")
@@ -128,7 +133,11 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             user, _membership = projects.accept_invitation(
                 secret=token,
                 user=known,
-                **({} if known else {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}),
+                **(
+                    {}
+                    if known
+                    else {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}
+                ),
             )
         except Invalid as error:
             add_errors(form, error)

@@ -48,7 +48,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         "adjudication",
         page=page,
         rows=[
-            {"trajectory": trajectory, "case": None if tab == "waiting" else row, "extent": extents[trajectory.pk]}
+            {
+                "trajectory": trajectory,
+                "case": None if tab == "waiting" else row,
+                "extent": extents[trajectory.pk],
+            }
             for row, trajectory in zip(page, shown, strict=True)
         ],
         tab=tab,
@@ -105,7 +109,9 @@ def _number(request: HttpRequest, name: str) -> int | None:
     try:
         return int(text[:12])
     except ValueError as error:
-        raise Invalid(_("This is not a whole number."), fields={name: _("This is not a whole number.")}) from error
+        raise Invalid(
+            _("This is not a whole number."), fields={name: _("This is not a whole number.")}
+        ) from error
 
 
 @require_POST
@@ -129,7 +135,9 @@ def decide(request: HttpRequest, pk: int) -> HttpResponse:
     except TristepError as error:
         if not wants_json:
             raise
-        return JsonResponse({"error": {"code": error.code, "message": error.message}}, status=status_of(error))
+        return JsonResponse(
+            {"error": {"code": error.code, "message": error.message}}, status=status_of(error)
+        )
     if wants_json:
         return JsonResponse({"value": decision.value, "version": decision.version})
     here = "outcome" if index is None else f"m{index}"

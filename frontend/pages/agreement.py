@@ -36,7 +36,10 @@ def _matrix(confusion: Any) -> dict[str, Any]:
     counts = [[int(count) for count in row] for row in confusion]
     return {
         "signs": [SIGNS[value] for value in VALUES],
-        "axis": [{"sign": SIGNS[value], "at": CELL + CELL // 2 + index * CELL} for index, value in enumerate(VALUES)],
+        "axis": [
+            {"sign": SIGNS[value], "at": CELL + CELL // 2 + index * CELL}
+            for index, value in enumerate(VALUES)
+        ],
         "rows": [
             {"sign": SIGNS[value], "counts": row, "sum": sum(row), "y": CELL + index * CELL}
             for index, (value, row) in enumerate(zip(VALUES, counts, strict=True))
@@ -69,7 +72,7 @@ def _part(part: report.Part, people: dict[int, str]) -> dict[str, Any]:
 
 
 def _undefined(parts: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """(what, why) for every figure of a subset that is undefined; subsets with the same reason share a line."""
+    """(what, why) for every figure of a subset that is undefined; one line a reason."""
     why: dict[str, list[str]] = {}
     for part in parts:
         lacking = [row for row in part["figures"] if row["measure"].value is None]

@@ -110,7 +110,7 @@ def person(request: HttpRequest) -> User:
 
 
 def open_project(request: HttpRequest, slug: str, verb: str = "project.view") -> ProjectPage:
-    """The project of that slug for this person: 404 when it is not theirs to see, Denied without the role. 2 queries."""
+    """The project of that slug: 404 when it may not be seen, Denied without the role. Two queries."""
     project = get_object_or_404(policies.visible(request.user, Project.objects.all()), slug=slug)
     return page_of(request, project, verb)
 

@@ -39,7 +39,9 @@ def status_of(error: errors.TristepError) -> int:
 def page(request: HttpRequest, status: int, sentence: str, **context: Any) -> HttpResponse:
     """One calm page with a status, one sentence and a way on."""
     known = {"status": status, "title": TITLES.get(status, TITLES[400]), "sentence": sentence, **context}
-    return HttpResponse(loader.render_to_string("frontend/errors/problem.html", known, request), status=status)
+    return HttpResponse(
+        loader.render_to_string("frontend/errors/problem.html", known, request), status=status
+    )
 
 
 def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
@@ -61,7 +63,9 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404; the same whether a thing does not exist or is not for this person to see."""
     return page(
-        request, 404, gettext("The address is wrong, the thing is gone, or it is not for your account to see.")
+        request,
+        404,
+        gettext("The address is wrong, the thing is gone, or it is not for your account to see."),
     )
 
 

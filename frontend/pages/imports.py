@@ -76,17 +76,21 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     queued: list[ImportFile] = []
     if form.is_valid():
-        for file in form.cleaned_data["files"]:
+        for file in form.cleaned_data["file"]:
             try:
                 queued.append(_receive(opened, file, form.cleaned_data))
             except Invalid as error:
-                form.add_error("files", f"{file.name}: {error.message}")
+                form.add_error("file", f"{file.name}: {error.message}")
     if queued:
-        messages.success(request, _("Uploaded: %(names)s.") % {"names": ", ".join(row.filename for row in queued)})
+        messages.success(
+            request, _("Uploaded: %(names)s.") % {"names": ", ".join(row.filename for row in queued)}
+        )
     if form.errors:
         if request.accepts("text/html"):
             return _page(opened, form)
-        return JsonResponse({"errors": [str(why) for whys in form.errors.values() for why in whys]}, status=400)
+        return JsonResponse(
+            {"errors": [str(why) for whys in form.errors.values() for why in whys]}, status=400
+        )
     target = (
         reverse("frontend:import-detail", args=[slug, queued[0].pk])
         if len(queued) == 1
@@ -111,7 +115,9 @@ def _status(row: ImportFile) -> dict[str, Any]:
 def status(request: HttpRequest, slug: str) -> JsonResponse:
     """The progress of the imports asked for by id, as JSON for the script on the page."""
     opened = open_project(request, slug, VERB)
-    wanted = [int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19]
+    wanted = [
+        int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19
+    ]
     rows = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
     shown = rows.only("pk", "state", "progress_done", "progress_total", "project")
     return JsonResponse({"imports": [_status(row) for row in shown]})

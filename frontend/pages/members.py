@@ -29,7 +29,9 @@ VERB = "members.change"
 def _page(
     opened: ProjectPage, *, invite: InviteForm | None = None, add: AddMemberForm | None = None, **extra: Any
 ) -> HttpResponse:
-    members = Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
+    members = (
+        Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
+    )
     waiting = Invitation.objects.filter(
         project=opened.project, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )
@@ -64,7 +66,9 @@ def add(request: HttpRequest, slug: str) -> HttpResponse:
         roles = dict(form.cleaned_data)
         user = people.person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
         if user is None:
-            form.add_error("username", _("There is no account with this user name; invite the person instead."))
+            form.add_error(
+                "username", _("There is no account with this user name; invite the person instead.")
+            )
         elif Membership.objects.filter(project=opened.project, user=user).exists():
             form.add_error("username", _("This person is a member already; change their roles in the list."))
         else:
@@ -83,7 +87,9 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if "remove" in request.POST:
         projects.remove_member(actor=opened.user, membership=membership)
         messages.success(request, _("%(name)s is not a member any more.") % {"name": membership.user})
-        return redirect("frontend:members" if membership.user_id != opened.user.pk else "frontend:project", slug)
+        return redirect(
+            "frontend:members" if membership.user_id != opened.user.pk else "frontend:project", slug
+        )
     form = RolesForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("A member needs at least one role. Nothing was changed."))

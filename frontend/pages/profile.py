@@ -40,7 +40,12 @@ def _page(
         "secret": secret,
         "now": timezone.now(),
     }
-    return render(request, "frontend/accounts/profile.html", context, status=400 if form.errors or token_form.errors else 200)
+    return render(
+        request,
+        "frontend/accounts/profile.html",
+        context,
+        status=400 if form.errors or token_form.errors else 200,
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -80,7 +85,9 @@ def token_create(request: HttpRequest) -> HttpResponse:
 @require_POST
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """End a token at once."""
-    token = get_object_or_404(policies.visible(cast(User, request.user), ApiToken.objects.select_related("user")), pk=pk)
+    token = get_object_or_404(
+        policies.visible(cast(User, request.user), ApiToken.objects.select_related("user")), pk=pk
+    )
     accounts.revoke_token(actor=cast(User, request.user), token=token)
     messages.success(request, _("The token “%(name)s” is revoked.") % {"name": token.name})
     return redirect("frontend:profile")

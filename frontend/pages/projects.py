@@ -44,7 +44,9 @@ def create(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("The project is made. Import trajectories, then invite annotators."))
             return redirect("frontend:project", project.slug)
-    return render(request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200)
+    return render(
+        request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -141,7 +143,9 @@ def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
 def audit(request: HttpRequest, slug: str) -> HttpResponse:
     """Who did what, newest first."""
     opened = open_project(request, slug, "audit.view")
-    rows = policies.visible(opened.user, AuditEvent.objects.filter(project=opened.project)).select_related("actor")
+    rows = policies.visible(opened.user, AuditEvent.objects.filter(project=opened.project)).select_related(
+        "actor"
+    )
     page = paginate(request, rows)
     events = [{"row": row, **describe(row)} for row in page]
     return opened.render("projects/audit.html", "audit", page=page, events=events)

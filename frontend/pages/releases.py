@@ -37,7 +37,9 @@ SAID = (
 
 
 def _rows(opened: ProjectPage) -> Any:
-    found = Release.objects.filter(project=opened.project).select_related("project", "created_by", "withdrawal")
+    found = Release.objects.filter(project=opened.project).select_related(
+        "project", "created_by", "withdrawal"
+    )
     return policies.visible(opened.user, found)
 
 
@@ -60,7 +62,9 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """All releases of a project, newest first."""
     opened = open_project(request, slug, VERB)
     page = paginate(request, _rows(opened).order_by("-number"))
-    return opened.render("results/releases.html", "releases", page=page, may_freeze=opened.may("release.freeze"))
+    return opened.render(
+        "results/releases.html", "releases", page=page, may_freeze=opened.may("release.freeze")
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -110,7 +114,9 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
             {"name": name, "records": part["records"], "counts": distribution(part["label_distribution"])}
             for name, part in manifest["subsets"].items()
         ],
-        agreement=[{"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID],
+        agreement=[
+            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID
+        ],
         may_withdraw=opened.may("release.withdraw"),
         **extra,
     )
@@ -150,7 +156,7 @@ def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 @require_GET
 def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
-    """One file of the export: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or `manifest.json`."""
+    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or `manifest.json`."""
     opened = open_project(request, slug, VERB)
     row = get_object_or_404(_rows(opened), version=version)
     if name == "manifest.json":

@@ -23,9 +23,13 @@ VERB = "trajectory.list"
 MAX_SEARCH = 200
 
 
-def _filtered(rows: QuerySet[Trajectory], request: HttpRequest) -> tuple[QuerySet[Trajectory], dict[str, str]]:
+def _filtered(
+    rows: QuerySet[Trajectory], request: HttpRequest
+) -> tuple[QuerySet[Trajectory], dict[str, str]]:
     """The rows that fit the query string, and what it asked for."""
-    asked = {name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("subset", "state", "model", "q")}
+    asked = {
+        name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("subset", "state", "model", "q")
+    }
     asked = {name: value.replace("\x00", "") for name, value in asked.items()}
     if asked["subset"]:
         rows = rows.filter(subset__name=asked["subset"])
@@ -70,7 +74,9 @@ def _asks_first(opened: ProjectPage, trajectory: Trajectory) -> bool:
 def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One trajectory with its labels. Seeing them is noted; an admin who also labels is asked first."""
     opened = open_project(request, slug, VERB)
-    found = Trajectory.objects.filter(project=opened.project).select_related("project", "subset", "task", "source")
+    found = Trajectory.objects.filter(project=opened.project).select_related(
+        "project", "subset", "task", "source"
+    )
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     sealed = not policies.sight(opened.user, row).others_labels
     asks = not sealed and request.method == "GET" and _asks_first(opened, row)
