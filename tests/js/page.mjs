@@ -1,0 +1,86 @@
+// @ts-check
+/** A page to test with: steps at the message indexes 2, 4, 6 …, nothing labelled. */
+
+import { initial, reduce } from "../../frontend/static/frontend/js/state.js";
+
+/** @typedef {import("../../frontend/static/frontend/js/state.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/state.js").Action} Action */
+
+const BARE = {
+  value: null,
+  source: null,
+  root: null,
+  root_pinned: false,
+  closes: "",
+  unsure: false,
+  flagged: false,
+  note: "",
+  reason: "",
+  version: 0,
+};
+
+/**
+ * @param {number} count
+ * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean}} [options]
+ */
+export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
+  return initial({
+    open,
+    rules: { suspend_on_user_turn: false, carry_forward: false, ...rules },
+    steps: Array.from({ length: count }, (_, i) => ({
+      ...BARE,
+      message_index: 2 * i + 2,
+      ordinal: i,
+      after_user_turn: false,
+      ...steps[2 * i + 2],
+    })),
+    outcome: { ...BARE, ...outcome },
+  });
+}
+
+/**
+ * @param {State} state
+ * @param {...Action} actions
+ * @returns {State}
+ */
+export const after = (state, ...actions) => actions.reduce(reduce, state);
+
+/** What every step shows: "+1", "0", "-1", a proposal as "?-1@2", a fill as "~-1@2", nothing as ".". @param {State} state */
+export function shown(state) {
+  return state.results
+    .map(({ value, source, root, proposal }) => {
+      if (proposal) return `?${proposal.value}${proposal.root === null ? "" : `@${proposal.root}`}`;
+      if (value === null) return ".";
+      return `${source === "propagated" ? "~" : ""}${value}${root === null ? "" : `@${root}`}`;
+    })
+    .join(" ");
+}
+
+/**
+ * What a server would answer that stores everything it is sent: the labels as the page has them, new versions.
+ * @param {State} state
+ * @param {import("../../frontend/static/frontend/js/queue.js").Batch} batch
+ * @param {Record<string, object>} [refused] results by message index (or "outcome") that are not "saved"
+ */
+export function answer(state, batch, refused = {}) {
+  const changes = /** @type {any[]} */ (batch.body.changes);
+  /** @param {string} key */
+  const change = (key) => changes.find((one) => String(one.message_index ?? "outcome") === key);
+  const version = (/** @type {any} */ key) =>
+    (state.versions.get(key) ?? 0) + (change(String(key)) && !refused[String(key)] ? 1 : 0);
+  return {
+    results: changes.map((one) => ({
+      target: one.target,
+      message_index: one.message_index,
+      status: "saved",
+      reason: "",
+      ...refused[String(one.message_index ?? "outcome")],
+    })),
+    labels: state.places.map(({ index }) => ({
+      ...(refused[String(index)] ? BARE : (change(String(index)) ?? state.labels.get(index))),
+      message_index: index,
+      version: version(index),
+    })),
+    outcome: { ...(change("outcome") ?? state.labels.get("outcome")), version: version("outcome") },
+  };
+}
