@@ -14,6 +14,8 @@ import sys
 from typing import Any
 
 import django
+from django.core.management.base import CommandError
+from django.db import DatabaseError
 
 
 def say(sentence: str) -> None:
@@ -49,7 +51,12 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     django.setup()
-    json.dump({"accounts": prepare(known_passwords=options.known_passwords)}, sys.stdout)
+    try:
+        accounts = prepare(known_passwords=options.known_passwords)
+    except (CommandError, DatabaseError) as error:
+        say(f"{type(error).__name__}: {error}")
+        return 1
+    json.dump({"accounts": accounts}, sys.stdout)
     return 0
 
 

@@ -55,6 +55,40 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
     return made
 
 
+def well_known() -> list[dict[str, str]]:
+    """The demo's accounts whose passwords everybody can read in this file, as `load` describes them."""
+    plan = _read(FOLDER / "project.json")
+    people = User.objects.in_bulk(
+        [account["username"] for account in plan["accounts"]], field_name="username"
+    )
+    return [
+        _described(account, _known_password(account["username"]))
+        for account in plan["accounts"]
+        if (user := people.get(account["username"])) and user.check_password(_known_password(user.username))
+    ]
+
+
+def replace_well_known() -> list[dict[str, str]]:
+    """Give those accounts random passwords, before a server that others reach lets them in."""
+    return [
+        account
+        | {
+            "password": accounts.replace_password(
+                actor=OPERATOR, user=User.objects.get(username=account["username"])
+            )
+        }
+        for account in well_known()
+    ]
+
+
+def _known_password(username: str) -> str:
+    return f"{username}-demo"
+
+
+def _described(account: dict[str, Any], password: str) -> dict[str, str]:
+    return {"username": account["username"], "password": password, "who": ", ".join(account["roles"])}
+
+
 def _read(path: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
@@ -75,7 +109,7 @@ def _people(plan: dict[str, Any], known: bool) -> tuple[dict[str, User], list[di
         name = account["username"]
         user = User.objects.filter(username=name).first()
         if user is None:
-            password = f"{name}-demo" if known else secrets.token_urlsafe(9)
+            password = _known_password(name) if known else secrets.token_urlsafe(9)
             user = accounts.create_user(
                 actor=OPERATOR,
                 username=name,
@@ -84,7 +118,7 @@ def _people(plan: dict[str, Any], known: bool) -> tuple[dict[str, User], list[di
                 is_superuser=account.get("superuser", False),
                 check_password=False,
             )
-            made.append({"username": name, "password": password, "who": ", ".join(account["roles"])})
+            made.append(_described(account, password))
         people[name] = user
     return people, made
 

@@ -169,6 +169,17 @@ def make_password_link(*, actor: Actor, user: User) -> tuple[str, str]:
 
 
 @transaction.atomic
+def replace_password(*, actor: Actor, user: User) -> str:
+    """Give the account a random password, and return it; every session of it ends."""
+    require(actor, "account.create")
+    secret = secrets.token_urlsafe(12)
+    user.set_password(secret)
+    user.save(update_fields=["password"])
+    audit.record(actor=actor, verb="account.password_replaced", obj=user, username=user.username)
+    return secret
+
+
+@transaction.atomic
 def issue_token(
     *, actor: Actor, user: User, name: str, days: int | None = 90, now: datetime | None = None
 ) -> tuple[ApiToken, str]:

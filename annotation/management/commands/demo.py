@@ -13,7 +13,9 @@ class Command(OperatorCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--if-empty", action="store_true", help="do nothing when there is a project already"
+            "--if-empty",
+            action="store_true",
+            help="when there is a project already, only see to the well-known passwords: list them, or replace them",
         )
         parser.add_argument(
             "--known-passwords",
@@ -24,8 +26,9 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         if options["if_empty"] and Project.objects.exists():
+            known = demo.well_known() if options["known_passwords"] else demo.replace_well_known()
             if options["json"]:
-                self.document({"accounts": []})
+                self.document({"accounts": known})
             return
         made = demo.load(known_passwords=options["known_passwords"])
         if options["json"]:
