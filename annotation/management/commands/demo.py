@@ -15,7 +15,7 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--if-empty",
             action="store_true",
-            help="when there is a project already, only see to the well-known passwords: list them, or replace them",
+            help="when there is a project already, only list (or replace) the well-known passwords",
         )
         parser.add_argument(
             "--known-passwords",
