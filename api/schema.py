@@ -70,7 +70,7 @@ class Schema(AutoSchema):
         return found
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TokenScheme(OpenApiAuthenticationExtension):
     """Personal tokens."""
 
     target_class = "api.authentication.TokenAuthentication"

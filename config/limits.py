@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
+from api.errors import problem
 from frontend.pages.errors import too_large
 
 # Bodies that are, or carry, a file: read in chunks, never whole.
@@ -35,7 +36,7 @@ class BodyLimit:
             return self.get_response(request)
         sentence = _("The request is larger than the %(limit)d bytes that are allowed.") % {"limit": limit}
         if request.path_info.startswith("/api/"):
-            return JsonResponse({"error": {"code": "too_large", "message": sentence}}, status=413)
+            return problem(request, "too_large", sentence, 413)
         return too_large(request, sentence)
 
 

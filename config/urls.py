@@ -13,7 +13,7 @@ urlpatterns = [
     path("", include("frontend.urls")),
 ]
 
-handler400 = "frontend.pages.errors.bad_request"
-handler403 = "frontend.pages.errors.forbidden"
-handler404 = "frontend.pages.errors.not_found"
-handler500 = "frontend.pages.errors.server_error"
+handler400 = "config.handlers.bad_request"
+handler403 = "config.handlers.forbidden"
+handler404 = "config.handlers.not_found"
+handler500 = "config.handlers.server_error"

@@ -30,6 +30,7 @@ from annotation.policies import OPERATOR, Actor
 from annotation.services import accounts, adjudicate, assign, ingest, label, projects
 
 PASSWORD = "believable-horse-battery-9"
+NO_BODY = object()
 _numbers = count(1)
 
 
@@ -275,24 +276,24 @@ class Caller:
         headers = {"Authorization": f"Bearer {token_of(user)}"} if user is not None else {}
         self.client = Client(headers=headers, raise_request_exception=False)
 
-    def _send(self, method: str, path: str, data: Any = None, **extra: Any) -> Any:
-        if data is not None:
-            extra = {"data": json.dumps(data), "content_type": "application/json", **extra}
+    def _send(self, method: str, path: str, data: Any = NO_BODY, **extra: Any) -> Any:
+        body = "" if data is NO_BODY else json.dumps(data)
+        extra = {"data": body, "content_type": "application/json", **extra}
         return getattr(self.client, method)(f"/api/v1{path}", **extra)
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, **extra: Any) -> Any:
         """GET, with the query as a mapping."""
         return self.client.get(f"/api/v1{path}", query, **extra)
 
-    def post(self, path: str, data: Any = None, **extra: Any) -> Any:
+    def post(self, path: str, data: Any = NO_BODY, **extra: Any) -> Any:
         """POST; `data` goes out as JSON."""
         return self._send("post", path, data, **extra)
 
-    def patch(self, path: str, data: Any = None, **extra: Any) -> Any:
+    def patch(self, path: str, data: Any = NO_BODY, **extra: Any) -> Any:
         """PATCH; `data` goes out as JSON."""
         return self._send("patch", path, data, **extra)
 
-    def put(self, path: str, data: Any = None, **extra: Any) -> Any:
+    def put(self, path: str, data: Any = NO_BODY, **extra: Any) -> Any:
         """PUT; `data` goes out as JSON."""
         return self._send("put", path, data, **extra)
 

@@ -58,8 +58,8 @@ class Label(Judgement):
     """A step's label."""
 
     message_index = serializers.IntegerField()
-    source = serializers.ChoiceField(choices=words(LabelSource), allow_null=True)
-    root = serializers.IntegerField(allow_null=True, help_text="Message index of the root of this −1.")
+    source = serializers.ChoiceField(choices=words(LabelSource), allow_null=True)  # type: ignore[assignment]
+    root = serializers.IntegerField(allow_null=True, help_text="Message index of the root of this −1.")  # type: ignore[assignment]
     root_pinned = serializers.BooleanField()
     closes = serializers.ChoiceField(choices=words(Closes), allow_blank=True)
 
@@ -100,8 +100,8 @@ class Change(serializers.Serializer[object]):
         min_value=0, help_text="The version this change is based on; 0 for none."
     )
     value = Value(allow_null=True)
-    source = serializers.ChoiceField(choices=words(LabelSource), required=False)
-    root = serializers.IntegerField(required=False, allow_null=True)
+    source = serializers.ChoiceField(choices=words(LabelSource), required=False)  # type: ignore[assignment]
+    root = serializers.IntegerField(required=False, allow_null=True)  # type: ignore[assignment]
     root_pinned = serializers.BooleanField(required=False)
     closes = serializers.ChoiceField(choices=words(Closes), required=False, allow_blank=True)
     unsure = serializers.BooleanField(required=False)
@@ -133,7 +133,7 @@ class SaveResult(Output):
     message_index = serializers.IntegerField(allow_null=True)
     status = serializers.ChoiceField(choices=["saved", "stale", "refused"])
     reason = serializers.CharField()
-    label = serializers.DictField(child=serializers.JSONField(), allow_null=True)
+    label = serializers.DictField(child=serializers.JSONField(), allow_null=True)  # type: ignore[assignment]
 
 
 class Saved(Output):

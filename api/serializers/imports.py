@@ -58,16 +58,14 @@ class ImportDetail(Import):
     """With its errors: the first 1,000 are listed, `error_count` counts all."""
 
     policy_models = serializers.DictField(child=serializers.CharField())
-    errors = ImportError_(many=True)
+    errors = ImportError_(many=True)  # type: ignore[assignment]
 
 
 @extend_schema_field({"type": "string", "example": '{"0": "Qwen3-4B"}'})
 class PolicyModels(serializers.Field[Any, Any, Any, Any]):
     """Names of the policy models by sample index, as a JSON object."""
 
-    default_error_messages = {
-        "invalid": _('Give a JSON object from sample index to name, such as {"0": "Qwen3-4B"}.')
-    }
+    default_error_messages = {"invalid": _("Give a JSON object from sample index to name of the model.")}
 
     def to_internal_value(self, data: Any) -> dict[int, str]:
         """{sample index: name}."""

@@ -47,7 +47,7 @@ class Part(Output):
     kind = serializers.ChoiceField(choices=["text", "image", "other"])
     text = serializers.CharField()
     media_type = serializers.CharField(allow_null=True)
-    data = serializers.CharField(allow_null=True)
+    data = serializers.CharField(allow_null=True)  # type: ignore[assignment]
 
 
 class ToolCall(Output):
@@ -107,7 +107,7 @@ class Vote(Output):
     letter = serializers.CharField()
     name = serializers.CharField()
     value = Value(allow_null=True)
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     unsure = serializers.BooleanField()
     flagged = serializers.BooleanField()
     note = serializers.CharField()

@@ -84,7 +84,7 @@ class Case(Mine):
         """One's own case: the labels of A and B side by side, the decisions so far, and the trajectory."""
         row = self.found(pk)
         if row.state == AdjudicationState.RELEASED:
-            closed = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
+            closed: dict[str, Any] = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
             return Response({"case": shapes.Case(row).data, **closed})
         shown = cases.case(actor=self.user, adjudication=row)
         return Response(

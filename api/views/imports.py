@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -68,7 +69,7 @@ class Imports(ProjectView):
         require(self.user, "import", project)
         raw = not (request.content_type or "").startswith("multipart/")
         wanted = self.asked(shapes.RawOptions) if raw else self.parsed(shapes.ImportOptions)
-        file = request.data.get("file")
+        file: Any = request.data.get("file") if isinstance(request.data, Mapping) else None
         if not hasattr(file, "chunks"):
             message = _("Send the file, in the field “file” or as the body.")
             raise Invalid(message, code="empty_file", fields={"file": message})

@@ -1,0 +1,37 @@
+"""What every test of the API asks of an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def strict(answer: Any) -> Any:
+    """The answer's body, read as strictly as a strange client would."""
+    assert answer["Content-Type"].startswith("application/json"), answer["Content-Type"]
+    answer.content.decode("ascii")
+    return json.loads(answer.content, parse_constant=_refuse)
+
+
+def ok(answer: Any, status: int = 200) -> Any:
+    """The body of an answer that must have succeeded."""
+    assert answer.status_code == status, (answer.status_code, answer.content[:600])
+    return strict(answer) if answer.content else None
+
+
+def refused(answer: Any, status: int, code: str = "") -> dict[str, Any]:
+    """The error of an answer that must have failed, in the one shape."""
+    assert answer.status_code == status, (answer.status_code, answer.content[:600])
+    body = strict(answer)
+    assert set(body) == {"error"}
+    error: dict[str, Any] = body["error"]
+    assert set(error) == {"code", "message", "fields", "details"}
+    assert isinstance(error["message"], str) and error["message"]
+    assert isinstance(error["fields"], dict)
+    if code:
+        assert error["code"] == code, error
+    return error

@@ -1,0 +1,184 @@
+"""The queue of disputes, and the cases that resolve them."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import Adjudication, Assignment, Consensus, Trajectory
+from annotation.services import label
+from tests.people import (
+    Cast,
+    claim,
+    import_records,
+    label_all,
+    label_next,
+    make_disputed,
+    make_member,
+    make_user,
+    open_case,
+)
+
+from .conftest import Callers
+from .shape import ok, refused
+
+DISPUTES = "/projects/bench/disputes/"
+CASES = "/projects/bench/adjudications/"
+
+
+@pytest.fixture
+def disputed(cast: Cast) -> Trajectory:
+    """A trajectory on whose second step (index 4) ann and ben differ."""
+    row = import_records(cast.project, 1)[0]
+    label_next(cast.ann, cast.project, [1, 1], note="ann's note")
+    label_next(cast.ben, cast.project, [1, -1], note="ben's note")
+    return row
+
+
+def test_adjudicators_find_disputes_in_their_queue(by: Callers, disputed: Trajectory) -> None:
+    seen = ok(by.judith.get(DISPUTES))
+    assert [row["trajectory"] for row in seen["results"]] == [disputed.pk]
+    for caller in (by.ann, by.admin):
+        refused(caller.get(DISPUTES), 403)
+
+
+def test_a_case_shows_a_and_b_without_names_and_is_decided_and_closed(
+    by: Callers, disputed: Trajectory
+) -> None:
+    case = ok(by.judith.post(CASES, {"trajectory": disputed.pk}), 201)
+    assert ok(by.judith.post(CASES, {"trajectory": disputed.pk}), 201) == case
+    assert ok(by.judith.get(DISPUTES))["count"] == 0
+    here = f"/adjudications/{case['id']}/"
+    answer = by.judith.get(here)
+    seen = ok(answer)
+    assert [side["letter"] for side in seen["annotators"]] == ["A", "B"]
+    assert [[vote["value"] for vote in step["votes"]] for step in seen["steps"]] == [[1, 1], [1, -1]]
+    assert [step["disputed"] for step in seen["steps"]] == [False, True]
+    assert {vote["note"] for vote in seen["steps"][1]["votes"]} == {"ann's note", "ben's note"}
+    assert not any(side["name"] for side in seen["annotators"])
+    refused(by.judith.post(f"{here}close/", {}), 400, "incomplete")
+    refused(by.judith.post(f"{here}decisions/", {"message_index": 2, "value": 1}), 400)
+    made = ok(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": -1, "note": "wrong tool"}))
+    assert made["version"] == 1
+    refused(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": 1}), 409, "stale_version")
+    assert (
+        ok(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": 0, "version": 1}))["version"]
+        == 2
+    )
+    assert ok(by.judith.post(f"{here}close/", {"note": "done"}))["state"] == "decided"
+    assert list(Consensus.objects.order_by("step__message_index").values_list("value", flat=True)) == [1, 0]
+    assert ok(by.judith.get(here))["steps"][1]["consensus"] == {"value": 0, "kind": "adjudicated"}
+    refused(by.judith.post(f"{here}close/", {}), 409)
+
+
+def test_an_outcome_alone_can_be_disputed_and_decided(by: Callers, cast: Cast) -> None:
+    row = import_records(cast.project, 1)[0]
+    label_next(cast.ann, cast.project, 1, outcome=1)
+    label_next(cast.ben, cast.project, 1, outcome=-1)
+    case = ok(by.judith.post(CASES, {"trajectory": row.pk}), 201)
+    ok(by.judith.post(f"/adjudications/{case['id']}/decisions/", {"message_index": None, "value": -1}))
+    assert ok(by.judith.post(f"/adjudications/{case['id']}/close/", {}))["state"] == "decided"
+
+
+def test_a_case_is_handed_back_and_then_shows_no_labels(by: Callers, disputed: Trajectory) -> None:
+    case = ok(by.judith.post(CASES, {"trajectory": disputed.pk}), 201)
+    assert ok(by.judith.post(f"/adjudications/{case['id']}/release/"))["state"] == "released"
+    answer = by.judith.get(f"/adjudications/{case['id']}/")
+    assert ok(answer)["steps"] == [] and b"note\xe2" not in answer.content
+    assert ok(by.judith.get(DISPUTES))["count"] == 1
+
+
+def test_a_decided_case_is_opened_again(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+    case = open_case(cast.judith, disputed)
+    here = f"/adjudications/{case.pk}/"
+    ok(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": 1}))
+    ok(by.judith.post(f"{here}close/"))
+    assert ok(by.judith.post(f"{here}reopen/"))["state"] == "open"
+    assert not Consensus.objects.exists()
+    refused(by.judith.post(f"{here}reopen/"), 409)
+
+
+def test_whoever_labelled_it_can_neither_see_nor_take_it(
+    by: Callers, disputed: Trajectory, cast: Cast
+) -> None:
+    make_member(cast.project, cast.ann, "annotator", "adjudicator")
+    assert ok(by.ann.get(DISPUTES))["count"] == 0
+    refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)
+    assert not Adjudication.objects.exists()
+
+
+def test_a_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+    open_case(cast.judith, disputed)
+    other = make_user("second")
+    make_member(cast.project, other, "adjudicator")
+    from tests.people import Caller
+
+    refused(Caller(other).post(CASES, {"trajectory": disputed.pk}), 409, "case_taken")
+
+
+def test_others_know_nothing_of_a_case(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+    case = open_case(cast.judith, disputed)
+    for caller in (by.ann, by.ben, by.cleo, by.oscar, by.admin):
+        refused(caller.get(f"/adjudications/{case.pk}/"), 404)
+        refused(caller.post(f"/adjudications/{case.pk}/decisions/", {"message_index": 4, "value": 1}), 404)
+        for deed in ("close", "release", "reopen"):
+            refused(caller.post(f"/adjudications/{case.pk}/{deed}/"), 404)
+    assert ok(by.ann.get(CASES))["count"] == 0
+    assert ok(by.admin.get(CASES))["count"] == 1
+    refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)
+
+
+def test_what_is_not_disputed_cannot_be_taken(by: Callers, cast: Cast) -> None:
+    row = import_records(cast.project, 1)[0]
+    refused(by.judith.post(CASES, {"trajectory": row.pk}), 404)
+    for body in (
+        {},
+        {"trajectory": "1"},
+        {"trajectory": -1},
+        {"trajectory": 10**40},
+        {"trajectory": None},
+        [],
+    ):
+        refused(by.judith.post(CASES, body), 400)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"message_index": 4},
+        {"message_index": 4, "value": True},
+        {"message_index": 4, "value": 2},
+        {"message_index": 4, "value": "1"},
+        {"message_index": 4, "value": [1]},
+        {"message_index": "4", "value": 1},
+        {"message_index": 3, "value": 1},
+        {"message_index": 10**12, "value": 1},
+        {"message_index": 4, "value": 1, "version": "0"},
+        {"message_index": 4, "value": 1, "note": {"a": 1}},
+        {"message_index": 4, "value": 1, "note": "\x00"},
+    ],
+)
+def test_a_decision_that_makes_no_sense_is_refused(
+    by: Callers, disputed: Trajectory, cast: Cast, body: object
+) -> None:
+    case = open_case(cast.judith, disputed)
+    refused(by.judith.post(f"/adjudications/{case.pk}/decisions/", body), 400)
+
+
+def test_two_disputes_are_two_cases(by: Callers, cast: Cast) -> None:
+    rows = import_records(cast.project, 2)
+    make_disputed(cast, 2)
+    for row in rows:
+        ok(by.judith.post(CASES, {"trajectory": row.pk}), 201)
+    assert ok(by.judith.get(CASES))["count"] == 2
+
+
+def test_an_adjudicator_who_is_labelling_it_has_no_case_of_it(by: Callers, cast: Cast) -> None:
+    make_member(cast.project, cast.judith, "annotator", "adjudicator")
+    row = import_records(cast.project, 1)[0]
+    for user, value in ((cast.ann, 1), (cast.judith, -1)):
+        assignment = claim(user, cast.project)
+        label_all(assignment, value)
+        label.submit(actor=user, assignment=assignment)
+    assert Assignment.objects.count() == 2
+    refused(by.judith.post(CASES, {"trajectory": row.pk}), 403)

@@ -1,0 +1,182 @@
+"""Claiming, labelling, submitting, giving back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotation.models import Assignment, Label
+from tests.people import Caller, Cast, change, claim, import_records, label_all, label_next, make_disputed
+
+from .conftest import Callers
+from .shape import ok, refused
+
+CLAIM = "/projects/bench/claim/"
+MINE = "/projects/bench/assignments/"
+
+
+@pytest.fixture
+def claimed(cast: Cast) -> Assignment:
+    """An assignment of ann's, with the steps 2 and 4."""
+    import_records(cast.project, 1)
+    return claim(cast.ann, cast.project)
+
+
+def save(caller: Caller, assignment: Assignment, changes: Any, op_id: str = "op") -> Any:
+    """POST a batch."""
+    return caller.post(f"/assignments/{assignment.pk}/labels/", {"op_id": op_id, "changes": changes})
+
+
+def test_claiming_gives_the_next_trajectory_and_a_double_click_the_same(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 2)
+    first = ok(by.ann.post(CLAIM, {"claim_key": "k"}), 201)
+    assert ok(by.ann.post(CLAIM, {"claim_key": "k"}), 201) == first
+    assert first["record_id"] == "tiny:0:0" and first["state"] == "open"
+    assert ok(by.ann.post(CLAIM), 201)["record_id"] == "tiny:1:0"
+    refused(by.ann.post(CLAIM), 409, "nothing_left")
+
+
+def test_only_annotators_claim(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 1)
+    for caller in (by.admin, by.judith, by.root):
+        refused(caller.post(CLAIM), 403, "denied")
+    refused(by.oscar.post(CLAIM), 404)
+    refused(by.ann.post(CLAIM, {"claim_key": "x" * 65}), 400)
+    refused(by.ann.post(CLAIM, {"claim_key": ["x"]}), 400)
+
+
+def test_i_list_my_own_and_nobody_elses(by: Callers, claimed: Assignment, cast: Cast) -> None:
+    label_next(cast.ben, cast.project)
+    seen = ok(by.ann.get(MINE))
+    assert [row["id"] for row in seen["results"]] == [claimed.pk]
+    assert "slot" not in seen["results"][0], "a slot would tell whether somebody else has it too"
+    assert ok(by.ann.get(MINE, {"state": "submitted"}))["count"] == 0
+    assert ok(by.admin.get(MINE))["count"] == 0
+    refused(by.ann.get(MINE, {"state": "asleep"}), 400)
+
+
+def test_an_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed: Assignment) -> None:
+    seen = ok(by.ann.get(f"/assignments/{claimed.pk}/"))
+    assert seen["open"] is True and seen["guideline_version"] == 1
+    assert [step["message_index"] for step in seen["steps"]] == [2, 4]
+    assert seen["outcome"]["version"] == 0
+    assert seen["rules"] == {"suspend_on_user_turn": False, "carry_forward": False}
+    assert seen["trajectory"]["messages"][0]["role"] == "system"
+    assert "state" not in seen["trajectory"], "its state would tell what the other annotator said"
+
+
+def test_nobody_else_opens_it(by: Callers, claimed: Assignment) -> None:
+    for caller in (by.ben, by.admin, by.judith, by.root, by.oscar):
+        refused(caller.get(f"/assignments/{claimed.pk}/"), 404)
+        refused(save(caller, claimed, [change(2, 1)]), 404)
+        for deed in ("submit", "return", "resume"):
+            refused(caller.post(f"/assignments/{claimed.pk}/{deed}/", {}), 404)
+
+
+def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:
+    changes = [change(2, 1, note="fine \ud83d"), change(4, -1, version=9), change(3, 1), change(None, 5)]
+    seen = ok(save(by.ann, claimed, changes))
+    assert [result["status"] for result in seen["results"]] == ["saved", "stale", "refused", "refused"]
+    assert seen["labels"][0]["value"] == 1 and seen["labels"][0]["version"] == 1
+    assert Label.objects.count() == 1
+
+
+def test_the_same_batch_again_changes_nothing_and_another_under_its_name_is_refused(
+    by: Callers, claimed: Assignment
+) -> None:
+    first = ok(save(by.ann, claimed, [change(2, 1)]))
+    assert ok(save(by.ann, claimed, [change(2, 1)])) == first
+    refused(save(by.ann, claimed, [change(2, -1)]), 409, "op_id_reused")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"op_id": "x"},
+        {"op_id": "", "changes": []},
+        {"op_id": "x" * 65, "changes": []},
+        {"op_id": 7.5, "changes": []},
+        {"op_id": "a\x00b", "changes": []},
+        {"op_id": "x", "changes": {}},
+        {"op_id": "x", "changes": [1]},
+        {"op_id": "x", "changes": [[]]},
+        {"op_id": "x", "changes": "all"},
+        {"op_id": "x", "changes": [{}] * 2001},
+        {"op_id": "x", "changes": [], "more": 1},
+        [],
+        None,
+    ],
+)
+def test_a_batch_that_cannot_be_read_is_refused_whole(by: Callers, claimed: Assignment, body: object) -> None:
+    assert by.ann.post(f"/assignments/{claimed.pk}/labels/", body).status_code == 400 or body == {
+        "op_id": 7.5,
+        "changes": [],
+    }
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"target": ["step"]},
+        {"target": "step", "message_index": 10**30, "version": 0, "value": 1},
+        {"target": "step", "message_index": "2", "version": 0, "value": 1},
+        {"target": "step", "message_index": 2, "version": -1, "value": 1},
+        {"target": "step", "message_index": 2, "version": 0, "value": True},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1.0},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1, "note": ["x"]},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1, "reason": {"a": 1}},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1, "closes": ["corrected"]},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1, "source": {}},
+        {"target": "step", "message_index": 2, "version": 0, "value": -1, "root": "x"},
+        {"target": "step", "message_index": 2, "version": 0, "value": -1, "root": 4, "root_pinned": True},
+        {"target": "step", "message_index": 2, "version": 0, "value": 1, "unsure": "yes"},
+        {"\x00": "\x00", "\ud800": "\ud800"},
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused_by_itself(
+    by: Callers, claimed: Assignment, odd: Any
+) -> None:
+    seen = ok(save(by.ann, claimed, [odd, change(4, 1)]))
+    assert [result["status"] for result in seen["results"]][1] == "saved"
+    assert seen["results"][0]["status"] in ("refused", "saved")
+    assert "\x00" not in str(seen)
+
+
+def test_submitting_needs_everything_and_names_what_is_missing(by: Callers, claimed: Assignment) -> None:
+    ok(save(by.ann, claimed, [change(2, 1)]))
+    error = refused(by.ann.post(f"/assignments/{claimed.pk}/submit/"), 400, "incomplete")
+    assert error["details"] == {"missing": [4], "outcome": True}
+    ok(save(by.ann, claimed, [change(4, 1), change(None, 1)], "second"))
+    assert ok(by.ann.post(f"/assignments/{claimed.pk}/submit/"))["state"] == "submitted"
+    refused(by.ann.post(f"/assignments/{claimed.pk}/submit/"), 409, "not_open")
+    refused(save(by.ann, claimed, [change(2, -1, version=1)], "third"), 409, "not_open")
+
+
+def test_what_i_submitted_i_can_still_read_but_learn_nothing_of_the_other(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 1)
+    make_disputed(cast)
+    mine = Assignment.objects.get(annotator=cast.ann)
+    answer = by.ann.get(f"/assignments/{mine.pk}/")
+    assert ok(answer)["open"] is False
+    assert b"disputed" not in answer.content
+
+
+def test_giving_back_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assignment) -> None:
+    ok(save(by.ann, claimed, [change(2, -1, note="half-way")]))
+    refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {}), 400)
+    refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": " "}), 400)
+    assert ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))["state"] == "returned"
+    refused(by.ann.get(f"/assignments/{claimed.pk}/"), 409, "not_open")
+    refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}), 409)
+    assert ok(by.ann.post(f"/assignments/{claimed.pk}/resume/"))["state"] == "open"
+    assert ok(by.ann.get(f"/assignments/{claimed.pk}/"))["steps"][0]["note"] == "half-way"
+
+
+def test_resuming_is_refused_when_the_places_are_taken(by: Callers, claimed: Assignment, cast: Cast) -> None:
+    ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))
+    for user in (cast.ben, cast.cleo):
+        label_all(claim(user, cast.project))
+    refused(by.ann.post(f"/assignments/{claimed.pk}/resume/"), 409, "no_free_slot")

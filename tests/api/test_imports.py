@@ -1,0 +1,138 @@
+"""Importing over the API: as a form, and as a raw body."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation.core.errors import ImportRefused
+from annotation.models import ImportFile, Trajectory
+from annotation.services import ingest
+from tests.people import Caller, Cast, import_file, jsonl, make_record, make_records
+
+from .conftest import Callers
+from .shape import ok, refused
+
+IMPORTS = "/projects/bench/imports/"
+
+
+def form(caller: Caller, data: bytes, name: str = "tiny.jsonl", **options: Any) -> Any:
+    """Upload as a form does."""
+    file = SimpleUploadedFile(name, data)
+    return caller.client.post(f"/api/v1{IMPORTS}", {"file": file, **options})
+
+
+def raw(caller: Caller, data: bytes, query: str = "", content_type: str = "application/x-ndjson") -> Any:
+    """Upload as `curl --data-binary` does."""
+    return caller.client.post(f"/api/v1{IMPORTS}{query}", data, content_type=content_type)
+
+
+def stored() -> list[Path]:
+    return list(Path(settings.UPLOAD_DIR).glob("*.import"))
+
+
+def test_a_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> None:
+    answer = form(by.admin, jsonl(make_records(3)), policy_models='{"0": "Tiny-1"}')
+    made = ok(answer, 202)
+    assert made["state"] == "queued" and made["subset"] == "tiny" and made["format"] == "agentprocessbench"
+    ingest.run_import(source_id=made["id"])
+    seen = ok(by.admin.client.get(answer["Location"]))
+    assert seen["state"] == "published" and seen["created_count"] == 3 and seen["step_count"] == 6
+    assert seen["progress"]["done"] == seen["progress"]["total"] == seen["size"]
+    assert {row.policy_model for row in Trajectory.objects.all()} == {"Tiny-1"}
+
+
+@pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/octet-stream"])
+def test_a_file_may_be_the_whole_body(by: Callers, content_type: str) -> None:
+    query = "?subset=other&filename=some.jsonl&replace=true&format=agentprocessbench"
+    made = ok(raw(by.admin, jsonl(make_records(1)), query, content_type), 202)
+    assert made["subset"] == "other" and made["filename"] == "some.jsonl" and made["replace"] is True
+    ingest.run_import(source_id=made["id"])
+    assert Trajectory.objects.filter(live=True, subset__name="other").count() == 1
+
+
+def test_a_bad_file_says_line_field_and_reason_of_everything(by: Callers, cast: Cast) -> None:
+    bad = jsonl([make_record(0), {"messages": 7}]) + b"{broken\n"
+    with pytest.raises(ImportRefused):
+        import_file(cast.project, bad, format="agentprocessbench")
+    row = ok(by.admin.get(IMPORTS))["results"][0]
+    assert row["state"] == "failed" and row["error_count"] >= 2 and "errors" not in row
+    seen = ok(by.admin.get(f"/imports/{row['id']}/"))
+    assert {error["line"] for error in seen["errors"]} == {2, 3}
+    assert all(error["reason"] for error in seen["errors"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"format": "word"},
+        {"policy_models": "[1]"},
+        {"policy_models": "{"},
+        {"policy_models": '{"x": "y"}'},
+        {"policy_models": '{"0": 1}'},
+        {"policy_models": '{"0": "a\\u0000b"}'},
+        {"policy_models": '{"0": "\\ud800"}'},
+        {"policy_models": "[" * 10_000},
+        {"subset": "no such name!"},
+        {"replace": "perhaps"},
+        {"subset": "a\x00b"},
+    ],
+)
+def test_options_that_make_no_sense_are_refused_and_leave_nothing(
+    by: Callers, options: dict[str, str]
+) -> None:
+    before = stored()
+    refused(form(by.admin, jsonl(make_records(1)), **options), 400)
+    assert not ImportFile.objects.exists() and stored() == before
+
+
+def test_an_empty_a_strange_or_a_missing_file_is_refused_and_leaves_nothing(by: Callers) -> None:
+    before = stored()
+    refused(form(by.admin, b""), 400)
+    refused(form(by.admin, b"just some words"), 400)
+    refused(raw(by.admin, b""), 400)
+    refused(by.admin.client.post(f"/api/v1{IMPORTS}", {"subset": "x"}), 400, "empty_file")
+    refused(by.admin.client.post(f"/api/v1{IMPORTS}", {"file": "not a file"}), 400, "empty_file")
+    refused(by.admin.post(IMPORTS), 400)
+    assert not ImportFile.objects.exists() and stored() == before
+
+
+def test_json_is_not_a_way_to_send_a_file(by: Callers) -> None:
+    refused(by.admin.post(IMPORTS, {"file": "x"}), 415, "unsupported_media_type")
+
+
+def test_a_broken_form_is_a_400(by: Callers) -> None:
+    for content_type in (
+        "multipart/form-data",
+        "multipart/form-data; boundary=x",
+        "multipart/form-data; boundary=é",
+    ):
+        refused(raw(by.admin, b"--x\r\nrubbish", content_type=content_type), 400)
+
+
+def test_an_unfinished_import_is_abandoned_once(by: Callers) -> None:
+    made = ok(form(by.admin, jsonl(make_records(1))), 202)
+    assert ok(by.admin.post(f"/imports/{made['id']}/abandon/"))["state"] == "abandoned"
+    refused(by.admin.post(f"/imports/{made['id']}/abandon/"), 409, "import_ended")
+
+
+def test_imports_are_for_admins(by: Callers) -> None:
+    made = ok(form(by.admin, jsonl(make_records(1))), 202)
+    for caller in (by.ann, by.judith):
+        refused(caller.get(IMPORTS), 403)
+        refused(form(caller, jsonl(make_records(1))), 403)
+        refused(caller.get(f"/imports/{made['id']}/"), 404)
+        refused(caller.post(f"/imports/{made['id']}/abandon/"), 404)
+    refused(form(by.oscar, jsonl(make_records(1))), 404)
+    refused(form(by.nobody, jsonl(make_records(1))), 401)
+
+
+def test_a_body_over_the_limit_is_413_before_it_is_read(by: Callers, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 100
+    refused(form(by.admin, b"x" * 1000), 413, "too_large")
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    refused(by.admin.patch("/me/", {"display_name": "x" * 1000}), 413, "too_large")

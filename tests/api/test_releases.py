@@ -1,0 +1,97 @@
+"""Agreement, and freezing, reading, verifying, exporting and withdrawing releases."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from annotation.models import Release
+from tests.people import Cast, import_records, label_next, make_unanimous
+
+from .conftest import Callers
+from .shape import ok, refused
+
+RELEASES = "/projects/bench/releases/"
+
+
+@pytest.fixture
+def frozen(by: Callers, cast: Cast) -> dict[str, object]:
+    """A release 1.0 of two trajectories in the subset tiny."""
+    import_records(cast.project, 2)
+    make_unanimous(cast, 2)
+    return dict(ok(by.admin.post(RELEASES, {"version": "1.0", "note": "first"}), 201))
+
+
+def test_agreement_is_for_adjudicators_and_admins(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 1)
+    label_next(cast.ann, cast.project, [1, -1])
+    label_next(cast.ben, cast.project, [1, 1])
+    for caller in (by.admin, by.judith, by.root):
+        seen = ok(caller.get("/projects/bench/agreement/"))
+        assert seen["overall"]["n"] == 2 and seen["overall"]["percent_agreement"] == 0.5
+        assert set(seen["subsets"]) == {"tiny"}
+    for caller in (by.ann, by.ben):
+        refused(caller.get("/projects/bench/agreement/"), 403)
+    refused(by.oscar.get("/projects/bench/agreement/"), 404)
+
+
+def test_agreement_of_nothing_is_null_with_a_reason(by: Callers) -> None:
+    kappa = ok(by.admin.get("/projects/bench/agreement/"))["overall"]["figures"]["kappa"]
+    assert kappa["value"] is None and kappa["reason"]
+
+
+def test_a_release_is_frozen_once(by: Callers, frozen: dict[str, object]) -> None:
+    assert frozen["record_count"] == 2 and frozen["label_count"] == 4
+    refused(by.admin.post(RELEASES, {"version": "1.0"}), 409, "version_taken")
+    assert ok(by.admin.post(RELEASES, {"version": "1.1"}), 201)["number"] == 2
+    assert [row["version"] for row in ok(by.judith.get(RELEASES))["results"]] == ["1.1", "1.0"]
+
+
+def test_a_release_of_nothing_or_without_a_sensible_version_is_refused(by: Callers) -> None:
+    refused(by.admin.post(RELEASES, {"version": "1.0"}), 400, "nothing_resolved")
+    for version in ("", " ", "../etc", "a b", "x" * 41, "a\x00b", ["1"], 1.5):
+        assert by.admin.post(RELEASES, {"version": version}).status_code == 400
+    assert not Release.objects.exists()
+
+
+def test_a_release_is_read_and_verified(by: Callers, frozen: dict[str, object]) -> None:
+    seen = ok(by.judith.get(f"{RELEASES}1.0/"))
+    assert seen["manifest"]["records"] == 2 and seen["digest"] == frozen["digest"]
+    checked = ok(by.judith.post(f"{RELEASES}1.0/verify/"))
+    assert checked == {"ok": True, "records": 2, "labels": 4, "digest": frozen["digest"], "problems": []}
+
+
+def test_an_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dict[str, object]) -> None:
+    manifest = by.admin.get(f"{RELEASES}1.0/manifest.json")
+    answer = by.admin.get(f"{RELEASES}1.0/export/tiny.jsonl")
+    assert answer.streaming and answer["Content-Type"] == "application/x-ndjson"
+    data = b"".join(answer.streaming_content)
+    assert hashlib.sha256(data).hexdigest() == json.loads(manifest.content)["files"]["tiny.jsonl"]["sha256"]
+    records = [json.loads(line) for line in data.splitlines()]
+    assert [record["step_labels"] for record in records] == [{"2": 1, "4": 1}] * 2
+    refused(by.admin.get(f"{RELEASES}1.0/export/other.jsonl"), 404)
+
+
+def test_a_faulty_release_is_withdrawn_once_and_stays(by: Callers, frozen: dict[str, object]) -> None:
+    refused(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": " "}), 400)
+    refused(by.judith.post(f"{RELEASES}1.0/withdraw/", {"reason": "bad"}), 403)
+    seen = ok(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": "wrong labels"}))
+    assert seen["withdrawal"]["reason"] == "wrong labels" and seen["digest"] == frozen["digest"]
+    refused(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": "again"}), 409, "withdrawn")
+
+
+def test_annotators_see_nothing_of_releases(by: Callers, frozen: dict[str, object]) -> None:
+    for path in ("", "1.0/", "1.0/manifest.json", "1.0/export/tiny.jsonl", "9.9/"):
+        refused(by.ann.get(f"{RELEASES}{path}"), 403)
+        refused(by.oscar.get(f"{RELEASES}{path}"), 404)
+    refused(by.ann.post(RELEASES, {"version": "2.0"}), 403)
+    refused(by.judith.post(RELEASES, {"version": "2.0"}), 403)
+    refused(by.ann.post(f"{RELEASES}1.0/verify/"), 403)
+
+
+def test_a_release_that_is_not_there_is_404(by: Callers) -> None:
+    for version in ("9.9", "%00", "a%00b", "%ED%A0%80", "1.0%0A", "é" * 300):
+        for ending in ("", "manifest.json", "export/tiny.jsonl"):
+            refused(by.admin.get(f"{RELEASES}{version}/{ending}"), 404)
