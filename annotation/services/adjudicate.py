@@ -30,7 +30,7 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     require(actor, "adjudicate", trajectory.project)
     if Assignment.objects.filter(trajectory=trajectory, annotator=actor).exists():
         raise Denied("You have labelled this trajectory yourself; another adjudicator must decide it.")
-    locked = Trajectory.objects.select_for_update(of=("self",)).get(pk=trajectory.pk)
+    locked = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(pk=trajectory.pk)
     active = (
         Adjudication.objects.filter(trajectory=locked).exclude(state=AdjudicationState.RELEASED.value).first()
     )
@@ -56,7 +56,9 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
 def _own_open(actor: User, adjudication: Adjudication) -> Adjudication:
     require(actor, "adjudicate", adjudication)
     case = (
-        Adjudication.objects.select_for_update(of=("self",)).select_related("project").get(pk=adjudication.pk)
+        Adjudication.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("project")
+        .get(pk=adjudication.pk)
     )
     if case.state != AdjudicationState.OPEN:
         raise Conflict("This case is not open any more.", code="case_closed")

@@ -25,7 +25,7 @@ from . import audit, projects
 from .transitions import advance
 
 MAX_REASON = 2_000
-CLAIM_TRIES = 5
+CLAIM_TRIES = 50
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = "1 to 64 visible ASCII characters."
 NOTHING_LEFT = "There is nothing left for you to label in this project."
@@ -48,13 +48,18 @@ def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory
     )
 
 
+class _Held(Exception):
+    """All that is left is locked by others at this moment; `pk` is the first of it."""
+
+    def __init__(self, pk: int) -> None:
+        super().__init__(pk)
+        self.pk = pk
+
+
 def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
-    """The first row, locked. On PostgreSQL rows that others are claiming are passed over, then waited for."""
+    """The first row, locked; on PostgreSQL rows that others hold are passed over."""
     if connection.features.has_select_for_update_skip_locked:
-        passing = queryset.select_for_update(skip_locked=True, of=("self",)).first()
-        if passing is not None:
-            return passing
-        return queryset.select_for_update(of=("self",)).first()
+        queryset = queryset.select_for_update(skip_locked=True, of=("self",), no_key=True)
     return queryset.first()
 
 
@@ -67,51 +72,27 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     require(actor, "claim", project)
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(f"claim_key: {CLAIM_KEY_RULE}", fields={"claim_key": CLAIM_KEY_RULE})
+    wait_for: int | None = None
     for _ in range(CLAIM_TRIES):
         try:
             with transaction.atomic():
-                return _claim(actor, project, claim_key)
+                return _claim(actor, project, claim_key, wait_for)
+        except _Held as held:
+            wait_for = held.pk
         except (IntegrityError, StaleState):
-            continue  # somebody else was faster; look again
+            wait_for = None  # somebody else was faster; look again
     raise Conflict("Many people are claiming at this moment; try again.", code="busy")
 
 
-@transaction.atomic
-def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
-    """Give the actor this very trajectory, if they may have it; pages offer `claim_next` instead.
-
-    Raises Conflict when all places are taken, or they have had it or seen others' labels of it before.
-    """
-    require(actor, "claim", trajectory.project)
-    chosen = _first(_claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk))
-    if chosen is None:
-        raise Conflict("This trajectory is not yours to claim (any more).", code="not_claimable")
-    return _assign(actor, trajectory.project, chosen, None)
-
-
-def _claim(actor: User, project: Project, claim_key: str | None) -> Assignment:
+def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int | None) -> Assignment:
     if claim_key:
         again = Assignment.objects.filter(annotator=actor, claim_key=claim_key).first()
         if again is not None:
             return again
     membership = Membership.objects.get(project=project, user=actor)
-    chosen = _first(_claimable(actor, project, membership.claim_cursor))
-    if chosen is None and membership.claim_cursor:
-        # The cursor is a short cut, not the truth: before saying no, look from the start.
-        chosen = _first(_claimable(actor, project, 0))
-    if chosen is None:
-        raise Conflict(NOTHING_LEFT, code="nothing_left")
-    assignment = _assign(actor, project, chosen, claim_key)
-    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
-        claim_cursor=chosen.position
-    )
-    return assignment
-
-
-def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
-    """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
+    chosen = _choose(actor, project, membership.claim_cursor, wait_for)
     slot = _take_slot(chosen.pk, project.pk)
-    return Assignment.objects.create(
+    assignment = Assignment.objects.create(
         project=project,
         trajectory_id=chosen.pk,
         annotator=actor,
@@ -120,6 +101,34 @@ def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | 
         claim_key=claim_key or None,
         claimed_at=timezone.now(),
     )
+    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
+        claim_cursor=chosen.position
+    )
+    return assignment
+
+
+def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) -> Trajectory:
+    """The trajectory to claim, its row locked.
+
+    Waiting is done for one row only, in a transaction that holds no other: whoever held one and waited for
+    the next could wait for somebody who waits for them.
+    """
+    if wait_for is not None:
+        held = _claimable(actor, project, 0).filter(pk=wait_for)
+        chosen = held.select_for_update(of=("self",), no_key=True).first()
+        if chosen is None:
+            raise StaleState("Somebody else has taken it.", code="no_free_slot")
+        return chosen
+    chosen = _first(_claimable(actor, project, cursor))
+    if chosen is None and cursor:
+        # The cursor is a short cut, not the truth: before saying no, look from the start.
+        chosen = _first(_claimable(actor, project, 0))
+    if chosen is None:
+        left = _claimable(actor, project, 0).first()
+        if left is None:
+            raise Conflict(NOTHING_LEFT, code="nothing_left")
+        raise _Held(left.pk)
+    return chosen
 
 
 def guideline_in_force(project_id: int) -> int:
@@ -192,7 +201,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have).
     """
     require(actor, "label", assignment)
-    current = Assignment.objects.select_for_update().filter(pk=assignment.pk).first()
+    current = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound("There is no such assignment.")
     if Exposure.objects.filter(trajectory=current.trajectory_id, user=actor, kind__in=SPOILS).exists():

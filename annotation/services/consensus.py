@@ -60,7 +60,9 @@ def settle(*, trajectory_id: int) -> TrajectoryState:
     The row lock makes the last two submissions wait for each other, so that exactly one of them settles it.
     """
     trajectory = (
-        Trajectory.objects.select_for_update(of=("self",)).select_related("project").get(pk=trajectory_id)
+        Trajectory.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("project")
+        .get(pk=trajectory_id)
     )
     state = TrajectoryState(trajectory.state)
     if state is not TrajectoryState.LABELLING:

@@ -24,7 +24,7 @@ OP_ID_RULE = "1 to 64 visible ASCII characters."
 
 def locked(assignment: Assignment) -> Assignment:
     return (
-        Assignment.objects.select_for_update(of=("self",))
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
         .select_related("project", "trajectory__subset")
         .get(pk=assignment.pk)
     )
