@@ -5,8 +5,6 @@ through policies.visible here too, so that a superuser who labels a trajectory s
 as well.
 """
 
-from typing import Any
-
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model, QuerySet
@@ -31,7 +29,7 @@ class PeopleAdmin(UserAdmin):
         return False
 
 
-class LookOnly(admin.ModelAdmin[Any]):
+class LookOnly(admin.ModelAdmin):
     """Rows to look at: none can be added, changed or deleted here."""
 
     show_full_result_count = False
@@ -39,7 +37,7 @@ class LookOnly(admin.ModelAdmin[Any]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         rows = super().get_queryset(request)
-        return visible(request.user, rows)  # type: ignore[arg-type]
+        return visible(request.user, rows)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
