@@ -32,6 +32,7 @@ if os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres":
     except ServerMissing as error:
         POSTGRES_MISSING = str(error)
 if not POSTGRES_MISSING and DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"]["TEST"] = {"NAME": str(Path(_HOME.name) / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
