@@ -91,8 +91,30 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
             return again
     membership = Membership.objects.get(project=project, user=actor)
     chosen = _choose(actor, project, membership.claim_cursor, wait_for)
+    assignment = _assign(actor, project, chosen, claim_key)
+    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
+        claim_cursor=chosen.position
+    )
+    return assignment
+
+
+@transaction.atomic
+def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
+    """Give the actor this very trajectory, if they may have it; pages offer `claim_next` instead.
+
+    Raises Conflict when all places are taken, or they have had it or seen others' labels of it before.
+    """
+    require(actor, "claim", trajectory.project)
+    chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
+    if chosen is None:
+        raise Conflict("This trajectory is not yours to claim (any more).", code="not_claimable")
+    return _assign(actor, trajectory.project, chosen, None)
+
+
+def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
+    """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
     slot = _take_slot(chosen.pk, project.pk)
-    assignment = Assignment.objects.create(
+    return Assignment.objects.create(
         project=project,
         trajectory_id=chosen.pk,
         annotator=actor,
@@ -101,10 +123,6 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         claim_key=claim_key or None,
         claimed_at=timezone.now(),
     )
-    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
-        claim_cursor=chosen.position
-    )
-    return assignment
 
 
 def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) -> Trajectory:
