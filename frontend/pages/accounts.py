@@ -111,7 +111,7 @@ class PasswordResetConfirm(views.PasswordResetConfirmView):
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Choose light, dark or the system's own; kept in a cookie, and in the profile of whoever is signed in."""
+    """Choose light, dark or the system's own; kept in a cookie, and in one's profile."""
     wanted = request.POST.get("theme", "")
     if wanted not in User.Theme.values:
         wanted = ""

@@ -44,10 +44,20 @@ function copyButtons() {
   });
 }
 
-/** Buttons with data-dialog="ID" open a native dialog; those with data-close close the one they stand in. */
+/**
+ * Buttons with data-dialog="ID" open a native dialog; those with data-close close the one they stand in.
+ * `command` does the same without a script; for browsers that do not know it yet, it is done here.
+ */
 function dialogs() {
+  const native = "commandForElement" in HTMLButtonElement.prototype;
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
+    const commander = native ? null : target?.closest("button[commandfor]");
+    const commanded = document.getElementById(commander?.getAttribute("commandfor") ?? "");
+    if (commanded instanceof HTMLDialogElement) {
+      if (commander?.getAttribute("command") === "close") commanded.close();
+      else commanded.showModal();
+    }
     const opener = target?.closest("[data-dialog]");
     if (opener instanceof HTMLElement) {
       const dialog = document.getElementById(opener.dataset.dialog ?? "");

@@ -1,0 +1,89 @@
+"""Changing a password, and setting a new one with or without a mail server."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from annotation.models import User
+from tests.people import PASSWORD
+
+NEW = "another-believable-horse-7"
+
+
+def test_a_password_is_changed_by_whoever_knows_the_old_one(browse, cast, at):
+    client = browse("ann")
+    form = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    assert client.post(at("password-change"), form).url == at("profile")
+    assert User.objects.get(pk=cast.ann.pk).check_password(NEW)
+    assert client.get(at("profile")).status_code == 200
+
+
+def test_a_wrong_old_password_changes_nothing(browse, cast, at, text):
+    form = {"old_password": "no", "new_password1": NEW, "new_password2": NEW}
+    response = browse("ann").post(at("password-change"), form)
+    assert "was entered incorrectly" in text(response)
+    assert User.objects.get(pk=cast.ann.pk).check_password(PASSWORD)
+
+
+def test_without_a_mail_server_the_page_says_whom_to_ask(db, at, text):
+    response = Client().get(at("password-reset"))
+    assert "no mail server" in text(response)
+    Client().post(at("password-reset"), {"email": "a@example.org"})
+    assert mail.outbox == []
+
+
+def set_password(client: Client, link: str) -> None:
+    form = client.get(link, follow=True)
+    assert "Set a new password" in form.content.decode()
+    done = client.post(form.redirect_chain[-1][0], {"new_password1": NEW, "new_password2": NEW})
+    assert done.url == "/sign-in/"
+
+
+def test_with_a_mail_server_a_link_is_sent_and_works_once(cast, at, settings):
+    settings.MAIL_ENABLED = True
+    cast.ann.email = "ann@example.org"
+    cast.ann.save()
+    Client().post(at("password-reset"), {"email": "ann@example.org"})
+    assert len(mail.outbox) == 1
+    link = re.search(r"http://testserver(\S+)", mail.outbox[0].body)[1]
+    set_password(Client(), link)
+    assert User.objects.get(pk=cast.ann.pk).check_password(NEW)
+    assert b"not valid any more" in Client().get(link, follow=True).content
+
+
+def test_an_unknown_address_gets_the_same_answer(cast, at, settings, text):
+    settings.MAIL_ENABLED = True
+    response = Client().post(at("password-reset"), {"email": "nobody@example.org"}, follow=True)
+    assert "If an account has this address" in text(response)
+    assert mail.outbox == []
+
+
+def test_a_site_admin_makes_a_link_that_sets_a_password_once(browse, cast, at, text):
+    page = browse("root").post(at("password-link", cast.ann.pk))
+    assert "no-store" in page["Cache-Control"]
+    link = re.search(r'value="http://testserver(/password/reset/[^"]+)"', text(page))[1]
+    set_password(Client(), link)
+    assert User.objects.get(pk=cast.ann.pk).check_password(NEW)
+    assert b"not valid any more" in Client().get(link, follow=True).content
+
+
+@pytest.mark.parametrize("who", ["admin", "ann", "judith", "oscar"])
+def test_nobody_else_administers_accounts(browse, cast, at, who):
+    client = browse(who)
+    assert client.get(at("people")).status_code == 403
+    assert client.post(at("people"), {"username": "new"}).status_code == 403
+    # one's own row is visible, so this is a refusal and not a 404
+    assert client.post(at("password-link", cast.everybody[who].pk)).status_code == 403
+
+
+def test_a_site_admin_makes_an_account_and_a_taken_name_is_refused(browse, at, text):
+    client = browse("root")
+    assert client.post(at("people"), {"username": "newcomer"}).status_code == 302
+    again = client.post(at("people"), {"username": "newcomer"})
+    assert again.status_code == 400
+    assert "with that username already exists" in text(again) or "is taken" in text(again)
+    assert not User.objects.get(username="newcomer").has_usable_password()

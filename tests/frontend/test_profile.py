@@ -1,0 +1,64 @@
+"""The profile: settings, time zone, language, and API tokens shown once."""
+
+from __future__ import annotations
+
+import re
+
+from annotation.models import ApiToken, User
+
+FORM = {"display_name": "Ann A.", "email": "", "time_zone": "Asia/Shanghai", "language": "", "theme": "dark"}
+
+
+def test_settings_are_saved_and_used(browse, cast, at, text):
+    client = browse("ann")
+    assert client.post(at("profile"), FORM).status_code == 302
+    user = User.objects.get(pk=cast.ann.pk)
+    assert (user.display_name, user.time_zone, user.theme) == ("Ann A.", "Asia/Shanghai", "dark")
+    page = text(client.get(at("profile")))
+    assert 'data-theme="dark"' in page
+    assert "Ann A." in page
+
+
+def test_times_are_shown_in_ones_own_time_zone(browse, cast, at, text):
+    from datetime import UTC, datetime
+
+    from annotation.models import AuditEvent
+
+    AuditEvent.objects.update(created_at=datetime(2026, 3, 1, 20, 30, tzinfo=UTC))
+    client = browse("admin")
+    assert "1 Mar 2026, 20:30" in text(client.get(at("audit", "bench")))
+    client.post(at("profile"), {**FORM, "time_zone": "Asia/Shanghai"})
+    assert "2 Mar 2026, 04:30" in text(client.get(at("audit", "bench")))
+
+
+def test_wrong_values_are_refused_field_by_field(browse, cast, at):
+    response = browse("ann").post(at("profile"), {**FORM, "time_zone": "Mars/Base", "email": "no"})
+    assert response.status_code == 400
+    assert set(response.context["form"].errors) == {"time_zone", "email"}
+    assert User.objects.get(pk=cast.ann.pk).time_zone == ""
+
+
+def test_a_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
+    client = browse("ann")
+    made = client.post(at("token-create"), {"name": "script", "days": "30"})
+    assert "no-store" in made["Cache-Control"]
+    secret = re.search(r'value="(tri_[^"]+)"', text(made))[1]
+    assert secret not in text(client.get(at("profile")))
+    assert ApiToken.objects.get().digest != secret
+    api = client.get("/api/v1/me/", headers={"Authorization": f"Bearer {secret}"})
+    assert api.status_code == 200
+
+
+def test_a_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
+    client = browse("ann")
+    client.post(at("token-create"), {"name": "script", "days": "30"})
+    token = ApiToken.objects.get()
+    assert browse("root").post(at("token-revoke", token.pk)).status_code == 404
+    assert browse("ben").post(at("token-revoke", token.pk)).status_code == 404
+    assert client.post(at("token-revoke", token.pk)).status_code == 302
+    assert ApiToken.objects.get().revoked_at is not None
+
+
+def test_a_token_needs_a_name(browse, at):
+    assert browse("ann").post(at("token-create"), {"name": " ", "days": "30"}).status_code == 400
+    assert not ApiToken.objects.exists()

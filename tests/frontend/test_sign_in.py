@@ -1,0 +1,92 @@
+"""Signing in and out, the lockout, and where people are sent."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests.people import PASSWORD
+
+SIGN_IN = "/sign-in/"
+
+
+def test_every_page_asks_strangers_to_sign_in_and_brings_them_back(cast, at):
+    client = Client()
+    for name, args in (
+        ("home", ()),
+        ("profile", ()),
+        ("project", ("bench",)),
+        ("workbench", (1,)),
+        ("people", ()),
+    ):
+        response = client.get(at(name, *args))
+        assert response.status_code == 302
+        assert response.url == f"{SIGN_IN}?next={at(name, *args)}"
+
+
+def test_right_password_opens_the_page_that_was_asked_for(cast, at):
+    client = Client()
+    response = client.post(SIGN_IN, {"username": "ann", "password": PASSWORD, "next": at("work", "bench")})
+    assert response.status_code == 302
+    assert response.url == at("work", "bench")
+    assert client.get(at("home")).status_code == 200
+
+
+def test_sign_in_never_leads_to_another_host(cast, at):
+    response = Client().post(
+        SIGN_IN, {"username": "ann", "password": PASSWORD, "next": "https://evil.example/"}
+    )
+    assert response.url == at("home")
+
+
+def test_wrong_password_says_so_and_names_no_account(cast, text):
+    response = Client().post(SIGN_IN, {"username": "ann", "password": "wrong"})
+    assert response.status_code == 200
+    assert "Please enter a correct username and password" in text(response)
+
+
+def test_repeated_failures_lead_to_the_lockout_page_for_that_name_alone(cast, text):
+    client = Client()
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        response = client.post(SIGN_IN, {"username": "ann", "password": "wrong"})
+    assert response.status_code == 429
+    assert "Too many attempts" in text(response)
+    assert client.post(SIGN_IN, {"username": "ann", "password": PASSWORD}).status_code == 429
+    assert client.post(SIGN_IN, {"username": "ben", "password": PASSWORD}).status_code == 302
+
+
+def test_signing_out_needs_a_post(browse, at):
+    client = browse("ann")
+    assert client.get(at("sign-out")).status_code == 405
+    assert client.post(at("sign-out")).url == SIGN_IN
+    assert client.get(at("home")).status_code == 302
+
+
+def test_a_closed_account_cannot_sign_in(cast):
+    cast.ann.is_active = False
+    cast.ann.save()
+    assert Client().post(SIGN_IN, {"username": "ann", "password": PASSWORD}).status_code == 200
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_is_chosen_without_signing_in_and_written_by_the_server(db, at, text, theme):
+    client = Client()
+    assert client.post(at("theme"), {"theme": theme, "next": SIGN_IN}).url == SIGN_IN
+    assert f'data-theme="{theme}"' in text(client.get(SIGN_IN))
+    client.post(at("theme"), {"theme": ""})
+    assert "data-theme" not in text(client.get(SIGN_IN))
+
+
+def test_a_theme_that_is_none_and_a_way_back_that_leads_away_are_ignored(browse, at, text):
+    client = browse("ann")
+    response = client.post(at("theme"), {"theme": '"><script>', "next": "//evil.example"})
+    assert response.url == at("home")
+    assert "data-theme" not in text(client.get(at("home")))
+
+
+def test_a_persons_theme_follows_them_to_another_browser(browse, cast, at, text):
+    browse("ann").post(at("theme"), {"theme": "dark"})
+    other = Client()
+    other.post(SIGN_IN, {"username": "ann", "password": PASSWORD})
+    assert 'data-theme="dark"' in text(other.get(at("home")))
