@@ -93,7 +93,7 @@ def backup(path: Path) -> dict[str, Any]:
 
 
 class ExactEncoder(DjangoJSONEncoder):
-    """Times with their microseconds, which Django's own encoder cuts off: a release's checksum covers them."""
+    """Times with their microseconds, which Django cuts off: a release's checksum covers them."""
 
     def default(self, o: Any) -> Any:
         return o.isoformat() if isinstance(o, datetime) else super().default(o)
