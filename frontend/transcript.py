@@ -1,7 +1,7 @@
 """Messages laid out for reading: what is text, what is a call, which result belongs to which, and what folds.
 
-Everything in here comes from outside and is hostile until shown as text. `shown` makes characters visible that
-would vanish or could not be sent at all; nothing else about a text is changed.
+Everything in here comes from outside and is hostile until shown as text. `shown` makes characters visible
+that would vanish or could not be sent at all; nothing else about a text is changed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _INVISIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u20
 
 
 def shown(text: str) -> str:
-    """The text with control characters as their symbols (␀); lone surrogates, and the marks that turn the direction
-    of writing round and could make a text look like another, as \\uXXXX."""
+    """The text with control characters as their symbols (␀); lone surrogates, and the marks that turn the
+    direction of writing round and could make a text look like another, as \\uXXXX."""
     return _INVISIBLE.sub(_symbol, text) if _INVISIBLE.search(text) else text
 
 
@@ -44,7 +44,7 @@ def laid_out(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text. `code`: written by a machine for a machine. `raw`: the exact form, when laid out anew."""
+    """A piece of text. `code`: written by a machine for a machine. `raw`: its exact form, when laid out."""
 
     text: str
     code: bool = False
@@ -74,7 +74,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Call:
-    """A tool call: its arguments by name when they are an object, laid out when they parse, else as they came."""
+    """A tool call: arguments by name when they are an object, laid out when they parse, else as they came."""
 
     name: str
     position: int
@@ -87,7 +87,7 @@ class Call:
 
 @dataclass(slots=True)
 class Shown:
-    """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to, if known.
+    """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
     `by`: whose call a result answers, "assistant" or "user".
     """
@@ -112,11 +112,17 @@ class Answered:
     message_index: int
 
 
-KINDS: Final = {"system": "system", "developer": "system", "user": "user", "tool": "result", "function": "result"}
+KINDS: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "tool": "result",
+    "function": "result",
+}
 
 
 def lay_out(transcript: Transcript, steps: list[Step]) -> list[Shown]:
-    """The messages in order; results that directly follow their call's message stand inside it, under the call."""
+    """The messages in order; results that directly follow their call's message stand under the call."""
     step_at = {step.message_index: step for step in steps}
     laid: dict[int, Shown] = {}
     top: list[Shown] = []
@@ -152,7 +158,11 @@ def _message(message: Message, step: Step | None) -> Shown:
         elif part.kind == "other":
             blocks.append(Text(shown(part.text), code=True, foldable=True))
         elif part.text:
-            blocks.append(result_text(part.text) if kind == "result" else Text(shown(part.text), foldable=kind != "step"))
+            blocks.append(
+                result_text(part.text)
+                if kind == "result"
+                else Text(shown(part.text), foldable=kind != "step")
+            )
     return Shown(
         index=message.index,
         kind=kind,
@@ -166,7 +176,7 @@ def _message(message: Message, step: Step | None) -> Shown:
 
 
 def result_text(text: str) -> Text:
-    """A tool's output: laid out with its exact form beside it when it is a JSON object or list on one line."""
+    """A tool's output: laid out, its exact form beside it, when it is a JSON object or list on one line."""
     stripped = text.strip()
     if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
         try:
@@ -235,9 +245,11 @@ def tools(listed: list[Any]) -> list[Tool]:
 
 
 def facts(value: Any) -> list[tuple[str, Text]]:
-    """Something from the record (reference answer, task description, hints) as named texts; a single one has no name."""
+    """Something from the record (reference answer, hints …) as named texts; a single one has no name."""
     if isinstance(value, dict):
-        return [(shown(str(name)), _fact(one)) for name, one in value.items() if one not in (None, "", [], {})]
+        return [
+            (shown(str(name)), _fact(one)) for name, one in value.items() if one not in (None, "", [], {})
+        ]
     return [] if value in (None, "", []) else [("", _fact(value))]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import get_script_prefix, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -76,17 +76,16 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
 
 def _state(bench: Workbench) -> dict[str, Any]:
     """What the script starts from: the labels, where to send them, and the words it shows."""
-    base = f"{get_script_prefix()}api/v1/assignments/{bench.assignment.pk}/"
     return {
         **bench.state,
         "open": bench.open,
         "urls": {
-            "labels": f"{base}labels/",
-            "submit": f"{base}submit/",
-            "return": f"{base}return/",
+            "labels": reverse("api:labels", args=[bench.assignment.pk]),
+            "submit": reverse("api:submit", args=[bench.assignment.pk]),
+            "return": reverse("api:return", args=[bench.assignment.pk]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
-        "reasons": [{"code": code.code, "value": code.value, "title": _(code.title)} for code in REASON_CODES],
+        "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),
     }
 
@@ -119,7 +118,9 @@ def words() -> dict[str, str]:
         "stale": _("This was changed in another window. It shows what is stored; {value} was not saved."),
         "refused": _("{value} was not saved: {reason}"),
         "closed": _("This trajectory is not open for labelling any more."),
-        "signed_out": _("You have been signed out. Sign in again in another tab; your changes are kept here."),
+        "signed_out": _(
+            "You have been signed out. Sign in again in another tab; your changes are kept here."
+        ),
         "failed": _("The server could not save this: {reason}"),
         "nothing_to_confirm": _("Nothing here to confirm."),
         "nothing_left": _("Every step has a label."),

@@ -32,6 +32,11 @@ def chat(*messages: dict) -> dict:
     return make_record(messages=list(messages))
 
 
+def user_says(content: object) -> dict:
+    """One message of the user."""
+    return {"role": "user", "content": content}
+
+
 def url(assignment: Assignment) -> str:
     return reverse("frontend:workbench", args=[assignment.pk])
 
@@ -209,9 +214,7 @@ def image(data: bytes, media_type: str = "image/png") -> dict:
 
 def test_images_come_from_us_and_only_to_those_who_may_see_the_trajectory(cast) -> None:
     parts = [{"type": "text", "text": "look"}, image(PNG)]
-    import_records(
-        cast.project, [chat({"role": "user", "content": parts}, {"role": "assistant", "content": "ok"})]
-    )
+    import_records(cast.project, [chat(user_says(parts), {"role": "assistant", "content": "ok"})])
     assignment = claim(cast.ann, cast.project)
     address = reverse("frontend:trajectory-image", args=[assignment.trajectory_id, 0, 1])
     assert f'src="{address}"' in signed_in(cast.ann).get(url(assignment)).content.decode()
@@ -229,9 +232,7 @@ def test_svg_and_remote_images_are_never_images(cast) -> None:
     svg = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"></svg>'
     remote = {"type": "image_url", "image_url": {"url": "https://example.com/track.png"}}
     parts = [image(svg, "image/svg+xml"), image(svg), remote]
-    import_records(
-        cast.project, [chat({"role": "user", "content": parts}, {"role": "assistant", "content": "ok"})]
-    )
+    import_records(cast.project, [chat(user_says(parts), {"role": "assistant", "content": "ok"})])
     assignment = claim(cast.ann, cast.project)
     page = signed_in(cast.ann).get(url(assignment)).content.decode()
     assert "<img" not in page and "https://example.com/track.png" in page
@@ -254,5 +255,5 @@ def test_the_number_of_queries_does_not_depend_on_the_trajectory(
 
 
 PAGE_QUERIES = 12
-"""Session, user, assignment, roles; then for the report: roles twice, the own assignment, steps, content, labels,
+"""Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
 outcome, guidelines."""
