@@ -11,6 +11,7 @@ class User(AbstractUser):
 
     Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for
     the server's own; `theme` is empty when the browser decides.
+    `keymap` holds the workbench keys a person has changed: {action: key}.
     """
 
     class Theme(models.TextChoices):
@@ -21,6 +22,7 @@ class User(AbstractUser):
     display_name = models.CharField(_("display name"), max_length=120, blank=True)
     time_zone = models.CharField(_("time zone"), max_length=64, blank=True)
     language = models.CharField(_("language"), max_length=16, blank=True)
+    keymap = models.JSONField(_("keys"), default=dict, blank=True)
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, blank=True, default="")
 
     class Meta(AbstractUser.Meta):

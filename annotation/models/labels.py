@@ -16,6 +16,8 @@ class Assignment(models.Model):
     """One annotator's turn at one trajectory, in slot 0 … N−1.
 
     `slot` is null while the assignment is returned or expired: it keeps its draft and has lost its place.
+    `needs_discussion` and `broken` are the annotator's flags on the whole trajectory; `active_ms` is how long
+    they were at work on it, in milliseconds, idle time left out.
     `claim_key` is made by the page that claims: a double click sends the same one and gets the same
     assignment.
     """
@@ -30,6 +32,9 @@ class Assignment(models.Model):
     guideline_version = models.PositiveIntegerField(default=0)
     claim_key = models.CharField(max_length=64, null=True, blank=True)
     return_reason = models.TextField(blank=True)
+    needs_discussion = models.BooleanField(default=False)
+    broken = models.BooleanField(default=False)
+    active_ms = models.PositiveBigIntegerField(default=0)
     imported = models.BooleanField(default=False)
     claimed_at = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True, blank=True)
