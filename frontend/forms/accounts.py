@@ -5,6 +5,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import User
@@ -22,6 +23,12 @@ def zones() -> list[tuple[str, str]]:
 def zone_choices() -> list[tuple[str, str]]:
     """The server's own zone first, then all."""
     return [("", _("The server’s own (%(zone)s)") % {"zone": settings.TIME_ZONE}), *zones()]
+
+
+class SignInForm(AuthenticationForm):
+    """Django's own, with our word for the name."""
+
+    username = UsernameField(label=_("User name"), widget=forms.TextInput({"autofocus": True}))
 
 
 class ProfileForm(forms.Form):

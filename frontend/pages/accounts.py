@@ -21,7 +21,7 @@ from annotation.models import User
 from annotation.services import accounts, projects
 from frontend.context import THEME_COOKIE
 from frontend.forms import add_errors
-from frontend.forms.accounts import JoinForm
+from frontend.forms.accounts import JoinForm, SignInForm
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 YEAR = timedelta(days=365)
@@ -54,6 +54,7 @@ class SignIn(views.LoginView):
     """Sign in; failures are counted and lead to the lockout page."""
 
     template_name = "frontend/accounts/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
     extra_context = {"mail": settings.MAIL_ENABLED}
 
