@@ -2,6 +2,8 @@
 
 from .changes import MAX_CHANGES, MAX_NOTE
 from .files import LabelImport, import_labels
+from .marks import add_activity, mark
+from .reopen import reopen
 from .save import save_labels
 from .sheet import Sheet, rules_of
 from .submit import finish, submit
@@ -11,8 +13,11 @@ __all__ = [
     "MAX_NOTE",
     "LabelImport",
     "Sheet",
+    "add_activity",
     "finish",
     "import_labels",
+    "mark",
+    "reopen",
     "rules_of",
     "save_labels",
     "submit",

@@ -1,0 +1,37 @@
+"""Taking one's own submission back, while nobody has anything to compare it with."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Conflict
+from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.models import Assignment, LabelEvent, Trajectory, User
+from annotation.policies import require
+
+from .. import audit
+from ..transitions import advance
+
+TOO_LATE = "Another annotator has submitted this trajectory, so that yours can no longer be reopened."
+
+
+@transaction.atomic
+def reopen(*, actor: User, assignment: Assignment) -> Assignment:
+    """Open one's own submitted assignment again; recorded in the history and the audit log.
+
+    Raises Conflict (code "too_late") once another annotator has submitted, StaleState when it is not
+    submitted.
+    """
+    require(actor, "label", assignment)
+    trajectory = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(
+        pk=assignment.trajectory_id
+    )
+    others = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).exclude(
+        pk=assignment.pk
+    )
+    if trajectory.state != TrajectoryState.LABELLING or others.exists():
+        raise Conflict(TOO_LATE, code="too_late")
+    advance(Assignment, assignment.pk, AssignmentState.SUBMITTED, AssignmentState.OPEN, submitted_at=None)
+    LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=timezone.now())
+    audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
+    assignment.refresh_from_db()
+    return assignment
