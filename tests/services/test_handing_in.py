@@ -1,0 +1,283 @@
+"""Submitting, giving back, taking up again."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.errors import Conflict, Denied, Invalid, Locked, StaleState
+from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
+from annotation.models import Assignment, AuditEvent, Label, Membership, Trajectory
+from annotation.services import assign, exposures, label, projects
+from tests import people
+from tests.people import Cast, change
+
+
+@pytest.fixture
+def assignment(cast: Cast) -> Assignment:
+    """Ann's, of the first of three trajectories with the steps 2 and 4."""
+    people.import_records(cast.project, 3)
+    return people.claim(cast.ann, cast.project)
+
+
+# ── Submitting ──────────────────────────────────────────────────────────────
+def test_an_incomplete_submission_names_the_first_step_that_is_missing(cast: Cast) -> None:
+    people.import_records(cast.project, [people.make_record(steps=4)])
+    assignment = people.claim(cast.ann, cast.project)
+    label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, 1), change(6, 1)])
+
+    with pytest.raises(Invalid) as refusal:
+        label.submit(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "incomplete"
+    assert refusal.value.message == "Not complete yet: step 4 has no label."
+    assert refusal.value.details == {"missing": [4, 8], "outcome": True}
+    assignment.refresh_from_db()
+    assert assignment.state == AssignmentState.OPEN
+
+
+def test_a_submission_without_an_outcome_says_so(cast: Cast, assignment: Assignment) -> None:
+    label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, 1), change(4, 1)])
+
+    with pytest.raises(Invalid, match="the outcome is not set") as refusal:
+        label.submit(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.details == {"missing": [], "outcome": True}
+
+
+def test_a_label_taken_back_is_missing_again(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    label.save_labels(actor=cast.ann, assignment=assignment, op_id="b", changes=[change(4, None, version=1)])
+
+    with pytest.raises(Invalid, match="step 4"):
+        label.submit(actor=cast.ann, assignment=assignment)
+
+
+def test_a_proposal_does_not_count_as_a_label(cast: Cast, assignment: Assignment) -> None:
+    label.save_labels(
+        actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, -1), change(None, -1)]
+    )
+
+    with pytest.raises(Invalid, match="step 4"):
+        label.submit(actor=cast.ann, assignment=assignment)
+
+
+def test_a_complete_assignment_is_submitted_with_its_time_and_guidelines(
+    cast: Cast, assignment: Assignment
+) -> None:
+    projects.write_guidelines(actor=cast.admin, project=cast.project, text="Judge well.")
+    people.label_all(assignment)
+
+    done = label.submit(actor=cast.ann, assignment=assignment)
+
+    assert done.state == AssignmentState.SUBMITTED
+    assert done.submitted_at is not None
+    assert (done.guideline_version, done.slot) == (2, 0)
+    assert AuditEvent.objects.filter(verb="assignment.submit", actor=cast.ann).count() == 1
+
+
+def test_submitting_twice_is_refused_and_changes_nothing(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    first = label.submit(actor=cast.ann, assignment=assignment)
+
+    with pytest.raises(StaleState) as refusal:
+        label.submit(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "not_open"
+    assignment.refresh_from_db()
+    assert assignment.submitted_at == first.submitted_at
+
+
+@pytest.mark.parametrize("who", ["ben", "admin", "root"])
+def test_nobody_submits_for_another(cast: Cast, assignment: Assignment, who: str) -> None:
+    people.label_all(assignment)
+
+    with pytest.raises(Denied):
+        label.submit(actor=cast.everybody[who], assignment=assignment)
+
+
+# ── Giving back ─────────────────────────────────────────────────────────────
+@pytest.mark.parametrize("reason", ["", "   ", "\n", "x" * 2_001])
+def test_giving_back_needs_a_reason_of_sensible_length(
+    cast: Cast, assignment: Assignment, reason: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        assign.return_assignment(actor=cast.ann, assignment=assignment, reason=reason)
+
+    assert set(refusal.value.fields) == {"reason"}
+
+
+def test_giving_back_frees_the_slot_and_keeps_the_draft(cast: Cast, assignment: Assignment) -> None:
+    label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, -1, note="Hm.")])
+
+    returned = assign.return_assignment(
+        actor=cast.ann, assignment=assignment, reason=" I know the author.\x00 "
+    )
+
+    assert (returned.state, returned.slot) == (AssignmentState.RETURNED, None)
+    assert returned.trajectory.free_slots == 2
+    assert Label.objects.get(assignment=assignment).value == -1
+    with pytest.raises(StaleState):
+        label.save_labels(actor=cast.ann, assignment=assignment, op_id="b", changes=[change(4, 1)])
+
+
+def test_who_gave_it_back_is_not_given_it_again_and_others_are_given_it_first(
+    cast: Cast, assignment: Assignment
+) -> None:
+    for user in (cast.ben, cast.cleo):
+        for _ in range(2):
+            people.claim(user, cast.project)
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Ill.")
+    assert set(Membership.objects.values_list("claim_cursor", flat=True)) <= {
+        0,
+        assignment.trajectory.position,
+    }
+
+    ann_next = people.claim(cast.ann, cast.project)
+    cleo_next = people.claim(cast.cleo, cast.project)
+
+    assert ann_next.trajectory_id != assignment.trajectory_id
+    assert cleo_next.trajectory_id == assignment.trajectory_id
+
+
+def test_a_submitted_assignment_cannot_be_given_back(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+
+    with pytest.raises(StaleState):
+        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Oh.")
+    assignment.trajectory.refresh_from_db()
+    assert assignment.trajectory.free_slots == 1
+
+
+# ── Taking up again ─────────────────────────────────────────────────────────
+def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment, note="First thoughts.")
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    people.claim(cast.ben, cast.project)
+
+    resumed = assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert (resumed.state, resumed.slot) == (AssignmentState.OPEN, 1)
+    assert resumed.trajectory.free_slots == 0
+    assert label.submit(actor=cast.ann, assignment=resumed).state == AssignmentState.SUBMITTED
+
+
+def test_a_returned_trajectory_whose_slots_are_taken_cannot_be_taken_up(
+    cast: Cast, assignment: Assignment
+) -> None:
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    people.claim(cast.ben, cast.project)
+    people.claim(cast.cleo, cast.project)
+
+    with pytest.raises(StaleState) as refusal:
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "no_free_slot"
+
+
+def test_an_open_assignment_cannot_be_taken_up(cast: Cast, assignment: Assignment) -> None:
+    with pytest.raises(StaleState):
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+    assignment.trajectory.refresh_from_db()
+    assert assignment.trajectory.free_slots == 1
+
+
+def test_who_has_seen_others_labels_meanwhile_cannot_take_it_up_again(
+    cast: Cast, assignment: Assignment
+) -> None:
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    exposures.expose(user=cast.ann, trajectory=assignment.trajectory, kind=ExposureKind.LABEL)
+
+    with pytest.raises(Denied) as refusal:
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "exposed"
+
+
+def test_who_has_seen_others_labels_is_not_given_that_trajectory(cast: Cast) -> None:
+    first, second = people.import_records(cast.project, 2)
+    exposures.expose(user=cast.ann, trajectory=first, kind=ExposureKind.LABEL)
+
+    assert people.claim(cast.ann, cast.project).trajectory_id == second.pk
+
+
+# ── Claiming, one after the other ───────────────────────────────────────────
+def test_trajectories_are_given_in_the_order_of_the_queue(cast: Cast) -> None:
+    rows = people.import_records(cast.project, 4)
+
+    assert [people.claim(cast.ann, cast.project).trajectory_id for _ in rows] == [row.pk for row in rows]
+    with pytest.raises(Conflict) as refusal:
+        people.claim(cast.ann, cast.project)
+    assert refusal.value.code == "nothing_left"
+
+
+def test_an_import_after_the_end_of_the_queue_is_found(cast: Cast) -> None:
+    people.import_records(cast.project, 2)
+    people.claim(cast.ann, cast.project)
+    people.claim(cast.ann, cast.project)
+    people.import_records(cast.project, 3, subset="more")
+
+    assert people.claim(cast.ann, cast.project).trajectory.subset.name == "more"
+
+
+@pytest.mark.parametrize("key", ["x" * 65, "a b", "\x00", "\ud800"])
+def test_a_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        assign.claim_next(actor=cast.ann, project=cast.project, claim_key=key)
+
+    assert set(refusal.value.fields) == {"claim_key"}
+
+
+@pytest.mark.parametrize("who", ["admin", "judith", "oscar", "root"])
+def test_only_annotators_claim(cast: Cast, who: str) -> None:
+    people.import_records(cast.project, 1)
+
+    with pytest.raises(Denied):
+        people.claim(cast.everybody[who], cast.project)
+
+
+@pytest.mark.parametrize("given_back", [True, False])
+def test_n_is_locked_after_the_first_claim_even_when_it_was_given_back(
+    cast: Cast, assignment: Assignment, given_back: bool
+) -> None:
+    if given_back:
+        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="No.")
+
+    with pytest.raises(Locked) as refusal:
+        projects.update_project(
+            actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 3}
+        )
+
+    assert refusal.value.code == "annotators_locked"
+    assert set(Trajectory.objects.values_list("free_slots", flat=True)) <= {1, 2}
+    cast.project.refresh_from_db()
+    assert cast.project.annotators_per_trajectory == 2
+
+
+def test_the_free_slots_of_every_trajectory_follow_n_before_that(cast: Cast) -> None:
+    people.import_records(cast.project, 3)
+
+    projects.update_project(actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 5})
+
+    assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {5}
+
+
+def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(
+    cast: Cast, assignment: Assignment
+) -> None:
+    changed = projects.update_project(
+        actor=cast.admin,
+        project=cast.project,
+        values={"name": "Other", "annotators_per_trajectory": 2},
+    )
+
+    assert changed.name == "Other"
+
+
+# ── What N labels come to ───────────────────────────────────────────────────
+def test_nothing_is_settled_before_the_last_of_n(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+
+    assignment.trajectory.refresh_from_db()
+    assert assignment.trajectory.state == TrajectoryState.LABELLING
