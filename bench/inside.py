@@ -1,0 +1,124 @@
+"""What the bench does inside the product's own process: `python -m bench.inside WORK …`, JSON on stdout.
+
+The process has the database and the settings of the server that is measured; the bench itself never touches
+Django.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+PASSWORD = "believable-horse-battery-9"
+PEOPLE = ("ann", "ben", "judith", "admin")
+BLOCK = 1 << 20
+
+
+def peak_memory() -> int:
+    """The largest resident set of this process so far, in bytes."""
+    status = Path("/proc/self/status")
+    if status.is_file():  # unlike getrusage, this forgets the process that this one was forked from
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def start(slug: str) -> dict[str, Any]:
+    """Make a project with people who may label, resolve and look; not measured: hashing a password takes more
+    memory than an import."""
+    from annotation.models import User
+    from annotation.policies import OPERATOR
+    from annotation.services import accounts, projects
+
+    project = projects.create_project(actor=OPERATOR, name=slug, slug=slug, guidelines="Judge each step.")
+    for name in PEOPLE:
+        user = User.objects.filter(username=name).first() or accounts.create_user(
+            actor=OPERATOR, username=name, password=PASSWORD, check_password=False
+        )
+        roles = {
+            "is_annotator": name in ("ann", "ben"),
+            "is_adjudicator": name == "judith",
+            "is_admin": name == "admin",
+        }
+        projects.add_member(actor=OPERATOR, project=project, user=user, **roles)
+    return {"project": slug}
+
+
+def import_file(slug: str, path: Path) -> dict[str, Any]:
+    """Receive and import a file as the command does; seconds, peak memory, and what came of it."""
+    from annotation.models import Project
+    from annotation.policies import OPERATOR
+    from annotation.services import ingest
+
+    project = Project.objects.get(slug=slug)
+    before = peak_memory()
+    wall, cpu = time.perf_counter(), time.process_time()
+    source = ingest.receive_file(
+        actor=OPERATOR,
+        project=project,
+        subset="hotpotqa",
+        filename=path.name,
+        chunks=_blocks(path),
+        enqueue=False,
+    )
+    source = ingest.run_import(source_id=source.pk)
+    return {
+        "trajectories": source.created_count,
+        "steps": source.step_count,
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "peak_bytes": peak_memory(),
+        "idle_bytes": before,
+    }
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def fill(slug: str, share: float) -> dict[str, Any]:
+    """Label that share of a project, the first in the queue, by ann and ben; see `bench.filling`."""
+    from annotation.models import Project
+    from bench import filling
+
+    return filling.label(project=Project.objects.get(slug=slug), share=share)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.inside", description=__doc__)
+    works = parser.add_subparsers(dest="work", required=True)
+    works.add_parser("start").add_argument("project")
+    one = works.add_parser("import")
+    one.add_argument("project")
+    one.add_argument("file", type=Path)
+    two = works.add_parser("fill")
+    two.add_argument("project")
+    two.add_argument("share", type=float)
+    options = parser.parse_args()
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
+    import django
+
+    django.setup()
+    works_by_name: dict[str, Callable[[], dict[str, Any]]] = {
+        "start": lambda: start(options.project),
+        "import": lambda: import_file(options.project, options.file),
+        "fill": lambda: fill(options.project, options.share),
+    }
+    json.dump(works_by_name[options.work](), sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
