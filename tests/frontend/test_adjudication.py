@@ -1,0 +1,137 @@
+"""The queue of disputes, and one case: A and B, decisions one by one, finishing, handing back."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.vocabulary import AdjudicationState, TrajectoryState
+from annotation.models import Adjudication, Decision, Exposure, Trajectory
+from tests import people
+
+
+@pytest.fixture
+def case(cast):
+    """A dispute on one step and the outcome, taken by judith; the other step is agreed."""
+    trajectory = people.import_records(cast.project, 1)[0]
+    people.label_next(cast.ann, cast.project, [1, 1], outcome=1, note="Sound")
+    people.label_next(cast.ben, cast.project, [1, -1], outcome=-1, note="Wrong")
+    return people.open_case(cast.judith, trajectory)
+
+
+def decide(client, at, case, index, value, version=0, **more):
+    form = {"message_index": "" if index is None else index, "value": value, "version": version, **more}
+    return client.post(at("adjudicate-decide", case.pk), form)
+
+
+def test_the_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, text):
+    people.import_records(cast.project, 2)
+    people.make_disputed(cast, 2)
+    client = browse("judith")
+    page = text(client.get(at("adjudication-queue", "bench")))
+    assert "2 of 2 steps, outcome" in page
+    trajectory = Trajectory.objects.first()
+    response = client.post(at("adjudication-take", "bench", trajectory.pk))
+    assert response.url == at("adjudication", Adjudication.objects.get().pk)
+    assert client.post(at("adjudication-take", "bench", trajectory.pk)).url == response.url
+    assert Exposure.objects.filter(user=cast.judith, trajectory=trajectory).exists()
+    tabs = client.get(at("adjudication-queue", "bench") + "?tab=mine").context["tabs"]
+    assert tabs == [("waiting", 1), ("mine", 1), ("decided", 0)]
+
+
+def test_the_case_shows_a_and_b_without_names_disagreements_first(browse, cast, case, at, text):
+    response = browse("judith").get(at("adjudication", case.pk))
+    page = text(response)
+    assert [item.step and item.step.message_index for item in response.context["disputed"]] == [4, None]
+    assert "Sound" in page
+    assert "Wrong" in page
+    for name in ("Ann", "Ben", "ann<", "ben<"):
+        assert name not in page
+
+
+def test_deciding_saves_each_and_finishing_writes_the_consensus(browse, cast, case, at):
+    client = browse("judith")
+    assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#decide-m4")
+    assert decide(client, at, case, None, -1).url.endswith("#decide-outcome")
+    assert client.post(at("adjudicate-close", case.pk)).url == at("adjudication-queue", "bench")
+    case.refresh_from_db()
+    assert case.state == AdjudicationState.DECIDED
+    assert list(case.trajectory.consensus.order_by("step").values_list("value", flat=True)) == [1, -1]
+    assert case.trajectory.outcome_consensus.value == -1
+
+
+def test_a_decision_can_be_changed_from_the_version_one_has_seen_only(browse, case, at, text):
+    client = browse("judith")
+    decide(client, at, case, 4, 1)
+    stale = decide(client, at, case, 4, 0)
+    assert stale.status_code == 409
+    assert "changed elsewhere" in text(stale)
+    assert decide(client, at, case, 4, 0, version=1).status_code == 302
+    assert Decision.objects.get().value == 0
+
+
+def test_a_script_gets_json(browse, case, at):
+    client = browse("judith")
+    form = {"message_index": "4", "value": "-1", "version": "0"}
+    url, json = at("adjudicate-decide", case.pk), {"accept": "application/json"}
+    assert client.post(url, form, headers=json).json() == {"value": -1, "version": 1}
+    again = client.post(url, form, headers=json)
+    assert again.status_code == 409
+    assert again.json()["error"]["code"] == "stale_version"
+
+
+@pytest.mark.parametrize(
+    ("index", "value"), [("2", "1"), ("3", "1"), ("99", "1"), ("4", "2"), ("4", ""), ("4", "x"), ("x", "1")]
+)
+def test_what_is_not_disputed_or_not_a_label_is_refused(browse, case, at, index, value):
+    assert decide(browse("judith"), at, case, index, value).status_code == 400
+    assert not Decision.objects.exists()
+
+
+def test_finishing_early_names_what_is_missing(browse, case, at, text):
+    page = text(browse("judith").post(at("adjudicate-close", case.pk), follow=True))
+    assert "step 4 is missing" in page
+    case.refresh_from_db()
+    assert case.state == AdjudicationState.OPEN
+
+
+def test_a_case_is_handed_back_and_opened_again(browse, case, at):
+    client = browse("judith")
+    decide(client, at, case, 4, 1)
+    decide(client, at, case, None, 1)
+    client.post(at("adjudicate-close", case.pk))
+    assert client.post(at("adjudicate-close", case.pk)).status_code == 409
+    assert client.post(at("adjudicate-reopen", case.pk)).status_code == 302
+    case.trajectory.refresh_from_db()
+    assert case.trajectory.state == TrajectoryState.DISPUTED
+    assert client.post(at("adjudicate-release", case.pk)).url == at("adjudication-queue", "bench")
+    assert client.get(at("adjudication", case.pk)).status_code in (404, 403)
+
+
+def test_nobody_adjudicates_what_they_labelled(browse, cast, at, text):
+    people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
+    trajectory = people.import_records(cast.project, 1)[0]
+    people.make_disputed(cast)
+    client = browse("ann")
+    assert client.get(at("adjudication-queue", "bench")).context["rows"] == []
+    # It is theirs to see, so this is a refusal.
+    assert client.post(at("adjudication-take", "bench", trajectory.pk)).status_code == 403
+    assert not Adjudication.objects.exists()
+
+
+def test_a_case_belongs_to_one_adjudicator(browse, cast, case, at, text):
+    people.make_member(cast.project, cast.oscar, "adjudicator")
+    client = browse("oscar")
+    assert client.get(at("adjudication", case.pk)).status_code == 404
+    assert decide(client, at, case, 4, 1).status_code == 404
+    late = client.post(at("adjudication-take", "bench", case.trajectory.pk), follow=True)
+    assert "Another adjudicator has this case" in text(late)
+
+
+def test_annotators_find_no_case_and_admins_only_read(browse, cast, case, at, text):
+    for who in ("ann", "ben", "cleo"):
+        assert browse(who).get(at("adjudication", case.pk)).status_code == 404
+        assert browse(who).get(at("adjudication-queue", "bench")).status_code == 403
+    page = text(browse("admin").get(at("adjudication", case.pk)))
+    assert "belongs to Judith" in page
+    assert "data-decide" not in page
+    assert decide(browse("admin"), at, case, 4, 1).status_code == 403

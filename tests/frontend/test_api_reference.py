@@ -1,0 +1,31 @@
+"""The page that renders the OpenAPI schema."""
+
+from __future__ import annotations
+
+from frontend import openapi
+
+
+def test_every_operation_of_the_schema_stands_on_the_page(browse, at, text):
+    page = text(browse("ann").get(at("api-reference")))
+    paths = openapi.document()["paths"]
+    assert paths
+    for path in paths:
+        assert path in page
+    shown = sum(len(group.operations) for group in openapi.groups())
+    assert shown == sum(method in openapi.METHODS for methods in paths.values() for method in methods)
+
+
+def test_fields_of_nested_bodies_are_named():
+    schema = {
+        "components": {"schemas": {"Inner": {"type": "object", "properties": {"x": {"type": "integer"}}}}},
+    }
+    spec = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {
+            "rows": {"type": "array", "items": {"$ref": "#/components/schemas/Inner"}},
+            "kind": {"allOf": [{"enum": ["a", "b"]}], "description": "Which."},
+        },
+    }
+    found = [(field.name, field.type, field.required) for field in openapi._fields(schema, spec, "", 0)]
+    assert found == [("rows", "[object]", True), ("rows[].x", "integer", False), ("kind", "a | b", False)]

@@ -1,0 +1,78 @@
+"""What goes wrong is a proper page with the right status."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from django.test import Client, override_settings
+
+import frontend
+from frontend.pages import errors
+
+TEMPLATES = Path(frontend.__file__).parent / "templates"
+
+
+def test_an_unknown_address_is_a_page(browse, text):
+    for who in ("ann", "nobody"):
+        response = browse(who).get("/no/such/page/")
+        assert response.status_code == 404
+        assert "There is nothing here" in text(response)
+
+
+def test_a_form_without_its_token_is_refused_with_advice(cast, text):
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/sign-in/", {"username": "ann", "password": "x"})
+    assert response.status_code == 403
+    assert "Please send the form again" in text(response)
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(db, text):
+    with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
+        response = Client().post(
+            "/sign-in/", "username=aaaaaaaaaaaaaaaaaaaaaa", content_type="application/x-www-form-urlencoded"
+        )
+    assert response.status_code == 413
+    assert "This is too large" in text(response)
+
+
+def test_too_many_fields_is_a_bad_request(db, text):
+    with override_settings(DATA_UPLOAD_MAX_NUMBER_FIELDS=2):
+        response = Client().post("/sign-in/", {"a": "1", "b": "2", "c": "3"})
+    assert response.status_code == 400
+    assert "could not be understood" in text(response)
+
+
+def test_an_unexpected_failure_is_a_calm_page_without_details(browse, at, text, monkeypatch):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("frontend.pages.home.waiting_for", fail)
+    client = browse("ann")
+    client.raise_request_exception = False
+    response = client.get(at("home"))
+    assert response.status_code == 500
+    assert "Something went wrong on our side" in text(response)
+    assert "secret detail" not in text(response)
+
+
+def test_every_expected_failure_has_a_status():
+    from annotation.core import errors as kinds
+
+    assert errors.status_of(kinds.Denied("x")) == 403
+    assert errors.status_of(kinds.NotFound("x")) == 404
+    assert errors.status_of(kinds.StaleVersion("x")) == 409
+    assert errors.status_of(kinds.TooLarge("x")) == 413
+    assert errors.status_of(kinds.ImportRefused("x")) == 400
+    assert errors.status_of(kinds.TristepError("x")) == 400
+
+
+def test_no_template_breaks_the_content_security_policy():
+    broken = re.compile(
+        r"\sstyle=|\son[a-z]+=|<style|javascript:|\|\s*safe\b|{%\s*autoescape off(?!.*mail)", re.I
+    )
+    inline = re.compile(r"<script(?![^>]*\bsrc=)", re.I)
+    for path in TEMPLATES.rglob("*.html"):
+        source = path.read_text()
+        assert not broken.search(source), path
+        assert not inline.search(source), path

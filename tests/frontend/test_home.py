@@ -1,0 +1,74 @@
+"""The home page: what is waiting for me, by role."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.vocabulary import TrajectoryState
+from annotation.models import Trajectory
+from tests import people
+
+
+def test_an_annotator_continues_and_claims(browse, cast, at, text):
+    people.import_records(cast.project, 3)
+    open_one = people.claim(cast.ann, cast.project)
+    page = text(browse("ann").get(at("home")))
+    assert at("workbench", open_one.pk) in page
+    assert "0 of 2 steps labelled" in page
+    assert "Label the next one" in page
+
+
+def test_an_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.label_next(cast.ann, cast.project)
+    page = text(browse("ann").get(at("home")))
+    assert "Nothing is left for you to label" in page
+    assert "Label the next one" not in page
+    assert "You have submitted 1 trajectory." in page
+
+
+def test_an_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):
+    people.import_records(cast.project, 2)
+    people.make_disputed(cast, 2)
+    case = people.open_case(cast.judith, Trajectory.objects.filter(state=TrajectoryState.DISPUTED).first())
+    page = text(browse("judith").get(at("home")))
+    assert "1 dispute is waiting" in page
+    assert at("adjudication", case.pk) in page
+
+
+def test_an_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
+    from annotation.services import ingest
+
+    people.import_records(cast.project, 2)
+    people.make_unanimous(cast)
+    waiting = ingest.receive_file(
+        actor=cast.admin,
+        project=cast.project,
+        subset="more",
+        filename="more.jsonl",
+        chunks=[people.jsonl(people.make_records(1))],
+    )
+    page = text(browse("admin").get(at("home")))
+    assert "1 of 2 trajectories resolved" in page
+    assert at("import-detail", "bench", waiting.pk) in page
+
+
+def test_empty_states_say_what_to_do(browse, at, text):
+    assert "Ask a project" in text(browse("oscar").get(at("home")))
+    assert "Import trajectories" in text(browse("admin").get(at("home")))
+
+
+@pytest.mark.parametrize("who", ["ann", "ben", "judith"])
+def test_counts_by_state_are_for_admins_alone(browse, cast, at, text, who):
+    people.import_records(cast.project, 2)
+    people.make_disputed(cast)
+    page = text(browse(who).get(at("home")))
+    assert "trajectories resolved" not in page
+    assert ("dispute is waiting" in page) == (who == "judith")
+
+
+def test_a_trajectory_one_labelled_oneself_is_no_dispute_for_one(browse, cast, at, text):
+    people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
+    people.import_records(cast.project, 1)
+    people.make_disputed(cast)
+    assert "No dispute is waiting." in text(browse("ann").get(at("home")))

@@ -1,0 +1,152 @@
+"""Importing in the browser: upload, progress, what came of it, what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation.core.errors import ImportRefused
+from annotation.core.vocabulary import ImportState
+from annotation.models import ImportFile, Trajectory
+from annotation.services import ingest
+from tests import people
+
+RECORDS = people.jsonl(people.make_records(2))
+BROKEN = b'{"messages": []}\n{broken\n'
+
+
+def upload(data: bytes = RECORDS, name: str = "tiny.jsonl") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, data)
+
+
+def test_an_upload_is_queued_into_the_subset_named_after_the_file(browse, at, text):
+    client = browse("admin")
+    response = client.post(at("imports", "bench"), {"file": upload(name="My runs.jsonl")})
+    row = ImportFile.objects.get()
+    assert response.url == at("import-detail", "bench", row.pk)
+    assert (row.state, row.subset.name, row.created_by.username) == (ImportState.QUEUED, "my-runs", "admin")
+    ingest.run_import(source_id=row.pk)
+    page = text(client.get(response.url))
+    assert "published" in page
+    assert Trajectory.objects.filter(live=True).count() == 2
+
+
+def test_the_same_file_again_changes_nothing_and_says_so(browse, at, text):
+    client = browse("admin")
+    for _ in range(2):
+        url = client.post(at("imports", "bench"), {"file": upload(), "subset": "tiny"}).url
+        ingest.run_import(source_id=ImportFile.objects.first().pk)
+    assert "nothing has changed" in text(client.get(url))
+    assert Trajectory.objects.count() == 2
+
+
+def test_several_files_come_in_each_on_its_own(browse, at):
+    files = [upload(name="a.jsonl"), upload(name="b.jsonl")]
+    assert browse("admin").post(at("imports", "bench"), {"file": files}).url == at("imports", "bench")
+    assert sorted(ImportFile.objects.values_list("subset__name", flat=True)) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [(b"", "is empty"), (b"\xff\xfe\x00", "UTF-8"), (b"hello", "format")],
+)
+def test_a_file_that_cannot_be_read_at_all_is_refused_at_once(browse, at, text, data, sentence):
+    response = browse("admin").post(at("imports", "bench"), {"file": upload(data)})
+    assert response.status_code == 400
+    assert sentence in text(response)
+    assert not ImportFile.objects.exists()
+
+
+def test_one_bad_file_does_not_stop_the_others(browse, at, text):
+    response = browse("admin").post(at("imports", "bench"), {"file": [upload(b"", "bad.jsonl"), upload()]})
+    assert response.status_code == 400
+    assert "bad.jsonl" in text(response)
+    assert ImportFile.objects.get().filename == "tiny.jsonl"
+
+
+def test_no_file_a_bad_subset_and_bad_names_are_refused_by_field(browse, at):
+    response = browse("admin").post(
+        at("imports", "bench"), {"subset": "not a slug", "policy_models": "zero=A", "format": "nonsense"}
+    )
+    assert response.status_code == 400
+    assert set(response.context["form"].errors) == {"file", "subset", "policy_models", "format"}
+
+
+def test_names_of_policy_models_are_used(browse, at):
+    browse("admin").post(
+        at("imports", "bench"), {"file": upload(), "policy_models": "0=Model A\n\n1 = Model B "}
+    )
+    row = ImportFile.objects.get()
+    assert row.policy_models == {"0": "Model A", "1": "Model B"}
+    ingest.run_import(source_id=row.pk)
+    assert set(Trajectory.objects.values_list("policy_model", flat=True)) == {"Model A"}
+
+
+def test_every_error_is_listed_with_line_field_and_reason(browse, at, text):
+    client = browse("admin")
+    url = client.post(at("imports", "bench"), {"file": upload(BROKEN), "format": "agentprocessbench"}).url
+    with pytest.raises(ImportRefused):
+        ingest.run_import(source_id=ImportFile.objects.get().pk)
+    page = text(client.get(url))
+    row = ImportFile.objects.get()
+    assert f"{row.error_count} errors" in page
+    for error in row.errors:
+        assert error["field"] in page
+    assert "Nothing of this file was imported" in page
+    assert not Trajectory.objects.exists()
+
+
+def test_a_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
+    client = browse("admin")
+    good = client.post(at("imports", "bench"), {"file": upload()}, headers={"accept": "application/json"})
+    assert json.loads(good.content) == {"next": at("import-detail", "bench", ImportFile.objects.get().pk)}
+    bad = client.post(at("imports", "bench"), {"file": upload(b"")}, headers={"accept": "application/json"})
+    assert bad.status_code == 400
+    assert json.loads(bad.content)["errors"]
+
+
+def test_the_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
+    browse("admin").post(at("imports", "bench"), {"file": upload()})
+    row = ImportFile.objects.get()
+    url = f"{at('import-status', 'bench')}?ids={row.pk},x,{'9' * 30}"
+    answer = browse("admin").get(url)
+    assert answer.json()["imports"] == [
+        {
+            "id": row.pk,
+            "state": "queued",
+            "title": "waiting",
+            "done": 0,
+            "total": len(RECORDS),
+            "finished": False,
+        }
+    ]
+    assert browse("ann").get(url).status_code == 403
+    assert browse("oscar").get(url).status_code == 404
+
+
+def test_an_import_is_stopped_and_leaves_nothing(browse, at):
+    client = browse("admin")
+    client.post(at("imports", "bench"), {"file": upload()})
+    row = ImportFile.objects.get()
+    client.post(at("import-abandon", "bench", row.pk))
+    row.refresh_from_db()
+    assert row.state == ImportState.ABANDONED
+    assert client.post(at("import-abandon", "bench", row.pk), follow=True).status_code == 200
+    assert not Trajectory.objects.exists()
+
+
+def test_imports_of_another_project_are_not_found(browse, cast, at):
+    other = people.make_project("other")
+    source = people.import_file(other, RECORDS)
+    assert browse("admin").get(at("import-detail", "bench", source.pk)).status_code == 404
+    assert browse("admin").get(at("import-detail", "other", source.pk)).status_code == 404
+
+
+def test_what_stands_in_a_file_name_is_shown_as_text(browse, at, text):
+    client = browse("admin")
+    client.post(at("imports", "bench"), {"file": upload(name="<b>x&.jsonl"), "subset": "x"})
+    page = text(client.get(at("imports", "bench")))
+    assert "<b>x" not in page
+    assert "&lt;b&gt;x" in page

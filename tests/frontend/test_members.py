@@ -1,0 +1,66 @@
+"""Members: adding, changing roles, removing; the last admin stays."""
+
+from __future__ import annotations
+
+from annotation.models import Membership
+from tests import people
+
+
+def test_somebody_with_an_account_is_added_by_their_exact_name(browse, cast, at, text):
+    client = browse("admin")
+    missing = client.post(at("member-add", "bench"), {"username": "osca", "is_annotator": "on"})
+    assert missing.status_code == 400
+    assert "There is no account with this user name" in text(missing)
+    assert (
+        client.post(at("member-add", "bench"), {"username": "oscar", "is_annotator": "on"}).status_code == 302
+    )
+    assert Membership.objects.get(user=cast.oscar).is_annotator
+    again = client.post(at("member-add", "bench"), {"username": "oscar", "is_admin": "on"})
+    assert "is a member already" in text(again)
+    assert not Membership.objects.get(user=cast.oscar).is_admin
+
+
+def test_roles_are_changed_and_one_is_needed(browse, cast, at):
+    client, row = browse("admin"), Membership.objects.get(user=cast.ann)
+    client.post(at("member", "bench", row.pk), {"is_adjudicator": "on"})
+    row.refresh_from_db()
+    assert (row.is_annotator, row.is_adjudicator) == (False, True)
+    client.post(at("member", "bench", row.pk))
+    row.refresh_from_db()
+    assert row.is_adjudicator
+
+
+def test_a_removed_member_is_out_and_their_labels_stay(browse, cast, at):
+    people.import_records(cast.project, 1)
+    people.label_next(cast.ann, cast.project)
+    row = Membership.objects.get(user=cast.ann)
+    browse("admin").post(at("member", "bench", row.pk), {"remove": "1"})
+    assert browse("ann").get(at("project", "bench")).status_code == 404
+    assert cast.ann.assignments.get().labels.count() == 2
+
+
+def test_the_last_admin_cannot_leave(browse, cast, at, text):
+    row = Membership.objects.get(user=cast.admin)
+    for form in ({"remove": "1"}, {"is_annotator": "on"}):
+        response = browse("admin").post(at("member", "bench", row.pk), form)
+        assert response.status_code == 409
+        assert "A project needs an admin" in text(response)
+    row.refresh_from_db()
+    assert row.is_admin
+
+
+def test_members_of_another_project_cannot_be_reached_through_ones_own(browse, cast, at):
+    project = people.make_project("other")
+    row = people.make_member(project, cast.oscar, "annotator")
+    assert browse("admin").post(at("member", "bench", row.pk), {"remove": "1"}).status_code == 404
+    assert browse("admin").post(at("member", "other", row.pk), {"remove": "1"}).status_code == 404
+    assert Membership.objects.filter(pk=row.pk).exists()
+
+
+def test_annotators_change_nobody(browse, cast, at):
+    row = Membership.objects.get(user=cast.ben)
+    assert browse("ann").post(at("member", "bench", row.pk), {"is_admin": "on"}).status_code == 403
+    assert (
+        browse("ann").post(at("member-add", "bench"), {"username": "oscar", "is_admin": "on"}).status_code
+        == 403
+    )

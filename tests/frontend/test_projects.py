@@ -1,0 +1,178 @@
+"""The list of projects, a new one, settings, subsets, guidelines, the audit log, the overview."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import Guideline, Project, Subset
+from tests import people
+
+SETTINGS = {
+    "name": "Renamed",
+    "description": "",
+    "annotators_per_trajectory": "3",
+    "suggestion_policy": "never",
+    "show_reference_answer": "on",
+}
+
+
+def test_people_see_their_own_projects_and_site_admins_all(browse, at, text):
+    assert "Project bench" in text(browse("ann").get(at("projects")))
+    assert "Project bench" not in text(browse("oscar").get(at("projects")))
+    assert "Project bench" in text(browse("root").get(at("projects")))
+
+
+def test_a_site_admin_starts_a_project_and_is_its_admin(browse, cast, at):
+    response = browse("root").post(at("project-create"), {**SETTINGS, "slug": ""})
+    assert response.url == at("project", "renamed")
+    project = Project.objects.get(slug="renamed")
+    assert project.memberships.get().user == cast.root
+    assert not project.show_reward_hints
+
+
+def test_a_taken_or_impossible_slug_is_refused(browse, at):
+    client = browse("root")
+    for slug in ("bench", "not a slug"):
+        response = client.post(at("project-create"), {**SETTINGS, "slug": slug})
+        assert response.status_code == 400
+        assert "slug" in response.context["form"].errors
+    assert Project.objects.count() == 1
+
+
+@pytest.mark.parametrize("who", ["admin", "ann", "oscar"])
+def test_nobody_else_starts_a_project(browse, at, who):
+    assert browse(who).get(at("project-create")).status_code == 403
+    assert browse(who).post(at("project-create"), SETTINGS).status_code == 403
+
+
+def test_settings_are_saved(browse, cast, at):
+    assert browse("admin").post(at("project-settings", "bench"), SETTINGS).status_code == 302
+    project = Project.objects.get()
+    assert (project.name, project.annotators_per_trajectory, project.suggestion_policy) == (
+        "Renamed",
+        3,
+        "never",
+    )
+
+
+def test_the_number_of_annotators_is_fixed_after_the_first_claim(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.claim(cast.ann, cast.project)
+    client = browse("admin")
+    assert "Fixed: a trajectory has been claimed" in text(client.get(at("project-settings", "bench")))
+    assert client.post(at("project-settings", "bench"), SETTINGS).status_code == 302
+    project = Project.objects.get()
+    assert project.annotators_per_trajectory == 2
+    assert project.name == "Renamed"
+
+
+@pytest.mark.parametrize("n", ["0", "10", "x", ""])
+def test_an_impossible_number_of_annotators_is_refused(browse, at, n):
+    response = browse("admin").post(
+        at("project-settings", "bench"), {**SETTINGS, "annotators_per_trajectory": n}
+    )
+    assert response.status_code == 400
+    assert Project.objects.get().annotators_per_trajectory == 2
+
+
+def test_a_subset_is_told_how_user_messages_count(browse, cast, at):
+    people.import_records(cast.project, 1)
+    subset = Subset.objects.get()
+    client = browse("admin")
+    client.post(at("subset", "bench", subset.pk), {"suspend_on_user_turn": "on"})
+    assert Subset.objects.get().suspend_on_user_turn
+    client.post(at("subset", "bench", subset.pk))
+    assert not Subset.objects.get().suspend_on_user_turn
+
+
+def test_admin_pages_are_closed_to_members_and_unknown_to_strangers(browse, at):
+    for name in ("project-settings", "audit", "guidelines-edit", "members", "imports", "trajectories"):
+        assert browse("ann").get(at(name, "bench")).status_code == 403, name
+        assert browse("judith").get(at(name, "bench")).status_code == 403, name
+        assert browse("oscar").get(at(name, "bench")).status_code == 404, name
+        assert browse("admin").get(at(name, "bench")).status_code == 200, name
+
+
+def test_guidelines_are_rendered_harmlessly_in_versions(browse, cast, at, text):
+    client = browse("admin")
+    evil = (
+        "# Rules\n\n<script>alert(1)</script> ![x](https://evil.example/x.png) "
+        "[go](javascript:alert(1)) **bold**"
+    )
+    preview = text(client.post(at("guidelines-edit", "bench"), {"text": evil, "preview": "1"}))
+    assert Guideline.objects.count() == 1
+    client.post(at("guidelines-edit", "bench"), {"text": evil})
+    page = text(browse("ann").get(at("guidelines", "bench")))
+    for body in (preview, page):
+        assert "<h2>Rules</h2>" in body
+        assert "<strong>bold</strong>" in body
+        assert "<script>alert" not in body
+        assert "<img" not in body
+        assert 'href="javascript' not in body
+    assert "Version 2" in page
+    old = text(browse("ann").get(at("guidelines", "bench") + "?version=1"))
+    assert "Judge each step." in old
+    assert "not in force any more" in old
+
+
+def test_the_same_guidelines_again_make_no_version(browse, at):
+    browse("admin").post(at("guidelines-edit", "bench"), {"text": "Judge each step."})
+    assert Guideline.objects.count() == 1
+
+
+def test_the_audit_log_says_who_did_what(browse, cast, at, text):
+    browse("admin").post(at("project-settings", "bench"), SETTINGS)
+    page = text(browse("admin").get(at("audit", "bench")))
+    assert "changed the settings" in page
+    assert "started the project" in page
+    assert "Admin" in page
+
+
+def test_every_deed_of_the_services_has_words():
+    import re
+    from pathlib import Path
+
+    import annotation.services
+    from frontend.verbs import SENTENCES
+
+    folder = Path(annotation.services.__file__).parent
+    source = "\n".join(path.read_text() for path in folder.rglob("*.py"))
+    verbs = set(re.findall(r'verb="([a-z_.]+)"', source))
+    assert verbs <= set(SENTENCES), verbs - set(SENTENCES)
+
+
+def test_the_overview_shows_progress_to_admins_alone(browse, cast, at, text):
+    people.import_records(cast.project, 3)
+    people.make_disputed(cast)
+    people.make_unanimous(cast)
+    admin = text(browse("admin").get(at("project", "bench")))
+    assert "1 of 3 trajectories resolved" in admin
+    assert "Ben" in admin
+    for who in ("ann", "judith"):
+        page = text(browse(who).get(at("project", "bench")))
+        assert "resolved" not in page
+        assert "Ben" not in page
+    assert "Label the next one" in text(browse("ann").get(at("project", "bench")))
+
+
+def test_each_role_has_its_own_navigation(browse, at, text):
+    expected = {
+        "ann": {"project", "work", "guidelines"},
+        "judith": {"project", "adjudication-queue", "guidelines", "agreement", "releases"},
+        "admin": {
+            "project",
+            "guidelines",
+            "imports",
+            "trajectories",
+            "agreement",
+            "releases",
+            "members",
+            "project-settings",
+            "audit",
+        },
+    }
+    everything = set.union(*expected.values())
+    for who, names in expected.items():
+        page = text(browse(who).get(at("project", "bench")))
+        shown = {name for name in everything if f'<li><a href="{at(name, "bench")}"' in page}
+        assert shown - {"project"} == names - {"project"}, who

@@ -1,0 +1,105 @@
+"""Releases in the browser: freezing once, looking, verifying, files, withdrawing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotation.models import Release
+from annotation.services import release as service
+from tests import people
+
+
+@pytest.fixture
+def frozen(cast):
+    """A release of two unanimous trajectories in two subsets."""
+    people.import_records(cast.project, 1, subset="one")
+    people.import_records(cast.project, 1, subset="two")
+    people.make_unanimous(cast, 2)
+    return service.freeze(actor=cast.admin, project=cast.project, version="1.0", note="First")
+
+
+def test_the_form_says_what_would_be_in_it(browse, cast, at, text):
+    people.import_records(cast.project, 3)
+    people.make_unanimous(cast)
+    page = text(browse("admin").get(at("release-freeze", "bench")))
+    assert "1 trajectory with 2 step labels." in page
+    assert "2 are not resolved yet" in page
+
+
+def test_freezing_twice_makes_one_release(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.make_unanimous(cast)
+    client = browse("admin")
+    form = {"version": "1.0", "note": "First"}
+    assert client.post(at("release-freeze", "bench"), form).url == at("release", "bench", "1.0")
+    again = client.post(at("release-freeze", "bench"), form)
+    assert again.status_code == 409
+    assert "There is a release 1.0 already" in text(again)
+    assert Release.objects.count() == 1
+
+
+@pytest.mark.parametrize("version", ["", "a/b", "../x", " ", "x" * 41])
+def test_an_unusable_version_is_refused(browse, cast, at, version):
+    people.import_records(cast.project, 1)
+    people.make_unanimous(cast)
+    response = browse("admin").post(at("release-freeze", "bench"), {"version": version})
+    assert response.status_code == 400
+    assert "version" in response.context["form"].errors
+
+
+def test_with_nothing_resolved_there_is_nothing_to_freeze(browse, at, text):
+    client = browse("admin")
+    assert "Nothing is resolved yet" in text(client.get(at("release-freeze", "bench")))
+    assert client.post(at("release-freeze", "bench"), {"version": "1.0"}).status_code == 400
+
+
+def test_a_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
+    page = text(browse("judith").get(at("release", "bench", "1.0")))
+    for piece in (frozen.digest, "First", "one.jsonl", "two.jsonl", "100.0\u00a0%"):
+        assert piece in page
+    assert "Withdraw" not in page
+    assert "1.0" in text(browse("judith").get(at("releases", "bench")))
+
+
+def test_verifying_says_yes(browse, frozen, at, text):
+    assert "all 2 records and 4 labels" in text(browse("judith").post(at("release-verify", "bench", "1.0")))
+
+
+def test_files_are_streamed_in_the_published_shape(browse, frozen, at):
+    client = browse("judith")
+    response = client.get(at("release-export", "bench", "1.0", "one.jsonl"))
+    assert response.streaming
+    assert 'filename="bench-1.0-one.jsonl"' in response["Content-Disposition"]
+    record = json.loads(b"".join(response.streaming_content))
+    assert record["step_labels"] == {"2": 1, "4": 1}
+    assert record["final_label"] == 1
+    manifest = json.loads(client.get(at("release-export", "bench", "1.0", "manifest.json")).content)
+    assert set(manifest["files"]) == {"one.jsonl", "two.jsonl"}
+    for name in ("three.jsonl", "one", "manifest.jsonl"):
+        assert client.get(at("release-export", "bench", "1.0", name)).status_code == 404
+
+
+def test_withdrawing_needs_a_reason_and_is_said_once(browse, frozen, at, text):
+    client, url = browse("admin"), at("release-withdraw", "bench", "1.0")
+    assert client.post(url, {"reason": " "}).status_code == 400
+    assert client.post(url, {"reason": "Wrong subset <b>"}).status_code == 302
+    assert client.post(url, {"reason": "Again"}).status_code == 409
+    page = text(client.get(at("release", "bench", "1.0")))
+    assert "Wrong subset &lt;b&gt;" in page
+    assert "withdrawn" in text(client.get(at("releases", "bench")))
+
+
+def test_who_may_do_what(browse, frozen, at):
+    pages = (
+        at("releases", "bench"),
+        at("release", "bench", "1.0"),
+        at("release-export", "bench", "1.0", "one.jsonl"),
+    )
+    for url in pages:
+        assert browse("ann").get(url).status_code == 403
+        assert browse("oscar").get(url).status_code == 404
+    assert browse("judith").get(at("release-freeze", "bench")).status_code == 403
+    assert browse("judith").post(at("release-withdraw", "bench", "1.0"), {"reason": "x"}).status_code == 403
+    assert browse("admin").get(at("release", "bench", "9.9")).status_code == 404
