@@ -31,8 +31,10 @@ def cast(transactional_db: None) -> Cast:
 
 @pytest.fixture
 def bench(cast: Cast, visit: Callable) -> Callable:
-    """`bench(record, expected="", **context)` imports a record, claims it for ann and opens it in her browser;
-    complaints of the console that hold `expected` are expected."""
+    """`bench(record, expected="", **context)` imports a record, claims it for ann and opens it.
+
+    Complaints of the console that hold `expected` are expected.
+    """
 
     def start(record: dict, **options: object) -> tuple[Page, Assignment]:
         import_records(cast.project, [record])
