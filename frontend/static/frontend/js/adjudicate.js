@@ -4,6 +4,8 @@
  * Every decision is saved at once. Without this the same forms work with their own buttons.
  */
 
+import { csrfToken } from "./api.js";
+
 /** @type {Record<string, string>} */
 const VALUES = { 1: "1", "+": "1", 0: "0", "-": "-1" };
 
@@ -27,12 +29,17 @@ async function save(form) {
   if (!(card instanceof HTMLElement) || !new FormData(form).has("value")) return;
   say(card, words.saving ?? "");
   try {
+    const data = new FormData(form);
+    data.set("csrfmiddlewaretoken", csrfToken(String(data.get("csrfmiddlewaretoken"))));
     const answer = await fetch(form.action, {
       method: "POST",
-      body: new FormData(form),
+      redirect: "manual",
+      body: data,
       headers: { Accept: "application/json" },
     });
-    const body = await answer.json();
+    const body = await answer.json().catch(() => null);
+    const signedOut = answer.type === "opaqueredirect" || answer.status === 403;
+    if (!body) return say(card, (signedOut ? words.signedOut : words.offline) ?? "");
     if (!answer.ok) return say(card, body.error.message);
     const version = form.elements.namedItem("version");
     if (version instanceof HTMLInputElement) version.value = String(body.version);

@@ -13,6 +13,14 @@
  */
 
 /**
+ * The CSRF token as it is now: signing in again, in another tab too, makes a new one.
+ * @param {string} fallback  the one that the page came with
+ */
+export function csrfToken(fallback) {
+  return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? fallback;
+}
+
+/**
  * Send JSON, with the session and its CSRF token.
  * @param {string} url
  * @param {unknown} body
@@ -27,7 +35,7 @@ export async function post(url, body, csrf, { last = false, timeout = 15000 } = 
       credentials: "same-origin",
       redirect: "error",
       keepalive: last,
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrf },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken(csrf) },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeout),
     });
