@@ -54,5 +54,5 @@ urlpatterns = [
     path(f"{RELEASE}export/<slug:subset>.jsonl", releases.Export.as_view(), name="release-export"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too
-    re_path(r"^(?P<rest>.*)$", index.unknown, name="unknown"),
+    re_path(r"^(?P<rest>.*)$", index.Unknown.as_view(), name="unknown"),
 ]

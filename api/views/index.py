@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.csrf import requires_csrf_token
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -15,7 +13,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ..errors import problem
+from annotation.core.errors import NotFound
+
 from .base import View
 
 
@@ -38,8 +37,15 @@ class Schema(View):
         return Response(document())
 
 
-@requires_csrf_token
-def unknown(request: HttpRequest, rest: str = "") -> JsonResponse:
-    """404 for an address that is none of ours."""
-    hint = "" if rest.endswith("/") or "." in rest else " " + _("Addresses end with a slash.")
-    return problem(request, "not_found", _("There is nothing at this address.") + hint, 404)
+@extend_schema(exclude=True)
+class Unknown(View):
+    """Every address that is none of ours."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Whatever is asked, there is nothing here. Raises NotFound."""
+        rest = str(kwargs.get("rest", ""))
+        hint = "" if rest.endswith("/") or "." in rest else " " + _("Addresses end with a slash.")
+        raise NotFound(_("There is nothing at this address.") + hint)

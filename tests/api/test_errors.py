@@ -31,6 +31,7 @@ def test_an_unknown_address_is_404_in_json_for_everybody(by: Callers, path: str)
     for caller in (by.admin, by.nobody):
         refused(caller.get(path), 404, "not_found")
     refused(by.admin.post(path, {}), 404, "not_found")
+    refused(Client(enforce_csrf_checks=True).post(f"/api/v1{path}"), 404, "not_found")
 
 
 def test_a_method_that_is_not_offered_is_405_and_says_what_is(by: Callers) -> None:
@@ -145,7 +146,6 @@ def test_no_message_repeats_a_whole_unknown_key(by: Callers) -> None:
 
 def test_below_api_even_djangos_own_refusals_and_our_failures_are_json(cast: Cast, monkeypatch: Any) -> None:
     client = Client(raise_request_exception=False)
-    refused(client.get("/api/"), 404, "not_found")
     refused(client.get("/api/v1/me/", headers={"Host": "evil.example"}), 400, "unreadable")
 
     def broken(*args: object, **kwargs: object) -> None:

@@ -1,0 +1,192 @@
+"""How many queries each answer takes: the same for one row and for several, and pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import ImportFile, Trajectory
+from annotation.services import accounts, ingest, projects, release
+from tests.people import (
+    Cast,
+    change,
+    claim,
+    import_records,
+    jsonl,
+    label_all,
+    label_next,
+    make_adjudicated,
+    make_disputed,
+    make_member,
+    make_project,
+    make_records,
+    make_user,
+    open_case,
+)
+
+from .conftest import Callers
+
+Fill = Callable[[Cast, int], None]
+
+
+def _projects(cast: Cast, n: int) -> None:
+    for number in range(n):
+        make_member(make_project(f"p{number}"), cast.ann, "annotator")
+
+
+def _guidelines(cast: Cast, n: int) -> None:
+    for number in range(n):
+        projects.write_guidelines(actor=cast.admin, project=cast.project, text=f"{number}")
+
+
+def _members(cast: Cast, n: int) -> None:
+    for number in range(n):
+        make_member(cast.project, make_user(f"m{number}"), "annotator", "adjudicator")
+
+
+def _invitations(cast: Cast, n: int) -> None:
+    for _number in range(n):
+        projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
+
+
+def _tokens(cast: Cast, n: int) -> None:
+    for number in range(n):
+        accounts.issue_token(actor=cast.admin, user=cast.admin, name=f"t{number}")
+
+
+def _imports(cast: Cast, n: int) -> None:
+    for number in range(n):
+        ingest.receive_file(
+            actor=cast.admin,
+            project=cast.project,
+            subset=f"s{number}",
+            filename="x.jsonl",
+            chunks=[jsonl(make_records(1))],
+        )
+
+
+def _data(cast: Cast, n: int) -> None:
+    for number in range(n):
+        import_records(cast.project, 1, subset=f"s{number}")
+
+
+def _assignments(cast: Cast, n: int) -> None:
+    _data(cast, n)
+    for _number in range(n):
+        label_next(cast.ann, cast.project)
+
+
+def _disputes(cast: Cast, n: int) -> None:
+    _data(cast, n)
+    make_disputed(cast, n)
+
+
+def _cases(cast: Cast, n: int) -> None:
+    _disputes(cast, n)
+    for row in Trajectory.objects.all():
+        open_case(cast.judith, row)
+
+
+def _releases(cast: Cast, n: int) -> None:
+    _disputes(cast, n)
+    for row in Trajectory.objects.all():
+        make_adjudicated(cast, row)
+    for number in range(n):
+        release.freeze(actor=cast.admin, project=cast.project, version=f"1.{number}")
+
+
+LISTS: list[tuple[str, str, Fill, int]] = [
+    ("admin", "/me/tokens/", _tokens, 3),
+    ("ann", "/projects/", _projects, 3),
+    ("ann", "/me/", _projects, 2),
+    ("admin", "/projects/bench/guidelines/", _guidelines, 4),
+    ("admin", "/projects/bench/members/", _members, 4),
+    ("admin", "/projects/bench/invitations/", _invitations, 5),
+    ("admin", "/projects/bench/subsets/", _data, 4),
+    ("admin", "/projects/bench/imports/", _imports, 5),
+    ("admin", "/projects/bench/trajectories/", _data, 5),
+    ("admin", "/projects/bench/audit/", _guidelines, 5),
+    ("admin", "/projects/bench/progress/", _assignments, 7),
+    ("ann", "/projects/bench/assignments/", _assignments, 4),
+    ("judith", "/projects/bench/disputes/", _disputes, 5),
+    ("judith", "/projects/bench/adjudications/", _cases, 4),
+    ("admin", "/projects/bench/releases/", _releases, 5),
+    ("admin", "/projects/bench/agreement/", _disputes, 8),
+]
+
+
+def queries(call: Callable[[], Any]) -> int:
+    """How many queries a call takes, whose answer must be 2xx."""
+    with CaptureQueriesContext(connection) as seen:
+        answer = call()
+    assert answer.status_code < 300, answer.content[:400]
+    # SAVEPOINTs tell nothing of the work, and differ with the test's own transaction
+    return sum("SAVEPOINT" not in query["sql"] for query in seen.captured_queries)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.parametrize(("who", "path", "fill", "expected"), LISTS, ids=[row[1] for row in LISTS])
+def test_a_list_takes_as_many_queries_for_one_row_as_for_several(
+    by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int
+) -> None:
+    caller = getattr(by, who)
+    fill(cast, n)
+    caller.get("/me/")  # notes the use of the token, once a minute
+    assert queries(lambda: caller.get(path)) == expected
+
+
+@pytest.mark.parametrize("steps", [2, 30])
+def test_an_assignment_takes_as_many_queries_however_long_it_is(by: Callers, cast: Cast, steps: int) -> None:
+    import_records(cast.project, make_records(1, steps=steps))
+    row = claim(cast.ann, cast.project)
+    by.ann.get("/me/")
+    assert queries(lambda: by.ann.get(f"/assignments/{row.pk}/")) == 10
+    changes = [change(index, 1) for index in (2, 4)]
+    body = {"op_id": "a", "changes": changes}
+    assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/labels/", body)) == 11
+    if steps == 2:
+        ok_body = {"op_id": "b", "changes": [change(None, 1)]}
+        by.ann.post(f"/assignments/{row.pk}/labels/", ok_body)
+        assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/submit/")) == 14
+
+
+@pytest.mark.parametrize("steps", [2, 30])
+def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
+    by: Callers, cast: Cast, steps: int
+) -> None:
+    import_records(cast.project, make_records(1, steps=steps))
+    make_disputed(cast)
+    row = Trajectory.objects.get()
+    case = open_case(cast.judith, row)
+    for caller in (by.admin, by.judith):
+        caller.get("/me/")
+    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
+    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/raw/")) == 5
+    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/judgements/")) == 14
+    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 11
+    decision = {"message_index": 2, "value": 1}
+    assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_claiming_takes_as_many_queries_however_much_there_is(by: Callers, cast: Cast, n: int) -> None:
+    import_records(cast.project, n + 1)
+    for _number in range(n):
+        label_all(claim(cast.ann, cast.project))
+    by.ann.get("/me/")
+    assert queries(lambda: by.ann.post("/projects/bench/claim/")) == 12
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_releases_and_imports_take_as_many_queries_however_large(by: Callers, cast: Cast, n: int) -> None:
+    _releases(cast, n)
+    by.admin.get("/me/")
+    assert queries(lambda: by.admin.get("/projects/bench/releases/1.0/")) == 4
+    assert queries(lambda: by.admin.get("/projects/bench/releases/1.0/manifest.json")) == 4
+    assert queries(lambda: by.admin.post("/projects/bench/releases/1.0/verify/")) == 7
+    newest = ImportFile.objects.latest("pk")
+    assert queries(lambda: by.admin.get(f"/imports/{newest.pk}/")) == 2

@@ -1,0 +1,70 @@
+"""The OpenAPI schema says everything, and says it without a warning."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import get_resolver
+
+from api.views.index import document
+
+from .conftest import Callers
+from .shape import ok
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    """(method, path, operation) of the whole schema."""
+    return [
+        (method, path, item[method])
+        for path, item in document()["paths"].items()
+        for method in METHODS
+        if method in item
+    ]
+
+
+def test_the_schema_is_valid_and_generated_without_a_warning() -> None:
+    out = io.StringIO()
+    call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json", stdout=out)
+    assert json.loads(out.getvalue())["openapi"].startswith("3.")
+
+
+def test_the_schema_is_open_to_everybody(by: Callers) -> None:
+    assert ok(by.nobody.get("/schema/"))["info"]["title"] == "Tristep"
+
+
+def test_every_operation_has_a_summary_a_noun_and_its_errors() -> None:
+    summaries = []
+    for method, path, operation in operations():
+        here = f"{method} {path}"
+        assert operation.get("summary"), here
+        assert operation.get("description"), here
+        assert operation["tags"] != ["api"], here
+        summaries.append(operation["summary"])
+        codes = set(operation["responses"])
+        wanted = {"400", "429"} if path.endswith("/schema/") else {"400", "401", "403", "404", "429"}
+        assert wanted <= codes, here
+        if method != "get":
+            assert {"409", "413"} <= codes, here
+        assert any(code.startswith("2") for code in codes), here
+    assert len(summaries) == len(set(summaries)), "two operations with one summary"
+    identities = [operation["operationId"] for _, _, operation in operations()]
+    assert len(identities) == len(set(identities))
+
+
+def test_every_address_of_the_api_is_in_the_schema() -> None:
+    patterns = next(
+        item for item in get_resolver().url_patterns if getattr(item, "app_name", "") == "api"
+    ).url_patterns
+    named = {str(pattern.name) for pattern in patterns} - {"unknown"}
+    assert len(document()["paths"]) == len(named)
+
+
+@pytest.mark.parametrize("word", ["password", "digest_of", "TODO"])
+def test_the_schema_says_nothing_it_should_not(word: str) -> None:
+    assert word not in json.dumps(document())

@@ -1,0 +1,147 @@
+"""Whatever a client makes of the schema, no answer is a 5xx, and every answer is one the schema speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from annotation.models import Adjudication, Assignment, ImportFile, Invitation, Membership, Trajectory
+from annotation.services import ingest, projects, release
+from tests.people import (
+    Cast,
+    claim,
+    import_records,
+    jsonl,
+    label_next,
+    make_adjudicated,
+    make_disputed,
+    make_records,
+    open_case,
+    token_of,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+MODES = {GenerationMode.POSITIVE: 5, GenerationMode.NEGATIVE: 4}
+
+
+@pytest.fixture
+def there(cast: Cast) -> dict[str, Any]:
+    """A project in the middle of everything; for each path parameter something that is there."""
+    import_records(cast.project, 6)
+    for user in (cast.ann, cast.ben):
+        label_next(user, cast.project)
+    make_disputed(cast, 2)
+    disputed = list(Trajectory.objects.filter(state="disputed"))
+    make_adjudicated(cast, disputed[0])
+    open_case(cast.judith, disputed[1])
+    claim(cast.ann, cast.project)
+    release.freeze(actor=cast.admin, project=cast.project, version="1.0")
+    projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
+    ingest.receive_file(
+        actor=cast.admin,
+        project=cast.project,
+        subset="waiting",
+        filename="w.jsonl",
+        chunks=[jsonl(make_records(1))],
+    )
+    return {
+        "slug": "bench",
+        "version": "1.0",
+        "subset": "tiny",
+        "name": "tiny",
+        "trajectories": disputed[1].pk,
+        "assignments": Assignment.objects.get(annotator=cast.ann, state="open").pk,
+        "adjudications": Adjudication.objects.get(state="open").pk,
+        "imports": ImportFile.objects.get(state="queued").pk,
+        "members": Membership.objects.get(user=cast.admin).pk,
+        "invitations": Invitation.objects.get().pk,
+    }
+
+
+@pytest.fixture
+def kept_open() -> Iterator[None]:
+    """Requests do not close the test's connection, in whose transaction they run."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+def aim(case: Case, there: dict[str, Any]) -> None:
+    """Point a request at things that exist, as far as its path has parameters for them."""
+    nouns = [part for part in case.path.split("/") if part]
+    for position, part in enumerate(nouns):
+        name = part.strip("{}").removesuffix("}.jsonl").removeprefix("{")
+        known = there.get(nouns[position - 1]) if name == "pk" else there.get(name)
+        if part.startswith("{") and known is not None:
+            case.path_parameters[name] = known
+
+
+@pytest.mark.parametrize("who", ["admin", "ann"])
+def test_no_request_made_from_the_schema_breaks_the_server(
+    cast: Cast, there: dict[str, Any], kept_open: None, who: str
+) -> None:
+    schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", WSGIHandler())
+    headers = {"Authorization": f"Bearer {token_of(getattr(cast, who))}"}
+    tried = 0
+    for found in schema.get_all_operations():
+        for mode, examples in MODES.items():
+            tried += _try(found.ok(), mode, examples, there, headers)
+    assert tried > 300
+
+
+def _try(
+    operation: Any, mode: GenerationMode, examples: int, there: dict[str, Any], headers: dict[str, str]
+) -> int:
+    """Call one operation with made-up requests, half of them aimed at what exists; how many there were."""
+    calls = 0
+
+    @settings(
+        max_examples=examples,
+        phases=[Phase.explicit, Phase.generate],
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode), real=st.booleans())
+    def check(case: Case, real: bool) -> None:
+        nonlocal calls
+        calls += 1
+        if real:
+            aim(case, there)
+        with transaction.atomic():
+            answer = case.call(headers=headers)
+            case.validate_response(answer, checks=CHECKS)
+            transaction.set_rollback(True)
+
+    try:
+        check()
+    except Exception as error:
+        error.add_note(f"{operation.method} {operation.path} ({mode})")
+        raise
+    return calls
