@@ -20,7 +20,11 @@ BLOCK = 1 << 20
 
 def manifest_bytes(release: Release) -> bytes:
     """The manifest as the file that goes with an export."""
-    return json.dumps(json.loads(release.manifest), indent=2, sort_keys=True).encode() + b"\n"
+    return _laid_out(json.loads(release.manifest))
+
+
+def _laid_out(manifest: Any) -> bytes:
+    return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
 
 
 def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterator[tuple[str, bytes]]:
@@ -84,13 +88,16 @@ def verify_export(*, path: Path) -> Verification:
     source = path / MANIFEST
     if not source.is_file():
         raise Invalid(f"There is no {MANIFEST} in {path}.", code="no_manifest")
+    written = source.read_bytes()
     try:
-        manifest = json.loads(source.read_bytes())
-    except ValueError:
+        manifest = json.loads(written)
+    except (ValueError, RecursionError):
         manifest = None
     problems = manifest_problems(manifest)
     if problems or manifest is None:
         return Verification(False, 0, 0, "", tuple(problems))
+    if written != _laid_out(manifest):
+        problems.append(f"{MANIFEST}: it is not written as it was exported.")
     for name, entry in manifest["files"].items():
         if Path(name).name != name or not (path / name).is_file():
             problems.append(f"{name}: the file is missing.")

@@ -1,0 +1,194 @@
+"""Frozen releases: the database itself refuses every change, whichever way it is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from django.db import DatabaseError, connection, models, transaction
+
+from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
+from annotation.services import release
+from tests import people
+from tests.people import Cast
+
+TABLES: tuple[type[models.Model], ...] = (Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal)
+ON_SQLITE = "sqlite"
+ON_POSTGRESQL = "postgresql"
+
+
+@pytest.fixture(autouse=True)
+def withdrawn(cast: Cast) -> Release:
+    """A release of two trajectories, withdrawn: rows in all four tables."""
+    people.import_records(cast.project, 2)
+    people.make_unanimous(cast, 2)
+    made = release.freeze(actor=cast.admin, project=cast.project, version="1.0", note="First.")
+    release.withdraw(actor=cast.admin, release=made, reason="Faulty.")
+    return made
+
+
+@pytest.fixture
+def rows() -> Iterator[None]:
+    """The rows of all four tables are the same afterwards."""
+    before = [list(table._default_manager.order_by("pk").values()) for table in TABLES]
+    yield
+    assert [list(table._default_manager.order_by("pk").values()) for table in TABLES] == before
+
+
+def refuses(deed: Callable[[], Any]) -> None:
+    with pytest.raises(DatabaseError, match="frozen release"), transaction.atomic():
+        deed()
+
+
+def execute(statement: str, *parameters: Any) -> Callable[[], Any]:
+    def deed() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+
+    return deed
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_orm_can_change_nothing(rows: None, table: type[models.Model]) -> None:
+    row = table._default_manager.all()[0]
+
+    refuses(row.save)
+    refuses(lambda: table._default_manager.filter(pk=row.pk).update(**_same(row)))
+    refuses(lambda: table._default_manager.bulk_update([row], list(_same(row))))
+    refuses(lambda: table._default_manager.filter(pk=row.pk)._raw_delete(connection.alias))
+
+
+def _same(row: models.Model) -> dict[str, Any]:
+    field = next(field for field in row._meta.concrete_fields if not field.primary_key)
+    return {field.attname: getattr(row, field.attname)}
+
+
+def test_the_orm_can_add_nothing(rows: None, withdrawn: Release) -> None:
+    record = ReleaseRecord.objects.all()[0]
+    more = ReleaseRecord(
+        release=withdrawn, ordinal=9, subset="tiny", record_id="new", sha256="0" * 64, body=b""
+    )
+
+    refuses(lambda: ReleaseRecord.objects.bulk_create([more]))
+    refuses(
+        lambda: ReleaseLabel.objects.create(
+            release=withdrawn, record=record, message_index=99, value=1, kind="unanimous"
+        )
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("where", ["", " WHERE 1 = 1"])
+def test_plain_sql_can_change_and_delete_nothing(rows: None, table: type[models.Model], where: str) -> None:
+    name = table._meta.db_table
+    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
+
+    refuses(execute(f"UPDATE {name} SET {column} = {column}{where}"))
+    refuses(execute(f"DELETE FROM {name}{where}"))
+
+
+@pytest.mark.parametrize("table", (ReleaseRecord, ReleaseLabel))
+def test_plain_sql_can_add_nothing(rows: None, table: type[models.Model]) -> None:
+    columns = ", ".join(field.column for field in table._meta.concrete_fields if not field.primary_key)
+
+    refuses(
+        execute(
+            f"INSERT INTO {table._meta.db_table} ({columns}) SELECT {columns} FROM {table._meta.db_table}"
+        )
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> None:
+    name = table._meta.db_table
+    key = table._meta.pk.column
+    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(field.column for field in table._meta.concrete_fields)
+
+    refuses(
+        execute(
+            f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {name} WHERE 1 = 1 "
+            f"ON CONFLICT ({key}) DO UPDATE SET {column} = excluded.{column}"
+        )
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_databases_own_ways_are_closed_too(rows: None, table: type[models.Model]) -> None:
+    name = table._meta.db_table
+    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(field.column for field in table._meta.concrete_fields)
+    ways = {
+        ON_SQLITE: [
+            f"INSERT OR REPLACE INTO {name} ({columns}) SELECT {columns} FROM {name}",
+            f"REPLACE INTO {name} ({columns}) SELECT {columns} FROM {name}",
+            f"UPDATE OR REPLACE {name} SET {column} = {column}",
+            f"UPDATE OR IGNORE {name} SET {column} = {column}",
+        ],
+        ON_POSTGRESQL: [
+            f"TRUNCATE {name} CASCADE",
+            f"TRUNCATE {', '.join(one._meta.db_table for one in TABLES)} CASCADE",
+        ],
+    }[connection.vendor]
+
+    for way in ways:
+        refuses(execute(way))
+
+
+def test_a_project_with_a_release_cannot_be_deleted(rows: None, cast: Cast) -> None:
+    with pytest.raises((models.ProtectedError, DatabaseError)), transaction.atomic():
+        cast.project.delete()
+
+
+# ── The guard of the guard ──────────────────────────────────────────────────
+def problems() -> list[str]:
+    return [
+        error.msg
+        for error in run_checks(tags=["database"], databases=["default"])
+        if error.id == "annotation.E001"
+    ]
+
+
+def test_the_system_check_is_content_with_a_migrated_database() -> None:
+    assert problems() == []
+    assert frozen.missing(connection) == []
+
+
+def test_the_system_check_notices_lifted_triggers_by_name() -> None:
+    frozen.lift(connection)
+
+    (message,) = problems()
+
+    for name in frozen.expected(connection.vendor):
+        assert name in message
+    frozen.install(connection)
+    assert problems() == []
+
+
+@pytest.mark.parametrize("table", frozen.TABLES)
+def test_the_system_check_notices_a_single_missing_trigger(table: str) -> None:
+    on = f" ON {table}" if connection.vendor == ON_POSTGRESQL else ""
+    execute(f"DROP TRIGGER {table}_no_delete{on}")()
+
+    assert frozen.missing(connection) == [f"{table}_no_delete"]
+
+
+def test_the_system_check_notices_what_only_switches_the_protection_off() -> None:
+    if connection.vendor == ON_POSTGRESQL:
+        execute(f"ALTER TABLE {frozen.RELEASE} DISABLE TRIGGER {frozen.RELEASE}_no_update")()
+        assert frozen.missing(connection) == [f"{frozen.RELEASE}_no_update"]
+        return
+    execute("PRAGMA recursive_triggers=OFF")()
+    try:
+        assert frozen.missing(connection) == ["PRAGMA recursive_triggers"]
+    finally:
+        execute("PRAGMA recursive_triggers=ON")()
+
+
+def test_installing_again_changes_nothing() -> None:
+    frozen.install(connection)
+    frozen.install(connection)
+
+    assert frozen.missing(connection) == []
