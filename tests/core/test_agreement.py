@@ -362,9 +362,9 @@ def test_a_large_project_is_summarised_within_a_second() -> None:
         for who in (1, 2)
     ]  # fmt: skip
     labels = LabelTable.of(np.concatenate(rows))
-    start = time.perf_counter()
+    start = time.process_time()  # our own work: a busy machine is not a finding
     summarise(labels, rng=rng)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 # --- the published predictions ---------------------------------------------------------------------------
