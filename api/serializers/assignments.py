@@ -7,8 +7,9 @@ from rest_framework import serializers
 from annotation.core.vocabulary import AssignmentState, Closes, LabelSource
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
+from annotation.services.label.marks import MAX_ACTIVE_MS
 
-from .base import Input, Output, Query, StoredText, Value, words
+from .base import Input, Output, Query, StoredText, Value, Whole, words
 from .trajectories import Trajectory
 
 STATES = words(AssignmentState)
@@ -28,6 +29,8 @@ class Assignment(Output):
     submitted_at = serializers.DateTimeField(allow_null=True)
     returned_at = serializers.DateTimeField(allow_null=True)
     return_reason = StoredText()
+    needs_discussion = serializers.BooleanField()
+    broken = serializers.BooleanField()
 
 
 class AssignmentFilter(Query):
@@ -149,3 +152,16 @@ class Return(Input):
     """Why a trajectory is given back unfinished."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
+
+
+class Marks(Input):
+    """What one says of the trajectory as a whole."""
+
+    needs_discussion = serializers.BooleanField()
+    broken = serializers.BooleanField(help_text="The trajectory itself is broken.")
+
+
+class Activity(Input):
+    """Time at work since the last report."""
+
+    active_ms = Whole(min_value=0, max_value=MAX_ACTIVE_MS)

@@ -132,3 +132,34 @@ class Resume(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Take up what was given back, draft included, if there is still a place."""
         return self.again(assign.resume_assignment(actor=self.user, assignment=self.found(pk)))
+
+
+class Reopen(Mine):
+    """`/assignments/<id>/reopen/`"""
+
+    @extend_schema(summary="Take a submission back", request=None, responses=shapes.Assignment)
+    def post(self, request: Request, pk: int) -> Response:
+        """Open one's own submission again, as long as no other annotator has submitted this trajectory
+        (else 409, `too_late`)."""
+        return self.again(label.reopen(actor=self.user, assignment=self.found(pk)))
+
+
+class Marks(Mine):
+    """`/assignments/<id>/marks/`"""
+
+    @extend_schema(summary="Mark a trajectory as a whole", request=shapes.Marks, responses=shapes.Assignment)
+    def post(self, request: Request, pk: int) -> Response:
+        """Say that it needs discussion, or that it is broken."""
+        row = self.found(pk)
+        return self.again(label.mark(actor=self.user, assignment=row, **self.parsed(shapes.Marks)))
+
+
+class Activity(Mine):
+    """`/assignments/<id>/activity/`"""
+
+    @extend_schema(summary="Report time at work", request=shapes.Activity, responses={204: None})
+    def post(self, request: Request, pk: int) -> Response:
+        """Add milliseconds of work to one's own open assignment."""
+        row = self.found(pk)
+        label.add_activity(actor=self.user, assignment=row, **self.parsed(shapes.Activity))
+        return Response(status=status.HTTP_204_NO_CONTENT)

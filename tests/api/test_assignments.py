@@ -180,3 +180,28 @@ def test_resuming_is_refused_when_the_places_are_taken(by: Callers, claimed: Ass
     for user in (cast.ben, cast.cleo):
         label_all(claim(user, cast.project))
     refused(by.ann.post(f"/assignments/{claimed.pk}/resume/"), 409, "no_free_slot")
+
+
+def test_a_submission_is_taken_back_until_another_is_in(by: Callers, claimed: Assignment, cast: Cast) -> None:
+    label_all(claimed)
+    ok(by.ann.post(f"/assignments/{claimed.pk}/submit/"))
+    assert ok(by.ann.post(f"/assignments/{claimed.pk}/reopen/"))["state"] == "open"
+    ok(by.ann.post(f"/assignments/{claimed.pk}/submit/"))
+    label_next(cast.ben, cast.project)
+    refused(by.ann.post(f"/assignments/{claimed.pk}/reopen/"), 409, "too_late")
+    refused(by.ben.post(f"/assignments/{claimed.pk}/reopen/"), 404)
+
+
+def test_marks_and_time_at_work_are_kept_while_it_is_open(by: Callers, claimed: Assignment) -> None:
+    here = f"/assignments/{claimed.pk}/"
+    seen = ok(by.ann.post(f"{here}marks/", {"needs_discussion": True, "broken": False}))
+    assert seen["needs_discussion"] is True and seen["broken"] is False
+    ok(by.ann.post(f"{here}activity/", {"active_ms": 1500}), 204)
+    claimed.refresh_from_db()
+    assert claimed.active_ms == 1500
+    for odd in ({}, {"active_ms": -1}, {"active_ms": 1.5}, {"active_ms": "1"}, {"active_ms": 10**12}):
+        refused(by.ann.post(f"{here}activity/", odd), 400)
+    refused(by.ann.post(f"{here}marks/", {"needs_discussion": "maybe"}), 400)
+    label_all(claimed)
+    ok(by.ann.post(f"{here}submit/"))
+    refused(by.ann.post(f"{here}marks/", {"needs_discussion": False, "broken": True}), 409, "not_open")
