@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from annotation.models import (
@@ -29,8 +29,14 @@ from annotation.models import (
 ANNOTATORS = ("ann", "ben")
 
 # One step of four is −1, one of thirteen of the others 0; where there is a dispute slot 1 differs at first.
-VALUE = """CASE WHEN {t}.id % 10 < 3 AND {a}.slot = 1 AND {s}.ordinal = 0 THEN 0
-    WHEN {s}.id % 4 = 0 THEN -1 WHEN {s}.id % 13 = 0 THEN 0 ELSE 1 END"""
+VALUE = """CASE WHEN t.id % 10 < 3 AND a.slot = 1 AND s.ordinal = 0 THEN 0
+    WHEN s.id % 4 = 0 THEN -1 WHEN s.id % 13 = 0 THEN 0 ELSE 1 END"""
+
+ASSIGNMENTS = f"{Assignment._meta.db_table} a"
+TRAJECTORIES = f"{Trajectory._meta.db_table} t"
+STEPS = f"{Step._meta.db_table} s"
+LABELS = f"{Label._meta.db_table} l"
+OUTCOMES = f"{OutcomeLabel._meta.db_table} o"
 
 
 def label(*, project: Project, share: float) -> dict[str, Any]:
@@ -41,7 +47,6 @@ def label(*, project: Project, share: float) -> dict[str, Any]:
         with transaction.atomic():
             _assignments(project, wanted)
             _labels(project)
-            _history(project)
             _settle(project)
         _statistics()
     return {
@@ -51,107 +56,97 @@ def label(*, project: Project, share: float) -> dict[str, Any]:
     }
 
 
-def _run(statement: str, **values: Any) -> None:
-    tables = {
-        model.__name__: model._meta.db_table
-        for model in (
-            Assignment,
-            Consensus,
-            Label,
-            LabelEvent,
-            OutcomeConsensus,
-            OutcomeLabel,
-            SaveOperation,
-            Step,
-            Trajectory,
-        )
-    }
-    for name in sorted(tables, key=len, reverse=True):
-        statement = statement.replace(f"<{name}>", tables[name])
+def _insert(model: type[models.Model], columns: dict[str, str], source: str, **values: Any) -> None:
+    """INSERT … SELECT: `columns` are expressions over `source`; those not named get the model's defaults."""
+    values["now"] = timezone.now()
+    chosen = dict(columns)
+    for field in model._meta.concrete_fields:
+        name = field.attname
+        if name in chosen or field.null or isinstance(field, models.AutoField):
+            continue
+        if isinstance(field, models.DateTimeField):
+            chosen[name] = "%(now)s"
+        else:
+            chosen[name] = f"%({name})s"
+            values[name] = field.get_db_prep_save(field.get_default(), connection)
+    names, expressions = ", ".join(chosen), ", ".join(chosen.values())
+    _run(f"INSERT INTO {model._meta.db_table} ({names}) SELECT {expressions} {source}", values)
+
+
+def _run(statement: str, values: dict[str, Any]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(statement.replace("%", "%%").replace("%%(", "%("), values)
+        cursor.execute(statement.replace("% ", "%% "), values)
 
 
 def _assignments(project: Project, wanted: int) -> None:
     for slot, name in enumerate(ANNOTATORS):
-        _run(
-            """INSERT INTO <Assignment> (project_id, trajectory_id, annotator_id, slot, state,
-                guideline_version, return_reason, imported, claimed_at, submitted_at)
-            SELECT project_id, id, %(user)s, %(slot)s, 'submitted', 1, '', FALSE, %(now)s, %(now)s
-            FROM <Trajectory> WHERE project_id = %(project)s AND live ORDER BY position LIMIT %(wanted)s""",
+        _insert(
+            Assignment,
+            {
+                "project_id": "t.project_id",
+                "trajectory_id": "t.id",
+                "annotator_id": "%(user)s",
+                "slot": "%(slot)s",
+                "state": "'submitted'",
+                "submitted_at": "%(now)s",
+            },
+            f"FROM {TRAJECTORIES} WHERE t.project_id = %(project)s AND t.live"
+            " ORDER BY t.position LIMIT %(wanted)s",
             user=User.objects.get(username=name).pk,
             slot=slot,
-            now=timezone.now(),
             project=project.pk,
             wanted=wanted,
         )
 
 
 def _labels(project: Project) -> None:
-    value = VALUE.format(t="t", a="a", s="s")
-    _run(
-        f"""INSERT INTO <Label> (assignment_id, step_id, value, unsure, flagged, note, reason, version,
-            updated_at, source, root_id, root_pinned, closes)
-        SELECT a.id, s.id, {value}, FALSE, FALSE, '', '', 1, %(now)s, 'explicit',
-            CASE WHEN {value} = -1 THEN s.id END, FALSE, ''
-        FROM <Assignment> a JOIN <Trajectory> t ON t.id = a.trajectory_id
-            JOIN <Step> s ON s.trajectory_id = t.id
-        WHERE a.project_id = %(project)s""",
-        now=timezone.now(),
+    """Labels, outcomes, and one event and one operation a label: the browser saves each press at once."""
+    _insert(
+        Label,
+        {
+            "assignment_id": "a.id",
+            "step_id": "s.id",
+            "value": VALUE,
+            "source": "'explicit'",
+            "root_id": f"CASE WHEN ({VALUE}) = -1 THEN s.id END",
+        },
+        f"FROM {ASSIGNMENTS} JOIN {TRAJECTORIES} ON t.id = a.trajectory_id"
+        f" JOIN {STEPS} ON s.trajectory_id = t.id WHERE a.project_id = %(project)s",
         project=project.pk,
     )
-    _run(
-        """INSERT INTO <OutcomeLabel>
-            (assignment_id, value, unsure, flagged, note, reason, version, updated_at)
-        SELECT id, CASE WHEN trajectory_id % 3 = 0 THEN -1 ELSE 1 END, FALSE, FALSE, '', '', 1, %(now)s
-        FROM <Assignment> WHERE project_id = %(project)s""",
-        now=timezone.now(),
+    _insert(
+        OutcomeLabel,
+        {"assignment_id": "a.id", "value": "CASE WHEN a.trajectory_id % 3 = 0 THEN -1 ELSE 1 END"},
+        f"FROM {ASSIGNMENTS} WHERE a.project_id = %(project)s",
         project=project.pk,
     )
-
-
-def _history(project: Project) -> None:
-    """One event and one operation a label: the browser saves each press at once."""
-    common = {"now": timezone.now(), "project": project.pk}
-    _run(
-        """INSERT INTO <LabelEvent> (assignment_id, step_id, op_id, kind, value, source, version, detail,
-            created_at)
-        SELECT l.assignment_id, l.step_id, 'op-' || l.step_id, 'save', l.value, 'explicit', 1, '{}', %(now)s
-        FROM <Label> l JOIN <Assignment> a ON a.id = l.assignment_id WHERE a.project_id = %(project)s""",
-        **common,
-    )
-    _run(
-        """INSERT INTO <SaveOperation> (assignment_id, op_id, digest, results, created_at)
-        SELECT l.assignment_id, 'op-' || l.step_id, %(digest)s, '[]', %(now)s
-        FROM <Label> l JOIN <Assignment> a ON a.id = l.assignment_id WHERE a.project_id = %(project)s""",
-        digest="0" * 64,
-        **common,
-    )
+    of_labels = f"FROM {LABELS} JOIN {ASSIGNMENTS} ON a.id = l.assignment_id WHERE a.project_id = %(project)s"
+    press = {"assignment_id": "l.assignment_id", "op_id": "'op-' || l.step_id"}
+    event = {"step_id": "l.step_id", "kind": "'save'", "value": "l.value", "source": "l.source"}
+    _insert(LabelEvent, press | event, of_labels, project=project.pk)
+    _insert(SaveOperation, press, of_labels, project=project.pk)
 
 
 def _settle(project: Project) -> None:
-    common = {"now": timezone.now(), "project": project.pk}
     _run(
-        """UPDATE <Trajectory> SET free_slots = 0,
+        f"""UPDATE {Trajectory._meta.db_table} SET free_slots = 0,
             state = CASE WHEN id % 10 < 3 THEN 'disputed' ELSE 'unanimous' END
-        WHERE id IN (SELECT trajectory_id FROM <Assignment> WHERE project_id = %(project)s)""",
+        WHERE id IN (SELECT trajectory_id FROM {Assignment._meta.db_table} WHERE project_id = %(project)s)""",
+        {"project": project.pk},
+    )
+    resolved = "WHERE t.project_id = %(project)s AND t.state = 'unanimous' AND a.slot = 0"
+    of = f"FROM {TRAJECTORIES} JOIN {ASSIGNMENTS} ON a.trajectory_id = t.id JOIN"
+    _insert(
+        Consensus,
+        {"trajectory_id": "t.id", "step_id": "l.step_id", "value": "l.value", "kind": "'unanimous'"},
+        f"{of} {LABELS} ON l.assignment_id = a.id {resolved}",
         project=project.pk,
     )
-    _run(
-        """INSERT INTO <Consensus> (trajectory_id, step_id, value, kind, created_at)
-        SELECT t.id, l.step_id, l.value, 'unanimous', %(now)s
-        FROM <Trajectory> t JOIN <Assignment> a ON a.trajectory_id = t.id
-            JOIN <Label> l ON l.assignment_id = a.id
-        WHERE t.project_id = %(project)s AND t.state = 'unanimous' AND a.slot = 0""",
-        **common,
-    )
-    _run(
-        """INSERT INTO <OutcomeConsensus> (trajectory_id, value, kind, created_at)
-        SELECT t.id, o.value, 'unanimous', %(now)s
-        FROM <Trajectory> t JOIN <Assignment> a ON a.trajectory_id = t.id
-            JOIN <OutcomeLabel> o ON o.assignment_id = a.id
-        WHERE t.project_id = %(project)s AND t.state = 'unanimous' AND a.slot = 0""",
-        **common,
+    _insert(
+        OutcomeConsensus,
+        {"trajectory_id": "t.id", "value": "o.value", "kind": "'unanimous'"},
+        f"{of} {OUTCOMES} ON o.assignment_id = a.id {resolved}",
+        project=project.pk,
     )
     last = Trajectory.objects.filter(project=project, live=True, free_slots=0).order_by("-position").first()
     if last is not None:
