@@ -30,7 +30,7 @@ from config.children import die_with_parent, spawn, stop
 from config.env import BadEnvironment, Env
 
 ROOT = Path(__file__).resolve().parents[1]
-READY_SECONDS = 60.0
+READY_SECONDS = 120.0
 WEB_GRACE = 25.0
 WORKER_GRACE = 30.0
 

@@ -29,7 +29,7 @@ import psycopg2
 from config.children import spawn, stop
 
 ROOT = Path(__file__).resolve().parents[1]
-START_SECONDS = 30.0
+START_SECONDS = 120.0
 
 
 class ServerMissing(RuntimeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -51,7 +52,7 @@ class Served:
         wait_for(
             lambda: "Ctrl-C stops it" in self.words() or self.process.poll() is not None,
             "the banner",
-            seconds=90,
+            seconds=300,
         )
         assert self.process.poll() is None, self.words()
         return self
@@ -89,17 +90,36 @@ def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
     return alive
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    one = Served(tmp_path / "data").ready()
-    yield one
+def ended(one: Served) -> None:
+    """Stop it, whatever the test did to it."""
     if one.process.poll() is None:
         one.process.send_signal(signal.SIGTERM)
-        one.process.wait(timeout=60)
+        one.process.wait(timeout=120)
+
+
+@pytest.fixture(scope="module")
+def first_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The data folder that a first run leaves; the later tests start from a copy, to save its minute."""
+    yield tmp_path_factory.mktemp("first") / "data"
+
+
+@pytest.fixture
+def served(first_data: Path, tmp_path: Path) -> Iterator[Served]:
+    data = tmp_path / "data"
+    if first_data.is_dir():
+        shutil.copytree(first_data, data, ignore=shutil.ignore_patterns("*.sock"))
+    one = Served(data).ready()
+    yield one
+    ended(one)
 
 
 @pytest.mark.slow
-def test_the_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(served: Served) -> None:
+def test_the_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(
+    first_data: Path, request: pytest.FixtureRequest
+) -> None:
+    served = Served(first_data)
+    request.addfinalizer(lambda: ended(served))
+    served.ready()
     with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/", timeout=20) as answer:
         page = answer.read().decode()
         assert answer.status == 200
