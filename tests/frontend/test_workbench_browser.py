@@ -166,6 +166,15 @@ def test_no_key_labels_while_a_note_is_written(bench) -> None:
     expect(page.locator("#m2")).to_be_focused()
 
 
+def test_submitting_from_within_a_note_takes_the_note_along(bench) -> None:
+    page, assignment = bench(make_record(steps=1))
+    press(page, "1", "Shift+Digit1", "m")
+    page.keyboard.type("last words")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/bench/work/**")
+    assert Label.objects.get(assignment=assignment).note == "last words"
+
+
 def test_one_undo_takes_back_a_whole_cascade(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-")

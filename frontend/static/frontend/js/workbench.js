@@ -43,6 +43,7 @@ document.addEventListener("keydown", (event) => {
   const action = actionOf(event, where);
   if (action === null) return;
   event.preventDefault();
+  if (action === "submit") keepOpenNote();
   if (event.repeat && action !== "next" && action !== "previous") return;
   ACTIONS[action]();
 });
