@@ -25,7 +25,6 @@ SQLITE_PRAGMAS = (
     "PRAGMA recursive_triggers=ON;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA cache_size=-16000;"
-    "PRAGMA mmap_size=134217728;"
 )
 
 
