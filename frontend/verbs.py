@@ -15,6 +15,7 @@ SENTENCES = {
     "account.first_admin": gettext_lazy("made the first admin"),
     "account.password_link": gettext_lazy("made a password link"),
     "account.password_replaced": gettext_lazy("replaced a password"),
+    "assignment.reopen": gettext_lazy("opened a submission again"),
     "assignment.resume": gettext_lazy("took up a trajectory again"),
     "assignment.return": gettext_lazy("returned a trajectory"),
     "assignment.submit": gettext_lazy("submitted a trajectory"),
