@@ -22,7 +22,7 @@ FORBIDDEN: dict[str, str] = {
     + r"hosted\.org|registry\.npm"
     + r"js|deb\.deb"
     + r"ian",
-    "a path of somebody's machine": r"(?<![\w.])/(?:wo" + r"rk|ro" + r"ot|home/\w+)/",
+    "a path of somebody's machine": r"(?:^|[\s\"'=(:,])/(?:wo" + r"rk|ro" + r"ot|home/\w+)/",
     "work left undone": r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b|NotImplemented" + r"Error",
 }
 UNSAFE = re.compile(
