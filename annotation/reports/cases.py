@@ -67,11 +67,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One annotator's part: the letter, the name where it may be seen, and the state."""
+    """One annotator's part: the letter, the name where it may be seen, the state, the flags on the whole."""
 
     letter: str
     name: str
     state: str
+    needs_discussion: bool = False
+    broken: bool = False
 
 
 @dataclass(slots=True)
@@ -144,7 +146,7 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool
         letter = LETTERS[number % len(LETTERS)]
         name = str(row.annotator) if shown.sight.names else ""
         letters[row.pk] = (letter, name)
-        shown.sides.append(Side(letter, name, row.state))
+        shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken))
     _add_votes(shown, letters)
     if shown.sight.consensus:
         _add_consensus(shown)

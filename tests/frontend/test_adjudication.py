@@ -48,6 +48,13 @@ def test_the_case_shows_a_and_b_without_names_disagreements_first(browse, cast, 
         assert name not in page
 
 
+def test_flags_on_the_whole_are_shown_by_letter(browse, case, at, text):
+    case.trajectory.assignments.filter(slot=1).update(broken=True)
+    page = text(browse("judith").get(at("adjudication", case.pk)))
+    assert "broken trajectory" in page
+    assert "needs discussion" not in page
+
+
 def test_deciding_saves_each_and_finishing_writes_the_consensus(browse, cast, case, at):
     client = browse("judith")
     assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#decide-m4")
