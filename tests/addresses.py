@@ -1,0 +1,184 @@
+"""Every address of the house, with what to put into it and what to send there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.world import World
+
+Fill = Callable[[World], Mapping[str, Any]]
+
+
+def nothing(world: World) -> Mapping[str, Any]:
+    """An address without parameters."""
+    return {}
+
+
+def slug(world: World) -> Mapping[str, Any]:
+    """The project."""
+    return {"slug": world.cast.project.slug}
+
+
+def pk(name: str, *, of_project: bool = False) -> Fill:
+    """Something by its id in the world, or a trajectory by its place."""
+
+    def fill(world: World) -> Mapping[str, Any]:
+        number = world.at[name].pk if name in world.at else world.ids[name]
+        return {"pk": number, **(slug(world) if of_project else {})}
+
+    return fill
+
+
+def version(**more: str) -> Fill:
+    """The release."""
+    return lambda world: {**slug(world), "version": "1.0", **more}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A route by name, filled in; `tag` tells several fillings of one route apart."""
+
+    name: str
+    fill: Fill = nothing
+    tag: str = ""
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """How the matrix calls it."""
+        return f"{self.name}@{self.tag}" if self.tag else self.name
+
+    def url(self, world: World) -> str:
+        """The address itself."""
+        return reverse(self.name, kwargs=dict(self.fill(world)))
+
+
+def _pages() -> Iterator[Address]:
+    f = "frontend:"
+    for name in ("home", "api-reference", "sign-in", "sign-out", "password-reset", "password-change"):
+        yield Address(f + name)
+    yield Address(f + "password-reset-confirm", lambda world: {"uidb64": "MQ", "token": "x-y"})
+    yield Address(f + "invitation", lambda world: {"token": world.link}, "good")
+    yield Address(f + "invitation", lambda world: {"token": "no-such"}, "bad")
+    yield Address(f + "theme", body={"theme": "dark"})
+    yield Address(f + "profile", body={"display_name": "Me"})
+    yield Address(f + "token-create", body={"name": "t", "days": "7"})
+    yield Address(f + "token-revoke", pk("token"))
+    yield Address(f + "people", body={"username": "newcomer"})
+    yield Address(f + "password-link", pk("ann"))
+    yield Address(f + "projects")
+    yield Address(
+        f + "project-create",
+        body={"name": "N", "annotators_per_trajectory": "2", "suggestion_policy": "never"},
+    )
+    for name in ("project", "project-settings", "guidelines", "audit", "members", "imports"):
+        yield Address(f + name, slug)
+    yield Address(f + "guidelines-edit", slug, body={"text": "New"})
+    yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
+    yield Address(f + "member-add", slug, body={"username": "oscar", "is_annotator": "on"})
+    yield Address(f + "invite", slug, body={"is_annotator": "on"})
+    yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
+    yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
+    yield Address(f + "import-status", slug)
+    yield Address(f + "import-detail", pk("import", of_project=True))
+    yield Address(f + "import-abandon", pk("import", of_project=True))
+    for name in ("trajectories", "work", "claim", "adjudication-queue", "agreement", "releases"):
+        yield Address(f + name, slug)
+    for place in ("shared", "seen", "free"):
+        yield Address(f + "trajectory", pk(place, of_project=True), place)
+    for place in ("shared", "free"):
+        yield Address(
+            f + "trajectory-image", lambda world, at=place: {**pk(at)(world), "message": 2, "part": 0}, place
+        )
+    for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
+        yield Address(f + "workbench", pk(whose), whose)
+    yield Address(f + "resume", pk("cleo-returned"))
+    yield Address(f + "adjudication-take", pk("waiting", of_project=True))
+    for case in ("case", "settled"):
+        key = "case" if case == "case" else "decided"
+        yield Address(f + "adjudication", pk(key), case)
+    yield Address(
+        f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
+    )
+    yield Address(f + "adjudicate-close", pk("case"))
+    yield Address(f + "adjudicate-release", pk("case"))
+    yield Address(f + "adjudicate-reopen", pk("decided"))
+    yield Address(f + "release-freeze", slug, body={"version": "2.0"})
+    yield Address(f + "release", version())
+    yield Address(f + "release-verify", version())
+    yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
+    yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
+    yield Address(f + "release-export", version(name="manifest.json"), "manifest")
+
+
+def _api() -> Iterator[Address]:
+    a = "api:"
+    yield Address(a + "schema")
+    yield Address(a + "me", body={"display_name": "Me"})
+    yield Address(a + "tokens", body={"name": "t"})
+    yield Address(a + "token", pk("token"))
+    yield Address(a + "projects", body={"name": "New"})
+    yield Address(a + "project", slug, body={"name": "Other"})
+    yield Address(a + "guidelines", slug, body={"text": "New"})
+    yield Address(a + "subsets", slug, body={"name": "more"})
+    yield Address(
+        a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
+    )
+    for name in ("progress", "audit", "trajectories", "agreement", "disputes", "assignments", "claim"):
+        yield Address(a + name, slug)
+    yield Address(a + "members", slug, body={"username": "oscar", "roles": ["annotator"]})
+    yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
+    yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
+    yield Address(a + "invitation", pk("invitation", of_project=True))
+    yield Address(a + "imports", slug)
+    yield Address(a + "import", pk("import"))
+    yield Address(a + "import-abandon", pk("import"))
+    for place in ("shared", "dispute", "waiting", "seen", "free"):
+        yield Address(a + "trajectory", pk(place), place)
+        yield Address(a + "trajectory-raw", pk(place), place)
+        yield Address(a + "judgements", pk(place), place)
+    save = {"op_id": "m", "changes": []}
+    for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned"):
+        yield Address(a + "assignment", pk(whose), whose)
+        yield Address(a + "labels", pk(whose), whose, body=save)
+        yield Address(a + "submit", pk(whose), whose)
+        yield Address(a + "return", pk(whose), whose, body={"reason": "tired"})
+        yield Address(a + "resume", pk(whose), whose)
+        yield Address(a + "assignment-reopen", pk(whose), whose)
+        yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
+        yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
+    yield Address(a + "cases", lambda world: slug(world), body={"trajectory": 4})
+    for case in ("case", "decided"):
+        yield Address(a + "case", pk(case), case)
+    yield Address(a + "decisions", pk("case"), body={"message_index": 4, "value": 1, "version": 1})
+    yield Address(a + "case-close", pk("case"))
+    yield Address(a + "case-release", pk("case"))
+    yield Address(a + "case-reopen", pk("decided"))
+    yield Address(a + "releases", slug, body={"version": "2.0"})
+    yield Address(a + "release", version())
+    yield Address(a + "release-verify", version())
+    yield Address(a + "release-manifest", version())
+    yield Address(a + "release-export", version(subset="tiny"))
+    yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
+    yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
+
+
+def addresses() -> list[Address]:
+    """All of them, Django's own admin apart."""
+    return [Address("healthz"), Address("set_language"), *_pages(), *_api()]
+
+
+def routes(
+    patterns: list[URLPattern | URLResolver] | None = None, space: tuple[str, ...] = ()
+) -> Iterator[tuple[str, URLPattern]]:
+    """Every route of the resolver with its full name."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(pattern, URLResolver):
+            inner = (*space, pattern.namespace) if pattern.namespace else space
+            yield from routes(pattern.url_patterns, inner)
+        else:
+            yield ":".join((*space, str(pattern.name))), pattern

@@ -1,0 +1,217 @@
+"""Every address × every role: who gets what. A new address without a row in permission_matrix.txt fails.
+
+In the same round every body, header and cookie is searched for canaries (tests/world.py): strings in other
+people's notes, in suggestions, decisions, reference answers, reward hints and raw records.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern
+
+from annotation.models import Adjudication, Assignment, ImportFile, Membership, Trajectory
+from tests.addresses import Address, addresses, routes
+from tests.people import signed_in
+from tests.world import PLACES, World, make_world
+
+TABLE = Path(__file__).with_name("permission_matrix.txt")
+ROUTES: dict[str, URLPattern] = dict(routes())
+FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
+NOT_OFFERED = {302, 401, 405}
+
+
+def matrix() -> tuple[list[str], dict[str, dict[str, int]]]:
+    """(roles, {"GET name": {role: status}})."""
+    lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
+    roles = lines[0].split()
+    rows = {}
+    for line in lines[1:]:
+        method, key, *statuses = line.split()
+        assert len(statuses) == len(roles), line
+        rows[f"{method} {key}"] = dict(zip(roles, map(int, statuses), strict=True))
+    return roles, rows
+
+
+ROLES, ROWS = matrix()
+
+
+class Browser:
+    """One of the cast, signed in (or nobody), who can send anything without anything staying of it."""
+
+    def __init__(self, world: World, who: str) -> None:
+        self.world = world
+        self.cookies = signed_in(None if who == "nobody" else world.cast.everybody[who]).cookies
+
+    def send(self, address: Address, method: str, url: str = "") -> Any:
+        """One request."""
+        client = Client(raise_request_exception=False)
+        client.cookies.load({name: morsel.value for name, morsel in self.cookies.items()})
+        url = url or address.url(self.world)
+        with transaction.atomic():
+            if method == "GET":
+                answer: Any = client.get(url)
+            elif address.name.startswith("api:"):
+                body = json.dumps(dict(address.body)) if address.body else ""
+                answer = client.generic(method, url, body, content_type="application/json")
+            else:
+                answer = client.post(url, dict(address.body))
+            whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
+            transaction.set_rollback(True)
+        answer.said = f"{answer.headers}\n{answer.cookies.output()}\n{whole.decode()}"
+        return answer
+
+
+def methods(address: Address) -> tuple[str, ...]:
+    """The methods of an address: those of its API view; pages have at most two."""
+    view = getattr(ROUTES[address.name].callback, "cls", None)
+    if address.name.startswith("api:") and address.name != "api:unknown":
+        return tuple(name.upper() for name in ("get", "post", "patch", "delete") if hasattr(view, name))
+    return ("GET", "POST")
+
+
+def test_every_address_has_a_row() -> None:
+    ours = {name for name in ROUTES if not name.startswith("admin:")}
+    filled = addresses()
+    assert ours == {address.name for address in filled}, "fill it in, in tests/addresses.py"
+    keys = {address.key for address in filled}
+    assert len(keys) == len(filled)
+    assert {key.split()[1] for key in ROWS} <= keys
+    for address in filled:
+        rows = [f"{method} {address.key}" for method in methods(address)]
+        assert any(row in ROWS for row in rows), f"{address.key} needs a row in {TABLE.name}"
+
+
+# ── What each may come across ───────────────────────────────────────────────
+RECORD = ("question", "message", "reference", "reward", "meta", "stop")
+
+
+def _words(kinds: tuple[str, ...], places: tuple[str, ...]) -> set[str]:
+    return {f"{kind}-{place}" for kind in kinds for place in places}
+
+
+def _annotator(name: str, *places: str) -> set[str]:
+    """Question and messages of what one is or was at, one's own notes; neither reference nor hints."""
+    return _words(("question", "message", f"note-{name}"), places) | {"description"}
+
+
+def allowed(who: str, address: Address) -> set[str] | None:
+    """The canaries a person may meet at an address; None: any but those of `never`."""
+    link = {"invited"} if address.key == "frontend:invitation@good" else set()
+    judged = ("dispute", "settled")
+    known: dict[str, set[str]] = {
+        "nobody": set(),
+        "oscar": set(),
+        "ann": _annotator("ann", "shared", *judged, "waiting", "agreed") | {"token-ann"},
+        "ben": _annotator("ben", "shared", "theirs", "seen", *judged, "waiting", "agreed"),
+        "cleo": {"description", "reason-cleo", "note-cleo-returned", "question-returned", "message-returned"},
+        "judith": _words((*RECORD, "note-ann", "note-ben", "decision", "case"), judged)
+        | {"description", "question-waiting"},
+    }
+    if who not in known:
+        return None
+    if who == "judith" and "release" in address.name:
+        return known[who] | _words(RECORD, ("agreed",)) | {"release-note"}
+    return known[who] | link
+
+
+def never(who: str) -> set[str]:
+    """What not even those who see nearly everything may meet."""
+    if who != "admin":
+        return {"token-ann"}
+    sealed = ("reference", "reward", "meta", "stop", "note-ben", "suggested")
+    return {"token-ann"} | _words(sealed, ("seen",))
+
+
+def met(answer: Any) -> set[str]:
+    """The canaries in an answer."""
+    return {found.removeprefix("-") for found in FOUND.findall(answer.said)}
+
+
+def strangers(who: str, address: Address, answer: Any) -> set[str]:
+    """The canaries that should not be there."""
+    may = allowed(who, address)
+    return met(answer) & never(who) if may is None else met(answer) - may
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """The project in the middle of everything."""
+    return make_world()
+
+
+@pytest.mark.parametrize("who", ROLES)
+def test_a_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: str) -> None:
+    browser = Browser(world, who)
+    wrong = []
+    for address in addresses():
+        for method in methods(address):
+            row = f"{method} {address.key}"
+            answer = browser.send(address, method)
+            wanted = {ROWS[row][who]} if row in ROWS else NOT_OFFERED
+            if answer.status_code not in wanted:
+                wrong.append(f"{row}: {answer.status_code}, expected {sorted(wanted)}")
+            if leaked := strangers(who, address, answer):
+                wrong.append(f"{row}: shows {sorted(leaked)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
+    """Every address with an id, for every id there is of anything."""
+    tables = (Trajectory, Assignment, Adjudication, ImportFile, Membership)
+    ids = sorted({pk for table in tables for pk in table.objects.values_list("pk", flat=True)})
+    done = set()
+    for address in addresses():
+        filling = dict(address.fill(world))
+        if "pk" not in filling or address.name in done:
+            continue
+        done.add(address.name)
+        for number in ids:
+            aimed = Address(
+                address.name, lambda _world, at={**filling, "pk": number}: at, "any", address.body
+            )
+            yield aimed, aimed.url(world)
+
+
+@pytest.mark.parametrize("who", ["ann", "cleo", "judith", "admin", "oscar"])
+def test_no_id_that_one_can_guess_shows_a_canary(world: World, who: str) -> None:
+    browser = Browser(world, who)
+    wrong = []
+    seen = 0
+    for address, url in everything_by_id(world):
+        if "GET" not in methods(address):
+            continue
+        answer = browser.send(address, "GET", url)
+        seen += answer.status_code == 200
+        assert answer.status_code < 500, url
+        if leaked := strangers(who, address, answer):
+            wrong.append(f"{url}: shows {sorted(leaked)}")
+    assert not wrong, "\n".join(wrong)
+    assert seen or who == "oscar"
+
+
+def test_the_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
+    browser = Browser(world, "root")
+    everything: set[str] = set()
+    for address, url in everything_by_id(world):
+        if "GET" in methods(address):
+            everything |= met(browser.send(address, "GET", url))
+    for kind in RECORD:
+        assert f"{kind}-shared" in everything
+    assert {"note-ben-shared", "decision-dispute"} <= everything
+    assert len(PLACES) == world.cast.project.trajectories.count()
+
+
+def test_djangos_admin_is_for_superusers(world: World) -> None:
+    for who in ("nobody", "oscar", "ann", "judith", "admin"):
+        browser = Browser(world, who)
+        for name in ("label", "assignment", "project", "user", "release", "consensus"):
+            url = f"/admin/annotation/{name}/"
+            assert browser.send(Address("healthz"), "GET", url).status_code in (302, 404), url

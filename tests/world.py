@@ -1,0 +1,200 @@
+"""A project in the middle of everything, with canaries: strings that must not come out in the wrong place.
+
+position  what has happened to it
+shared    ann has it open, half labelled; ben has submitted, with other labels and notes
+theirs    ben has it open, with notes; nobody else has touched it
+dispute   ann and ben have submitted different labels; judith has the case open, one step decided
+waiting   the same, but nobody has the case
+agreed    ann and ben have submitted the same; unanimous
+settled   was disputed; judith has decided and closed it; in the release 1.0
+seen      the admin, who is an annotator here too, has it open; ben has submitted
+free      nobody has touched it
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.core.errors import ImportRefused
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    ImportFile,
+    Judge,
+    Membership,
+    Step,
+    Subset,
+    SuggestedLabel,
+    Suggestion,
+    Trajectory,
+    User,
+)
+from annotation.services import accounts, adjudicate, assign, label, projects, release
+from tests.people import (
+    Cast,
+    change,
+    import_file,
+    import_records,
+    jsonl,
+    label_all,
+    make_cast,
+    make_member,
+    make_record,
+    op_id,
+    open_case,
+    step_indexes,
+)
+
+PLACES = ("shared", "theirs", "dispute", "waiting", "agreed", "settled", "seen", "returned", "free")
+CANARY = "canary"
+
+
+def canary(*words: str) -> str:
+    """A string that stands nowhere by accident, and says what it is."""
+    return "-".join((CANARY, *words, "7f3a9c"))
+
+
+@dataclass(frozen=True)
+class World:
+    """The cast, the trajectories by place, and the ids that addresses need."""
+
+    cast: Cast
+    at: dict[str, Trajectory]
+    ids: dict[str, int]
+    link: str
+
+
+def record(query: int, place: str) -> dict[str, Any]:
+    """A trajectory's record, every field of it with its canary."""
+    made = make_record(
+        query,
+        question=canary("question", place),
+        ground_truth={"target": [canary("reference", place)]},
+        reward_info={"reward": 0.25, "info": canary("reward", place)},
+        meta={"canary": canary("meta", place)},
+        stop_reason=canary("stop", place),
+        step_labels={"2": -1, "4": 1},
+        final_label=-1,
+    )
+    made["messages"][2]["content"] = canary("message", place)
+    return made
+
+
+def make_world() -> World:
+    """Build it through the services, as people would."""
+    cast = make_cast(show_reference_answer=False, description=canary("description"))
+    make_member(cast.project, cast.admin, "admin", "annotator")
+    rows = import_records(cast.project, [record(query, place) for query, place in enumerate(PLACES)])
+    at = dict(zip(PLACES, rows, strict=True))
+    _suggest(cast, rows)
+    for place in ("dispute", "waiting", "settled"):
+        finish(cast.ann, at[place], [1, 1], outcome=1)
+        finish(cast.ben, at[place], [1, -1], outcome=1)
+    for user in (cast.ann, cast.ben):
+        finish(user, at["agreed"], [1, 1], outcome=1)
+    begin(cast.ann, at["shared"], 1)
+    finish(cast.ben, at["shared"], [-1, -1], outcome=-1)
+    begin(cast.ben, at["theirs"], -1)
+    begin(cast.admin, at["seen"], 1)
+    finish(cast.ben, at["seen"], [-1, -1], outcome=-1)
+    given_up = begin(cast.cleo, at["returned"], -1)
+    assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
+    settled = _judge(cast, at["settled"], close=True)
+    case = _judge(cast, at["dispute"], close=False)
+    release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
+    invitation, link = projects.invite(
+        actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
+    )
+    token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
+
+    def given(user: User, place: str) -> int:
+        return Assignment.objects.get(annotator=user, trajectory=at[place]).pk
+
+    return World(
+        cast=cast,
+        at=at,
+        link=link,
+        ids={
+            "case": case.pk,
+            "decided": settled.pk,
+            "invitation": invitation.pk,
+            "import": _failed_import(cast),
+            "token": token.pk,
+            "ann": cast.ann.pk,
+            "ann-shared": given(cast.ann, "shared"),
+            "ann-dispute": given(cast.ann, "dispute"),
+            "ben-shared": given(cast.ben, "shared"),
+            "ben-theirs": given(cast.ben, "theirs"),
+            "admin-seen": given(cast.admin, "seen"),
+            "cleo-returned": given_up.pk,
+            "member": Membership.objects.get(user=cast.cleo).pk,
+            "subset": Subset.objects.get(name="tiny").pk,
+        },
+    )
+
+
+def note_of(user: User, trajectory: Trajectory) -> str:
+    """The canary in a person's notes on a trajectory."""
+    place = PLACES[trajectory.query_index or 0]
+    return canary("note", user.username, place)
+
+
+def begin(user: User, trajectory: Trajectory, value: int) -> Assignment:
+    """Claim a trajectory and label its first step and the outcome."""
+    made = assign.claim_this(actor=user, trajectory=trajectory)
+    note = note_of(user, trajectory)
+    first = step_indexes(trajectory.pk)[0]
+    label.save_labels(
+        actor=user,
+        assignment=made,
+        op_id=op_id(),
+        changes=[change(first, value, note=note), change(None, value, note=note)],
+    )
+    return made
+
+
+def finish(user: User, trajectory: Trajectory, values: list[int], *, outcome: int) -> None:
+    """Claim a trajectory, label it whole and submit it."""
+    made = assign.claim_this(actor=user, trajectory=trajectory)
+    label_all(made, values, outcome=outcome, note=note_of(user, trajectory))
+    label.submit(actor=user, assignment=made)
+
+
+def _suggest(cast: Cast, rows: list[Trajectory]) -> None:
+    now = timezone.now()
+    judge = Judge.objects.create(project=cast.project, name=canary("judge"), kind="file", created_at=now)
+    for row in rows:
+        place = PLACES[row.query_index or 0]
+        made = Suggestion.objects.create(
+            judge=judge, trajectory=row, outcome=-1, reason=canary("suggested", place), created_at=now
+        )
+        for step in Step.objects.filter(trajectory=row):
+            SuggestedLabel.objects.create(
+                suggestion=made, step=step, value=-1, reason=canary("suggested", place)
+            )
+
+
+def _judge(cast: Cast, trajectory: Trajectory, *, close: bool) -> Adjudication:
+    place = PLACES[trajectory.query_index or 0]
+    case = open_case(cast.judith, trajectory)
+    adjudicate.decide(
+        actor=cast.judith,
+        adjudication=case,
+        message_index=step_indexes(trajectory.pk)[1],
+        value=-1,
+        note=canary("decision", place),
+    )
+    if close:
+        adjudicate.close_case(actor=cast.judith, adjudication=case, note=canary("case", place))
+    return case
+
+
+def _failed_import(cast: Cast) -> int:
+    bad = jsonl([{**make_record(0), "messages": canary("import")}])
+    with contextlib.suppress(ImportRefused):
+        import_file(cast.project, bad, filename=f"{canary('file')}.jsonl", format="agentprocessbench")
+    return int(ImportFile.objects.latest("pk").pk)
