@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ("after_user_turn", models.BooleanField(default=False)),
             ],
             options={
-                "ordering": ("trajectory", "message_index"),
+                "ordering": ("trajectory_id", "message_index"),
             },
         ),
         migrations.CreateModel(
@@ -726,7 +726,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "ordering": ("assignment", "step"),
+                "ordering": ("assignment_id", "step_id"),
             },
         ),
         migrations.CreateModel(

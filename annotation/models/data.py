@@ -170,7 +170,8 @@ class Step(models.Model):
     after_user_turn = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ("trajectory", "message_index")
+        # the column, not the relation: that would bring its own order, and a join, along
+        ordering = ("trajectory_id", "message_index")
         constraints = (models.UniqueConstraint(fields=("trajectory", "message_index"), name="step_once"),)
 
     def __str__(self) -> str:

@@ -108,7 +108,8 @@ class Label(Judgement):
     closes = models.CharField(max_length=12, blank=True)
 
     class Meta:
-        ordering = ("assignment", "step")
+        # the columns, not the relations: those would bring their own orders, and two joins, along
+        ordering = ("assignment_id", "step_id")
         constraints = (
             models.UniqueConstraint(fields=("assignment", "step"), name="label_once"),
             models.CheckConstraint(

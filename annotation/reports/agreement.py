@@ -4,12 +4,13 @@ Trajectories that are still being labelled are left out, so that nobody who may 
 others' labels through a figure.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, Count, F, When
+from django.db import connections
+from django.db.models import Case, Count, F, QuerySet, Value, When
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
@@ -19,6 +20,7 @@ from annotation.core.vocabulary import VALUES, AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
 SEED = 20_260_314
+BLOCK = 10_000  # rows fetched at a time
 SETTLED = (TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
 
 
@@ -48,8 +50,7 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
     require(viewer, "agreement.view", project)
     subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     states = _states(project)
-    steps = LabelTable.of(list(_step_rows(project)))
-    outcomes = LabelTable.of(list(_outcome_rows(project)))
+    steps, outcomes = _table(_step_rows(project)), _table(_outcome_rows(project))
     annotators = sorted({int(one) for one in steps.annotator} | {int(one) for one in outcomes.annotator})
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
 
@@ -64,10 +65,17 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
             states=_sum_states(states, pk),
         )
 
+    overall = part(None, "")
+    # All of one subset is that subset: the same labels, the same seed, the same figures.
+    parts = (
+        [replace(overall, name=name) for name in subsets.values()]
+        if len(subsets) == 1
+        else [part(pk, name) for pk, name in subsets.items()]
+    )
     return Agreement(
         project=project,
-        overall=part(None, ""),
-        subsets=tuple(part(pk, name) for pk, name in subsets.items()),
+        overall=overall,
+        subsets=tuple(parts),
         people=people,
         seed=SEED,
     )
@@ -78,7 +86,21 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
 BLIND = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
 
 
-def _step_rows(project: m.Project) -> Iterable[tuple[int, ...]]:
+def _table(rows: QuerySet[Any, Any]) -> LabelTable:
+    """The labels that a query of (trajectory, position, annotator, value, task, subset) finds.
+
+    Read with the driver's own cursor: there are a hundred thousand of them and more, all whole numbers, and
+    what Django does to each value would take as long as the statistics.
+    """
+    statement, values = rows.query.sql_with_params()
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(statement, values)
+        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
+        numbers = chain.from_iterable(chain.from_iterable(blocks))
+        return LabelTable.of(np.fromiter(numbers, dtype=np.int64))
+
+
+def _step_rows(project: m.Project) -> QuerySet[Any, Any]:
     return (
         m.Label.objects.filter(
             assignment__project=project,
@@ -96,30 +118,30 @@ def _step_rows(project: m.Project) -> Iterable[tuple[int, ...]]:
             "assignment__trajectory__task",
             "assignment__trajectory__subset",
         )
-        .iterator(chunk_size=10_000)
+        .order_by()
     )
 
 
-def _outcome_rows(project: m.Project) -> Iterable[tuple[int, ...]]:
-    rows = (
+def _outcome_rows(project: m.Project) -> QuerySet[Any, Any]:
+    return (
         m.OutcomeLabel.objects.filter(
             assignment__project=project,
             assignment__state=AssignmentState.SUBMITTED,
             assignment__trajectory__live=True,
             assignment__trajectory__state__in=SETTLED,
         )
-        .annotate(blind=BLIND)
+        .annotate(blind=BLIND, position=Value(0))
         .filter(blind__isnull=False)
         .values_list(
             "assignment__trajectory",
+            "position",
             "assignment__annotator",
             "blind",
             "assignment__trajectory__task",
             "assignment__trajectory__subset",
         )
+        .order_by()
     )
-    for trajectory, annotator, value, task, subset in rows.iterator(chunk_size=10_000):
-        yield trajectory, 0, annotator, value, task, subset
 
 
 def _states(project: m.Project) -> list[tuple[int, str, int]]:
