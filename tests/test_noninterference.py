@@ -1,0 +1,150 @@
+"""What the other annotator does changes nothing that an annotator can see: not one byte, not one count.
+
+The same project is brought into several states that differ only in what ben did at a trajectory that ann
+holds. Everything ann can GET, by every id there is, must be the same in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+from django.db import transaction
+from django.test import Client
+
+from annotation.models import Assignment, Trajectory
+from annotation.services import adjudicate, assign, label
+from tests.addresses import Address, addresses
+from tests.people import (
+    Cast,
+    decide_all,
+    import_records,
+    label_all,
+    make_cast,
+    make_records,
+    open_case,
+    signed_in,
+)
+from tests.test_permission_matrix import methods
+from tests.world import World
+
+NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
+# made anew for each answer: CSRF tokens, and the key that makes a double click claim once
+CHANCE = re.compile(r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"|csrftoken=[^;]+')
+State = Callable[[Cast, Trajectory], None]
+
+
+def _ben(cast: Cast, row: Trajectory) -> Assignment:
+    return assign.claim_this(actor=cast.ben, trajectory=row)
+
+
+def nothing(cast: Cast, row: Trajectory) -> None:
+    """Ben has not been here."""
+
+
+def begun(cast: Cast, row: Trajectory) -> None:
+    """Ben has it open, labelled whole."""
+    label_all(_ben(cast, row), -1, outcome=-1, note="a note")
+
+
+def given_back(cast: Cast, row: Trajectory) -> None:
+    """Ben had it."""
+    assign.return_assignment(actor=cast.ben, assignment=_ben(cast, row), reason="a reason")
+
+
+def agreeing(cast: Cast, row: Trajectory) -> None:
+    """Ben has submitted the labels that ann gives."""
+    made = _ben(cast, row)
+    label_all(made, 1, outcome=1)
+    label.submit(actor=cast.ben, assignment=made)
+
+
+def differing(cast: Cast, row: Trajectory) -> None:
+    """Ben has submitted other labels."""
+    made = _ben(cast, row)
+    label_all(made, -1, outcome=-1, note="a note")
+    label.submit(actor=cast.ben, assignment=made)
+
+
+def adjudicated(cast: Cast, row: Trajectory) -> None:
+    """Ben has submitted other labels, and judith has decided against ann."""
+    differing(cast, row)
+    case = open_case(cast.judith, row)
+    decide_all(case, -1, note="a decision")
+    adjudicate.close_case(actor=cast.judith, adjudication=case)
+
+
+def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:
+    """Everything a person can GET, by address."""
+    client = signed_in(cast.ann)
+    client.raise_request_exception = False
+    found = {}
+    for address in addresses():
+        if "GET" not in methods(address) or address.tag in ("good", "bad"):
+            continue
+        for url in _urls(address, world, ids):
+            if url in found:
+                continue
+            found[url] = _plain(client, url)
+    return found
+
+
+def _urls(address: Address, world: World, ids: set[int]) -> set[str]:
+    filling = dict(address.fill(world))
+    if "pk" not in filling:
+        return {address.url(world)}
+    aimed = [{**filling, "pk": pk} for pk in sorted(ids)]
+    return {Address(address.name, lambda _world, at=at: at).url(world) for at in aimed}
+
+
+def _plain(client: Client, url: str) -> str:
+    answer = client.get(url)
+    assert answer.status_code < 500, url
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode()}")
+
+
+@pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
+def test_what_the_other_annotator_does_changes_nothing_i_can_see(db: None, ann_submits: bool) -> None:
+    states: list[State] = [nothing, begun, given_back, agreeing, differing]
+    if ann_submits:
+        states.append(adjudicated)
+    with time_machine.travel(NOW, tick=False):
+        cast = make_cast()
+        # one that ann holds, one that she does not, so that there is always something to claim
+        row, _free = import_records(cast.project, make_records(2))
+        mine = assign.claim_this(actor=cast.ann, trajectory=row)
+        label_all(mine, 1, outcome=1)
+        if ann_submits:
+            label.submit(actor=cast.ann, assignment=mine)
+        ids = {row.pk, row.pk + 1, mine.pk, mine.pk + 1, 1}
+        found = {}
+        for state in states:
+            with transaction.atomic():
+                state(cast, row)
+                place = World(cast=cast, at=_Any(row), ids=_Any(row.pk), link="x")
+                found[state.__name__] = seen_by(cast, place, ids)
+                transaction.set_rollback(True)
+    first = found["nothing"]
+    assert sum(text.startswith("200") for text in first.values()) > 20
+    for name, seen in found.items():
+        changed = [url for url in first if seen[url] != first[url]]
+        assert not changed, f"what ben did ({name}) shows at {changed}"
+        assert seen.keys() == first.keys()
+
+
+class _Any(dict):  # type: ignore[type-arg]
+    """Whatever is asked for, the same: ids are filled in afterwards."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+    def __getitem__(self, key: object) -> object:
+        return self.value
+
+    def __contains__(self, key: object) -> bool:
+        return False
