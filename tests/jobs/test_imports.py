@@ -84,7 +84,7 @@ def test_an_uploaded_file_is_imported_by_the_worker_and_a_bad_one_is_refused_by_
     assert (good.created_count, good.attempt) == (30, 1)
     assert Trajectory.objects.filter(live=True).count() == 30
     assert (bad.error_count, bad.errors[0]["line"]) == (1, 2)
-    assert list(shared_uploads.glob("*.import")) == []
+    wait_for(lambda: not list(shared_uploads.glob("*.import")), "the uploads to be deleted")
     assert "Question" not in worker.words(), "logs hold no trajectory text"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.core.errors import ImportRefused
+from annotation.core.errors import ImportRefused, TristepError
 from annotation.importers import FORMATS
 from annotation.management.base import OperatorCommand, add_project, existing_file
 from annotation.models import ImportFile, Project
@@ -40,13 +40,13 @@ class Command(OperatorCommand):
         project = Project.objects.filter(slug=slug).first()
         if project is None:
             project = projects.create_project(actor=OPERATOR, name=slug, slug=slug)
-        done, refused = [], 0
+        done, refused = [], list[str]()
         for path in paths:
             try:
                 source = self._import(project, path, names, options)
-            except ImportRefused as error:
-                refused += 1
-                self._report(path, error)
+            except TristepError as error:
+                refused.append(error.message)
+                self._report(path, error, alone=len(paths) == 1)
                 continue
             done.append(_row(source))
             self.summary(
@@ -55,9 +55,10 @@ class Command(OperatorCommand):
                 f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
             )
         if options["json"]:
-            self.document({"project": slug, "files": done, "refused": refused})
+            self.document({"project": slug, "files": done, "refused": len(refused)})
         if refused:
-            raise CommandError(f"{refused} of {len(paths)} files refused; nothing of these was imported.")
+            several = f"{len(refused)} of {len(paths)} files refused; nothing of these was imported."
+            raise CommandError(refused[0] if len(paths) == 1 else several)
 
     def _import(
         self, project: Project, path: Path, names: dict[int, str], options: dict[str, Any]
@@ -83,11 +84,14 @@ class Command(OperatorCommand):
         ) as bar:
             return ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
 
-    def _report(self, path: Path, error: ImportRefused) -> None:
-        for one in error.report.get("errors", []):
+    def _report(self, path: Path, error: TristepError, *, alone: bool) -> None:
+        """Every finding with its place; the file's own sentence too, unless it ends the command."""
+        for one in error.report.get("errors", []) if isinstance(error, ImportRefused) else []:
+            place = f"{path.name}:{one['line']}" if one["line"] else path.name
             field = f" {one['field']}:" if one["field"] else ""
-            self.stderr.write(f"{path.name}:{one['line']}:{field} {one['reason']}")
-        self.stderr.write(error.message)
+            self.stderr.write(f"{place}:{field} {one['reason']}")
+        if not alone:
+            self.stderr.write(error.message)
 
 
 def _stem(path: Path) -> str:

@@ -64,7 +64,7 @@ def receive_file(
         head, size, sha256 = _store(path, chunks)
         if size == 0:
             raise Invalid(f"{name} is empty.", code="empty_file", fields={"file": "The file is empty."})
-        chosen = format or sniff(head).name
+        chosen = format or _sniffed(head, name)
         with transaction.atomic():
             source = ImportFile.objects.create(
                 project=project,
@@ -91,6 +91,14 @@ def receive_file(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
+
+
+def _sniffed(head: bytes, name: str) -> str:
+    """The format's name. Raises Invalid, naming the file."""
+    try:
+        return sniff(head).name
+    except Invalid as unknown:
+        raise Invalid(f"{name}: {unknown.message}", code=unknown.code, fields=unknown.fields) from unknown
 
 
 def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
