@@ -29,8 +29,6 @@ CLAIM_TRIES = 50
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = "1 to 64 visible ASCII characters."
 NOTHING_LEFT = "There is nothing left for you to label in this project."
-
-
 # What nobody may have seen of a trajectory that they label.
 SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 
@@ -46,6 +44,11 @@ def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory
         .only("pk", "position")
         .order_by("position")
     )
+
+
+def has_seen_labels(user: User, trajectory: Trajectory) -> bool:
+    """Whether a person has seen others' labels or the consensus of a trajectory."""
+    return Exposure.objects.filter(trajectory=trajectory, user=user, kind__in=SPOILS).exists()
 
 
 class _Held(Exception):
@@ -222,7 +225,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     current = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound("There is no such assignment.")
-    if Exposure.objects.filter(trajectory=current.trajectory_id, user=actor, kind__in=SPOILS).exists():
+    if has_seen_labels(actor, current.trajectory):
         raise Denied("You have seen other people's labels of this trajectory.", code="exposed")
     slot = _take_slot(current.trajectory_id, current.project_id)
     advance(

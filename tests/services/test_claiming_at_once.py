@@ -217,6 +217,26 @@ def test_submitting_twice_at_once_submits_once() -> None:
     assert refused(results) == ["not_open"] * 3
 
 
+def test_submitting_and_reopening_at_once_wait_for_nobody_for_ever() -> None:
+    cast = people.make_cast()
+    people.import_records(cast.project, 1)
+    assignment = people.claim(cast.ann, cast.project)
+    people.label_all(assignment)
+
+    for _ in range(5):
+        results = together(
+            lambda: label.submit(actor=cast.ann, assignment=assignment),
+            lambda: label.reopen(actor=cast.ann, assignment=assignment),
+            lambda: label.submit(actor=cast.ann, assignment=assignment),
+            lambda: label.reopen(actor=cast.ann, assignment=assignment),
+        )
+        assert set(refused(results)) <= {"not_open", "stale_state"}
+        assert succeeded(results)
+
+    assert Trajectory.objects.get().free_slots == 1
+    assert Assignment.objects.get().slot == 0
+
+
 def test_saving_the_same_batch_at_once_saves_it_once() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)

@@ -281,3 +281,88 @@ def test_nothing_is_settled_before_the_last_of_n(cast: Cast, assignment: Assignm
 
     assignment.trajectory.refresh_from_db()
     assert assignment.trajectory.state == TrajectoryState.LABELLING
+
+
+# ── Taking a submission back ────────────────────────────────────────────────
+def test_ones_own_submission_can_be_reopened_until_another_is_in(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+
+    opened = label.reopen(actor=cast.ann, assignment=assignment)
+    assert (opened.state, opened.slot, opened.submitted_at) == (AssignmentState.OPEN, 0, None)
+    label.save_labels(
+        actor=cast.ann, assignment=assignment, op_id="again", changes=[change(2, -1, version=1)]
+    )
+    label.submit(actor=cast.ann, assignment=assignment)
+    other = people.claim(cast.ben, cast.project)
+    people.label_all(other)
+    label.submit(actor=cast.ben, assignment=other)
+
+    for user, mine in ((cast.ann, assignment), (cast.ben, other)):
+        with pytest.raises(Conflict) as refusal:
+            label.reopen(actor=user, assignment=mine)
+        assert refusal.value.code == "too_late"
+
+
+def test_with_n_of_three_a_submission_is_closed_when_the_second_is_in(db: None) -> None:
+    cast = people.make_cast(annotators_per_trajectory=3)
+    people.import_records(cast.project, 1)
+    first = people.label_next(cast.ann, cast.project)
+    people.label_next(cast.ben, cast.project)
+
+    with pytest.raises(Conflict):
+        label.reopen(actor=cast.ann, assignment=first)
+
+
+def test_with_one_annotator_a_submission_is_final(db: None) -> None:
+    cast = people.make_cast(annotators_per_trajectory=1)
+    people.import_records(cast.project, 1)
+    only = people.label_next(cast.ann, cast.project)
+
+    with pytest.raises(Conflict):
+        label.reopen(actor=cast.ann, assignment=only)
+
+
+def test_who_has_seen_others_labels_meanwhile_cannot_reopen(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+    exposures.expose(user=cast.ann, trajectory=assignment.trajectory, kind=ExposureKind.LABEL)
+
+    with pytest.raises(Denied) as refusal:
+        label.reopen(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "exposed"
+
+
+def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, assignment: Assignment) -> None:
+    with pytest.raises(StaleState):
+        label.reopen(actor=cast.ann, assignment=assignment)
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+    for who in ("ben", "admin", "root"):
+        with pytest.raises(Denied):
+            label.reopen(actor=cast.everybody[who], assignment=assignment)
+
+
+# ── Marks and time ──────────────────────────────────────────────────────────
+def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(
+    cast: Cast, assignment: Assignment
+) -> None:
+    label.mark(actor=cast.ann, assignment=assignment, needs_discussion=True, broken=False)
+    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=1_500)
+    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=500)
+    assignment.refresh_from_db()
+    assert (assignment.needs_discussion, assignment.broken, assignment.active_ms) == (True, False, 2_000)
+    for wrong in (-1, 1.5, True, 10**9):
+        with pytest.raises(Invalid):
+            label.add_activity(actor=cast.ann, assignment=assignment, active_ms=wrong)  # type: ignore[arg-type]
+    with pytest.raises(Denied):
+        label.mark(actor=cast.ben, assignment=assignment, needs_discussion=True, broken=True)
+
+    people.label_all(assignment)
+    label.submit(actor=cast.ann, assignment=assignment)
+    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=9)
+    with pytest.raises(StaleState):
+        label.mark(actor=cast.ann, assignment=assignment, needs_discussion=False, broken=False)
+    assignment.refresh_from_db()
+    assert (assignment.needs_discussion, assignment.active_ms) == (True, 2_000)

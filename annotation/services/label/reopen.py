@@ -3,12 +3,12 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.errors import Conflict
+from annotation.core.errors import Conflict, Denied
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, LabelEvent, Trajectory, User
 from annotation.policies import require
 
-from .. import audit
+from .. import assign, audit
 from ..transitions import advance
 
 TOO_LATE = "Another annotator has submitted this trajectory, so that yours can no longer be reopened."
@@ -18,10 +18,13 @@ TOO_LATE = "Another annotator has submitted this trajectory, so that yours can n
 def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     """Open one's own submitted assignment again; recorded in the history and the audit log.
 
-    Raises Conflict (code "too_late") once another annotator has submitted, StaleState when it is not
-    submitted.
+    Raises Conflict (code "too_late") once another annotator has submitted, Denied to whoever has seen others'
+    labels of it meanwhile (an admin may have), StaleState when it is not submitted.
     """
     require(actor, "label", assignment)
+    # The assignment's row before the trajectory's, as in submitting: else the two could wait for
+    # each other.
+    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     trajectory = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(
         pk=assignment.trajectory_id
     )
@@ -30,6 +33,8 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     )
     if trajectory.state != TrajectoryState.LABELLING or others.exists():
         raise Conflict(TOO_LATE, code="too_late")
+    if assign.has_seen_labels(actor, trajectory):
+        raise Denied("You have seen other people's labels of this trajectory.", code="exposed")
     advance(Assignment, assignment.pk, AssignmentState.SUBMITTED, AssignmentState.OPEN, submitted_at=None)
     LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=timezone.now())
     audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
