@@ -53,7 +53,7 @@ def state_names() -> dict[str, str]:
         ImportState.FAILED: gettext("failed"),
         ImportState.ABANDONED: gettext("abandoned"),
         "discussed": gettext("discussed"),
-        "untouched": gettext("untouched"),
+        "untouched": gettext("unclaimed"),
         Role.ANNOTATOR: gettext("annotator"),
         Role.ADJUDICATOR: gettext("adjudicator"),
         Role.ADMIN: gettext("admin"),
