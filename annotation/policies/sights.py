@@ -1,0 +1,87 @@
+"""Which parts of one trajectory a person may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotation import models as m
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    Role,
+    SuggestionPolicy,
+    TrajectoryState,
+)
+
+from .people import Operator, Viewer, roles
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Which parts of one trajectory a person may see.
+
+    `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
+    others' labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an
+    annotator, or "all".
+    """
+
+    mode: str
+    own_labels: bool = False
+    others_labels: bool = False
+    names: bool = False
+    consensus: bool = False
+    suggestions: str = SuggestionPolicy.NEVER.value
+    reference_answer: bool = False
+    reward_hints: bool = False
+    raw: bool = False
+
+
+NO_SIGHT = Sight(mode="none")
+_ADMIN_SIGHT = Sight(
+    mode="admin",
+    own_labels=True,
+    others_labels=True,
+    names=True,
+    consensus=True,
+    suggestions="all",
+    reference_answer=True,
+    reward_hints=True,
+    raw=True,
+)
+
+
+def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
+    """What a person may see of a trajectory. At most three queries."""
+    if isinstance(user, Operator):
+        return _ADMIN_SIGHT
+    if not isinstance(user, m.User) or not user.is_active:
+        return NO_SIGHT
+    project = trajectory.project
+    held = roles(user, project)
+    own = m.Assignment.objects.filter(trajectory=trajectory, annotator=user).first()
+    as_annotator = Sight(
+        mode="annotator",
+        own_labels=True,
+        suggestions=project.suggestion_policy,
+        reference_answer=project.show_reference_answer,
+        reward_hints=project.show_reward_hints,
+    )
+    if own is not None and own.state == AssignmentState.OPEN:
+        return as_annotator if held else NO_SIGHT
+    if Role.ADMIN in held:
+        return _ADMIN_SIGHT
+    if Role.ADJUDICATOR in held and own is None:
+        case = m.Adjudication.objects.filter(trajectory=trajectory, adjudicator=user)
+        if case.exclude(state=AdjudicationState.RELEASED).exists():
+            decided = trajectory.state == TrajectoryState.ADJUDICATED
+            return Sight(
+                mode="adjudicator",
+                others_labels=True,
+                consensus=decided,
+                suggestions=SuggestionPolicy.AFTER_LABEL.value,
+                reference_answer=True,
+                reward_hints=True,
+            )
+    if own is not None and own.state == AssignmentState.SUBMITTED and held:
+        return as_annotator
+    return NO_SIGHT

@@ -1,0 +1,69 @@
+"""Which deeds a person may do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation import models as m
+from annotation.core.errors import Denied
+from annotation.core.vocabulary import Role
+
+from .people import RESULT_ROLES, Operator, Viewer, roles
+
+# verb -> the roles of the object's project of which one is needed
+VERBS: dict[str, tuple[Role, ...]] = {
+    "project.view": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
+    "project.change": (Role.ADMIN,),
+    "members.change": (Role.ADMIN,),
+    "import": (Role.ADMIN,),
+    "assign": (Role.ADMIN,),
+    "claim": (Role.ANNOTATOR,),
+    "label": (Role.ANNOTATOR,),
+    "agreement.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "progress.view": (Role.ADMIN,),
+    "trajectory.list": (Role.ADMIN,),
+    "adjudicate": (Role.ADJUDICATOR,),
+    "release.view": RESULT_ROLES,
+    "release.freeze": (Role.ADMIN,),
+    "release.withdraw": (Role.ADMIN,),
+    "audit.view": (Role.ADMIN,),
+}
+ANYBODY_VERBS = frozenset({"account.change", "token.change"})
+SUPERUSER_VERBS = frozenset({"project.create", "account.create"})
+
+
+def _project_of(obj: Any) -> m.Project:
+    return obj if isinstance(obj, m.Project) else obj.project
+
+
+def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
+    """Whether an actor may do a deed. `obj` is a project or has one; for account verbs, the user concerned.
+
+    Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even
+    an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
+    """
+    if isinstance(actor, Operator):
+        return verb not in ("label", "claim", "adjudicate") and (
+            verb in VERBS or verb in ANYBODY_VERBS or verb in SUPERUSER_VERBS
+        )
+    if not isinstance(actor, m.User) or not actor.is_active:
+        return False
+    if verb in SUPERUSER_VERBS:
+        return actor.is_superuser
+    if verb in ANYBODY_VERBS:
+        return obj is not None and (actor.is_superuser or obj.pk == actor.pk)
+    if verb not in VERBS or obj is None:
+        return False
+    if not roles(actor, _project_of(obj)) & set(VERBS[verb]):
+        return False
+    if isinstance(obj, m.Assignment) and verb == "label":
+        return obj.annotator_id == actor.pk
+    if isinstance(obj, m.Adjudication) and verb == "adjudicate":
+        return obj.adjudicator_id == actor.pk
+    return True
+
+
+def require(actor: Viewer, verb: str, obj: Any = None) -> None:
+    """Raise Denied unless `allowed`."""
+    if not allowed(actor, verb, obj):
+        raise Denied(f"You are not allowed to do this ({verb}).")

@@ -1,0 +1,181 @@
+"""Which rows a person may know of: one condition per model, nothing without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+
+from annotation import models as m
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role, TrajectoryState
+
+from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
+
+
+def _projects(user: m.User, *wanted: Role) -> QuerySet[m.Membership, dict[str, int]]:
+    """The ids of the projects in which a person holds one of these roles (any, when none is named)."""
+    condition = Q()
+    for role in wanted:
+        condition |= Q(**{ROLE_FIELDS[role]: True})
+    held: QuerySet[m.Membership, dict[str, int]] = m.Membership.objects.filter(condition, user=user).values(
+        "project"
+    )  # type: ignore[assignment]
+    return held
+
+
+def _own_open(user: m.User, trajectory: str) -> Exists:
+    """Whether the viewer has an unsubmitted assignment on the trajectory that `trajectory` refers to."""
+    return Exists(
+        m.Assignment.objects.filter(
+            trajectory=OuterRef(trajectory), annotator=user, state=AssignmentState.OPEN
+        )
+    )
+
+
+def _trajectories(user: m.User) -> Q:
+    """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
+    label."""
+    mine = m.Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
+        state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
+    )
+    labelled = m.Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+    return (
+        Q(project__in=_projects(user, Role.ADMIN))
+        | Q(Exists(mine), project__in=_projects(user, Role.ANNOTATOR))
+        | Q(~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
+    )
+
+
+def _judgements(user: m.User) -> Q:
+    """Labels and outcomes: one's own; an adjudicator's own cases; all for admins, who are not labelling
+    it."""
+    case = m.Adjudication.objects.filter(
+        trajectory=OuterRef("assignment__trajectory"), adjudicator=user
+    ).exclude(state=AdjudicationState.RELEASED)
+    submitted = Q(assignment__state=AssignmentState.SUBMITTED)
+    return Q(assignment__annotator=user) | (
+        ~Q(_own_open(user, "assignment__trajectory"))
+        & (
+            Q(assignment__project__in=_projects(user, Role.ADMIN))
+            | (Q(Exists(case), assignment__project__in=_projects(user, Role.ADJUDICATOR)) & submitted)
+        )
+    )
+
+
+def _consensus(user: m.User) -> Q:
+    """Resolved labels: admins, and adjudicators for the cases they decided; never while labelling the
+    trajectory."""
+    case = m.Adjudication.objects.filter(
+        trajectory=OuterRef("trajectory"), adjudicator=user, state=AdjudicationState.DECIDED
+    )
+    return ~Q(_own_open(user, "trajectory")) & (
+        Q(trajectory__project__in=_projects(user, Role.ADMIN)) | Q(Exists(case))
+    )
+
+
+def _member(path: str, *wanted: Role) -> Callable[[m.User], Q]:
+    return lambda user: Q(**{f"{path}__in": _projects(user, *wanted)})
+
+
+def _own(path: str) -> Callable[[m.User], Q]:
+    return lambda user: Q(**{path: user.pk})
+
+
+def _own_or_admin(own: str, project: str) -> Callable[[m.User], Q]:
+    return lambda user: Q(**{own: user.pk}) | Q(**{f"{project}__in": _projects(user, Role.ADMIN)})
+
+
+def _people(user: m.User) -> Q:
+    """Oneself, and the members of the projects one administers."""
+    return Q(pk=user.pk) | Q(
+        Exists(m.Membership.objects.filter(user=OuterRef("pk"), project__in=_projects(user, Role.ADMIN)))
+    )
+
+
+def _assignments(user: m.User) -> Q:
+    return Q(annotator=user.pk) | (
+        ~Q(_own_open(user, "trajectory")) & Q(project__in=_projects(user, Role.ADMIN))
+    )
+
+
+def _suggestions(path: str) -> Callable[[m.User], Q]:
+    """Admins only, and not those of a trajectory they are labelling; annotators see them through `sight`."""
+
+    def condition(user: m.User) -> Q:
+        return ~Q(_own_open(user, f"{path}trajectory")) & Q(
+            **{f"{path}trajectory__project__in": _projects(user, Role.ADMIN)}
+        )
+
+    return condition
+
+
+VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
+    m.User: _people,
+    m.ApiToken: _own("user"),
+    m.Invitation: _member("project", Role.ADMIN),
+    m.Project: _member("pk"),
+    m.Guideline: _member("project"),
+    m.Membership: _own_or_admin("user", "project"),
+    m.Subset: _member("project"),
+    m.ImportFile: _member("project", Role.ADMIN),
+    m.Trajectory: _trajectories,
+    m.Assignment: _assignments,
+    m.Label: _judgements,
+    m.OutcomeLabel: _judgements,
+    m.LabelEvent: _judgements,
+    m.Exposure: _own_or_admin("user", "trajectory__project"),
+    m.Judge: _member("project", Role.ADMIN),
+    m.Suggestion: _suggestions(""),
+    m.SuggestedLabel: _suggestions("suggestion__"),
+    m.Consensus: _consensus,
+    m.OutcomeConsensus: _consensus,
+    m.Adjudication: _own_or_admin("adjudicator", "project"),
+    m.Release: _member("project", *RESULT_ROLES),
+    m.ReleaseRecord: _member("release__project", *RESULT_ROLES),
+    m.ReleaseLabel: _member("release__project", *RESULT_ROLES),
+    m.ReleaseWithdrawal: _member("release__project", *RESULT_ROLES),
+    m.AuditEvent: _member("project", Role.ADMIN),
+}
+
+# What even a superuser sees through a condition: their own secrets, and blindness while they label.
+BLIND_FOR_ALL: dict[type[Model], str] = {
+    m.Assignment: "trajectory",
+    m.Label: "assignment__trajectory",
+    m.OutcomeLabel: "assignment__trajectory",
+    m.LabelEvent: "assignment__trajectory",
+    m.Suggestion: "trajectory",
+    m.SuggestedLabel: "suggestion__trajectory",
+    m.Consensus: "trajectory",
+    m.OutcomeConsensus: "trajectory",
+}
+OWNER: dict[type[Model], str] = {
+    m.Assignment: "annotator",
+    m.Label: "assignment__annotator",
+    m.OutcomeLabel: "assignment__annotator",
+    m.LabelEvent: "assignment__annotator",
+}
+
+
+def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
+    """The rows of a queryset that a person may know of; trajectories that are not live are nobody's.
+
+    Raises LookupError for a model without a rule: nothing is visible by default.
+    """
+    model = queryset.model
+    if model not in VISIBLE:
+        raise LookupError(f"no visibility rule for {model.__name__}")
+    if model is m.Trajectory:
+        queryset = queryset.filter(live=True)
+    if isinstance(user, Operator):
+        return queryset
+    if not isinstance(user, m.User) or not user.is_active:
+        return queryset.none()
+    if not user.is_superuser or model is m.ApiToken:
+        return queryset.filter(VISIBLE[model](user))
+    if model in BLIND_FOR_ALL:
+        condition = ~Q(_own_open(user, BLIND_FOR_ALL[model]))
+        if model in OWNER:
+            condition |= Q(**{OWNER[model]: user.pk})
+        return queryset.filter(condition)
+    return queryset

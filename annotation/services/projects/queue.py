@@ -1,0 +1,13 @@
+"""The cursors of a project's members in its queue (docs/decisions/0011)."""
+
+from annotation.models import Membership
+
+
+def lower_cursors(*, project_id: int, position: int) -> None:
+    """Whatever frees or adds something to claim at `position` calls this: no cursor may stand beyond it.
+
+    The rows are locked in one order, so that two people who give something back at once cannot deadlock.
+    """
+    beyond = Membership.objects.filter(project_id=project_id, claim_cursor__gt=position)
+    wanted = list(beyond.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    Membership.objects.filter(pk__in=wanted, claim_cursor__gt=position).update(claim_cursor=position)

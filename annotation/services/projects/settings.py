@@ -1,0 +1,163 @@
+"""A project's settings, guidelines and subsets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from annotation.core.errors import Invalid, Locked
+from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
+from annotation.policies import Actor, recorded, require
+
+from .. import audit
+
+SETTINGS = frozenset(
+    {
+        "name",
+        "description",
+        "annotators_per_trajectory",
+        "suggestion_policy",
+        "show_reference_answer",
+        "show_reward_hints",
+        "carry_forward",
+    }
+)
+
+
+def _clean(project: Project) -> None:
+    try:
+        # no maker: the operator made it
+        project.full_clean(exclude=["created_by"], validate_unique=False, validate_constraints=False)
+    except ValidationError as error:
+        raise Invalid(
+            "The project cannot be saved as given.",
+            fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
+        ) from error
+
+
+@transaction.atomic
+def create_project(
+    *, actor: Actor, name: str, slug: str = "", guidelines: str = "", **settings: Any
+) -> Project:
+    """Start a project; its maker becomes an admin member. Raises Invalid when the slug is taken or a value is
+    wrong."""
+    require(actor, "project.create")
+    unknown = set(settings) - SETTINGS
+    if unknown:
+        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
+    now = timezone.now()
+    project = Project(
+        name=name.strip(),
+        slug=slug.strip() or slugify(name)[:64],
+        created_by=recorded(actor),
+        created_at=now,
+        **settings,
+    )
+    _clean(project)
+    try:
+        with transaction.atomic():
+            project.save(force_insert=True)
+    except IntegrityError as error:
+        raise Invalid(
+            "This slug is taken.", fields={"slug": "This slug is taken; choose another."}
+        ) from error
+    Guideline.objects.create(
+        project=project, version=1, text=guidelines, created_by=recorded(actor), created_at=now
+    )
+    if isinstance(actor, User):
+        Membership.objects.create(project=project, user=actor, is_admin=True, created_at=now)
+    audit.record(actor=actor, verb="project.create", project=project, obj=project, slug=project.slug)
+    return project
+
+
+@transaction.atomic
+def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any]) -> Project:
+    """Change settings. N is locked after the first claim; the free slots of every trajectory follow it
+    before."""
+    require(actor, "project.change", project)
+    unknown = set(values) - SETTINGS
+    if unknown:
+        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
+    current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    before = {key: getattr(current, key) for key in values}
+    for key, value in values.items():
+        setattr(current, key, value)
+    _clean(current)
+    wanted = current.annotators_per_trajectory
+    if wanted != before.get("annotators_per_trajectory", wanted):
+        # Update first, look afterwards: a claim that is under way holds its trajectory's row, so that either
+        # this update waits for it and then sees its assignment, or it waits for this and then counts from the
+        # new N.
+        Trajectory.objects.filter(project=current).update(free_slots=wanted)
+        if Assignment.objects.filter(project=current).exists():
+            raise Locked(
+                "The number of annotators is locked: somebody has already claimed a trajectory.",
+                code="annotators_locked",
+            )
+    current.save(update_fields=sorted(values))
+    changed = sorted(key for key in values if before[key] != values[key])
+    if changed:
+        audit.record(actor=actor, verb="project.change", project=current, obj=current, fields=changed)
+    return current
+
+
+@transaction.atomic
+def write_guidelines(*, actor: Actor, project: Project, text: str) -> Guideline:
+    """Put a new version of the guidelines in force; the same text again makes no version."""
+    require(actor, "project.change", project)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    newest = Guideline.objects.filter(project=project).order_by("-version").first()
+    if newest is not None and newest.text == text:
+        return newest
+    guideline = Guideline.objects.create(
+        project=project,
+        version=newest.version + 1 if newest else 1,
+        text=text,
+        created_by=recorded(actor),
+        created_at=timezone.now(),
+    )
+    audit.record(
+        actor=actor, verb="guidelines.write", project=project, obj=guideline, version=guideline.version
+    )
+    return guideline
+
+
+@transaction.atomic
+def ensure_subset(
+    *, actor: Actor, project: Project, name: str, suspend_on_user_turn: bool | None = None
+) -> Subset:
+    """The subset of that name, made when missing. Raises Invalid when the name is not a slug."""
+    require(actor, "import", project)
+    subset = Subset(project=project, name=name.strip(), created_at=timezone.now())
+    try:
+        subset.clean_fields()
+    except ValidationError as error:
+        reason = "Use letters, digits, hyphens and underscores for a subset's name (at most 64)."
+        raise Invalid(reason, fields={"subset": reason}) from error
+    subset, made = Subset.objects.get_or_create(
+        project=project, name=subset.name, defaults={"created_at": subset.created_at}
+    )
+    if made:
+        audit.record(actor=actor, verb="subset.create", project=project, obj=subset, name=subset.name)
+    if suspend_on_user_turn is not None and subset.suspend_on_user_turn != suspend_on_user_turn:
+        return update_subset(actor=actor, subset=subset, suspend_on_user_turn=suspend_on_user_turn)
+    return subset
+
+
+@transaction.atomic
+def update_subset(*, actor: Actor, subset: Subset, suspend_on_user_turn: bool) -> Subset:
+    """Change how the propagation rule treats user messages in a subset."""
+    require(actor, "project.change", subset)
+    subset.suspend_on_user_turn = suspend_on_user_turn
+    subset.save(update_fields=["suspend_on_user_turn"])
+    audit.record(
+        actor=actor,
+        verb="subset.change",
+        project=subset.project,
+        obj=subset,
+        suspend_on_user_turn=suspend_on_user_turn,
+    )
+    return subset
