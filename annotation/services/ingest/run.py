@@ -12,10 +12,10 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, ImportRefused, TristepError
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, ReadContext, RecordError
-from annotation.models import Assignment, ImportFile, Project, Trajectory
+from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
-from .. import audit, projects
+from .. import audit, projects, upkeep
 from . import lease
 from .receive import stored_path
 from .rows import POSITIONS, Prepared, Tally, prepare, write_batch
@@ -101,6 +101,8 @@ def run_import(
             fail(source, "The import broke off; nothing was imported.")
         raise
     stored_path(source).unlink(missing_ok=True)
+    if tally.written:
+        upkeep.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
     return source
 

@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.policies import Actor, require
 
-from .. import accounts, assign, audit
+from .. import accounts, assign, audit, upkeep
 from .submit import finish
 
 LISTED_ERRORS = 1_000
@@ -114,6 +114,8 @@ def import_labels(
     findings.refuse()
     stored = sum(len(steps[row.pk]) for _, row in fresh)
     result = LabelImport(created=len(fresh), unchanged=len(found.lines) - len(fresh), labels=stored)
+    if fresh:
+        upkeep.analyse(Assignment, Label, OutcomeLabel)
     audit.record(
         actor=actor,
         verb="labels.import",
