@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -20,13 +21,13 @@ from tests import people
 from tests.people import Cast
 
 EVERYBODY = ("admin", "ann", "ben", "cleo", "judith", "oscar", "root")
-BLIND = (m.Assignment, m.Label, m.OutcomeLabel, m.LabelEvent)
-RESOLVED = (m.Consensus, m.OutcomeConsensus)
-SUGGESTED = (m.Suggestion, m.SuggestedLabel)
+BLIND: tuple[Any, ...] = (m.Assignment, m.Label, m.OutcomeLabel, m.LabelEvent)
+RESOLVED: tuple[Any, ...] = (m.Consensus, m.OutcomeConsensus)
+SUGGESTED: tuple[Any, ...] = (m.Suggestion, m.SuggestedLabel)
 
 
-def seen(user: object, model: type[Model]) -> list[object]:
-    return list(visible(user, model._default_manager.all()))  # type: ignore[arg-type]
+def seen(user: Any, model: type[Model]) -> list[Any]:
+    return list(visible(user, model._default_manager.all()))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def line(cast: Cast) -> SimpleNamespace:
     return SimpleNamespace(rows=rows, ann_open=ann_open, cleo_done=cleo_done)
 
 
-def owners(rows: Iterable[m.Assignment]) -> set[int]:
+def owners(rows: Iterable[Any]) -> set[int]:
     return {row.annotator_id for row in rows}
 
 
@@ -67,7 +68,7 @@ def test_a_model_without_a_rule_is_an_error_even_for_the_operator(cast: Cast, mo
             visible(user, model._default_manager.all())
 
 
-@pytest.mark.parametrize("model", sorted(policies.VISIBLE, key=lambda one: one.__name__))
+@pytest.mark.parametrize("model", sorted(policies.VISIBLE, key=str))
 def test_strangers_and_people_who_have_left_see_nothing(
     line: SimpleNamespace, cast: Cast, model: type[Model]
 ) -> None:
@@ -76,9 +77,7 @@ def test_strangers_and_people_who_have_left_see_nothing(
         assert seen(user, model) == []
 
 
-@pytest.mark.parametrize(
-    "model", sorted(set(policies.VISIBLE) - {m.User, m.ApiToken}, key=lambda one: one.__name__)
-)
+@pytest.mark.parametrize("model", sorted(set(policies.VISIBLE) - {m.User, m.ApiToken}, key=str))
 def test_who_has_no_part_in_a_project_sees_nothing_of_it(
     line: SimpleNamespace, cast: Cast, model: type[Model]
 ) -> None:
@@ -96,7 +95,7 @@ def test_who_has_no_part_in_a_project_sees_nothing_of_it(
 @pytest.mark.parametrize("who", [*EVERYBODY, "operator", "nobody"])
 @pytest.mark.parametrize("verb", ["", "label.all", "release.edit", "superuser"])
 def test_an_unknown_verb_is_refused_to_everybody(cast: Cast, who: str, verb: str) -> None:
-    actor = {**cast.everybody, "operator": OPERATOR, "nobody": AnonymousUser()}[who]
+    actor: Any = {**cast.everybody, "operator": OPERATOR, "nobody": AnonymousUser()}[who]
 
     assert not allowed(actor, verb, cast.project)
     with pytest.raises(Denied):
@@ -132,8 +131,8 @@ def test_accounts_are_made_by_superusers_and_changed_by_their_owners(cast: Cast)
 def test_annotators_see_their_own_labels_and_nobody_elses(line: SimpleNamespace, cast: Cast) -> None:
     for user in (cast.ann, cast.ben, cast.cleo):
         assert owners(seen(user, m.Assignment)) == {user.pk}
-        for model in (m.Label, m.OutcomeLabel, m.LabelEvent):
-            assert owners(row.assignment for row in seen(user, model)) == {user.pk}
+        for kind in BLIND[1:]:
+            assert owners(row.assignment for row in seen(user, kind)) == {user.pk}
         for model in (*RESOLVED, *SUGGESTED, m.Judge, m.Adjudication, m.Release, m.AuditEvent, m.ImportFile):
             assert seen(user, model) == []
 

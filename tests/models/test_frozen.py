@@ -83,7 +83,7 @@ def test_the_orm_can_add_nothing(rows: None, withdrawn: Release) -> None:
 @pytest.mark.parametrize("where", ["", " WHERE 1 = 1"])
 def test_plain_sql_can_change_and_delete_nothing(rows: None, table: type[models.Model], where: str) -> None:
     name = table._meta.db_table
-    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
+    column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
 
     refuses(execute(f"UPDATE {name} SET {column} = {column}{where}"))
     refuses(execute(f"DELETE FROM {name}{where}"))
@@ -91,7 +91,7 @@ def test_plain_sql_can_change_and_delete_nothing(rows: None, table: type[models.
 
 @pytest.mark.parametrize("table", (ReleaseRecord, ReleaseLabel))
 def test_plain_sql_can_add_nothing(rows: None, table: type[models.Model]) -> None:
-    columns = ", ".join(field.column for field in table._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
 
     refuses(
         execute(
@@ -104,8 +104,8 @@ def test_plain_sql_can_add_nothing(rows: None, table: type[models.Model]) -> Non
 def test_an_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> None:
     name = table._meta.db_table
     key = table._meta.pk.column
-    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
-    columns = ", ".join(field.column for field in table._meta.concrete_fields)
+    column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(str(field.column) for field in table._meta.concrete_fields)
 
     refuses(
         execute(
@@ -118,8 +118,8 @@ def test_an_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> 
 @pytest.mark.parametrize("table", TABLES)
 def test_each_databases_own_ways_are_closed_too(rows: None, table: type[models.Model]) -> None:
     name = table._meta.db_table
-    column = next(field.column for field in table._meta.concrete_fields if not field.primary_key)
-    columns = ", ".join(field.column for field in table._meta.concrete_fields)
+    column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
+    columns = ", ".join(str(field.column) for field in table._meta.concrete_fields)
     ways = {
         ON_SQLITE: [
             f"INSERT OR REPLACE INTO {name} ({columns}) SELECT {columns} FROM {name}",

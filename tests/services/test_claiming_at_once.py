@@ -261,7 +261,7 @@ def test_saving_from_the_same_version_at_once_saves_one_and_calls_the_others_sta
 
     results = together(
         *(
-            lambda value=value: label.save_labels(  # type: ignore[misc]
+            lambda value=value: label.save_labels(
                 actor=cast.ann,
                 assignment=assignment,
                 op_id=f"from-{value}",
@@ -295,9 +295,7 @@ def test_freezing_different_versions_at_once_numbers_them_in_turn() -> None:
 
     results = together(
         *(
-            lambda version=version: release.freeze(  # type: ignore[misc]
-                actor=cast.admin, project=cast.project, version=version
-            )
+            lambda version=version: release.freeze(actor=cast.admin, project=cast.project, version=version)
             for version in ("a", "b", "c")
         )
     )

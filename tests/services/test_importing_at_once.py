@@ -47,7 +47,7 @@ def test_files_imported_into_one_subset_at_once_share_its_tasks() -> None:
 
     results = together(
         *(lambda data=data: people.import_file(cast.project, data) for data in [*files, refused])
-    )  # type: ignore[misc]
+    )
 
     assert isinstance(results.pop(), ImportRefused)
     assert {source.state for source in results} == {ImportState.PUBLISHED}
