@@ -1,18 +1,33 @@
-"""How large a request may be, and whose address it came from."""
+"""What a request may be at all, how large, and whose address it came from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from api.errors import problem
+from config.handlers import bad_request
 from frontend.pages.errors import too_large
 
 # Bodies that are, or carry, a file: read in chunks, never whole.
 FILES = frozenset({"multipart/form-data", "application/octet-stream", "application/x-ndjson"})
+
+
+class PlainAddress:
+    """Refuses an address with a NUL in its path or query: nothing here has one, and PostgreSQL cannot be
+    asked."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if "\x00" not in request.path_info and "%00" not in request.META.get("QUERY_STRING", ""):
+            return self.get_response(request)
+        return bad_request(request, BadRequest("NUL in the address"))
 
 
 class BodyLimit:

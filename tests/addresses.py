@@ -23,6 +23,11 @@ def slug(world: World) -> Mapping[str, Any]:
     return {"slug": world.cast.project.slug}
 
 
+def subset(world: World) -> Mapping[str, Any]:
+    """The subset, by name."""
+    return {**slug(world), "name": "tiny"}
+
+
 def pk(name: str, *, of_project: bool = False) -> Fill:
     """Something by its id in the world, or a trajectory by its place."""
 

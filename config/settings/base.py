@@ -67,6 +67,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "config.limits.PlainAddress",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.PolicyMiddleware",
     "config.limits.BodyLimit",

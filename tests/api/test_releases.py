@@ -92,6 +92,6 @@ def test_annotators_see_nothing_of_releases(by: Callers, frozen: dict[str, objec
 
 
 def test_a_release_that_is_not_there_is_404(by: Callers) -> None:
-    for version in ("9.9", "%00", "a%00b", "%ED%A0%80", "1.0%0A", "é" * 300):
+    for version in ("9.9", "%ED%A0%80", "1.0%0A", "é" * 300):
         for ending in ("", "manifest.json", "export/tiny.jsonl"):
             refused(by.admin.get(f"{RELEASES}{version}/{ending}"), 404)
