@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from html.parser import HTMLParser
 
 import nh3
 from django.core.cache import cache
@@ -52,3 +53,49 @@ def render(text: str) -> CleanHtml:
         )
         cache.set(key, html, _KEEP_SECONDS)
     return CleanHtml(html)
+
+
+MAX_TREE_TEXT = 200_000
+_VOID = {"br", "hr"}
+Node = str | list["Node"]
+
+
+class _TreeBuilder(HTMLParser):
+    """Clean HTML as lists. Addresses stay text beside what they are linked from: nothing leads elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root: list[Node] = ["div"]
+        self.open: list[list[Node]] = [self.root]
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        node: list[Node] = ["span" if tag == "a" else tag]
+        if tag == "a":
+            self.addresses.append(dict(attrs).get("href") or "")
+        self.open[-1].append(node)
+        if tag not in _VOID:
+            self.open.append(node)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _VOID or len(self.open) == 1:
+            return
+        node = self.open.pop()
+        if tag == "a" and self.addresses and (address := self.addresses.pop()) and node[1:] != [address]:
+            node.append(f" ({address})")
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].append(data)
+
+
+def tree(text: str) -> list[Node]:
+    """`text` as the nodes of a document without links: a node is a text, or `[tag, node …]`.
+
+    Longer texts than `MAX_TREE_TEXT` come back as they are.
+    """
+    if len(text) > MAX_TREE_TEXT:
+        return [["pre", text]]
+    builder = _TreeBuilder()
+    builder.feed(render(text))
+    builder.close()
+    return builder.root[1:]

@@ -1,40 +1,30 @@
 """Messages laid out for reading: what is text, what is a call, which result belongs to which, and what folds.
 
-Everything in here comes from outside and is hostile until shown as text. `shown` makes characters visible
-that would vanish or could not be sent at all; nothing else about a text is changed.
+Everything in here comes from outside and is hostile until shown as text (`visible.shown`). A result that is
+JSON is read as structure; its exact form is one request away (`pages.messages`).
 """
 
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.utils.translation import gettext as _
+
+from annotation.core import structure, toolschema
 from annotation.core.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
+from frontend.visible import shown
 
-FOLD_LINES: Final = 12
-"""A long output is clamped to about so many lines; one that is a little longer is not worth a fold."""
+__all__ = ["Text", "facts", "lay_out", "shown", "tools"]
+
 FOLD_FROM_LINES: Final = 16
+"""A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
 FOLD_FROM_CHARACTERS: Final = 1800
 LAY_OUT_UP_TO: Final = 200_000
-
-_INVISIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def shown(text: str) -> str:
-    """The text with control characters as their symbols (␀); lone surrogates, and the marks that turn the
-    direction of writing round and could make a text look like another, as \\uXXXX."""
-    return _INVISIBLE.sub(_symbol, text) if _INVISIBLE.search(text) else text
-
-
-def _symbol(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code > 0x7F:
-        return f"\\u{code:04x}"
-    return "\u2421" if code == 0x7F else chr(0x2400 + code)
 
 
 def laid_out(value: Any) -> str:
@@ -44,11 +34,10 @@ def laid_out(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text. `code`: written by a machine for a machine. `raw`: its exact form, when laid out."""
+    """A piece of text. `code`: written by a machine for a machine."""
 
     text: str
     code: bool = False
-    raw: str = ""
     foldable: bool = False
     kind: str = "text"
 
@@ -58,9 +47,29 @@ class Text:
         return self.text.count("\n") + 1
 
     @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return len(self.text)
+
+    @property
     def folds(self) -> bool:
         """Whether it is long enough to be clamped."""
         return self.foldable and (self.lines > FOLD_FROM_LINES or len(self.text) > FOLD_FROM_CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """JSON as structure. `size`: how many characters it was written with."""
+
+    node: structure.Node
+    size: int
+    foldable: bool = False
+    kind: str = "structure"
+
+    @property
+    def folds(self) -> bool:
+        """Whether it is long enough to be clamped."""
+        return self.foldable and structure.lines(self.node) > FOLD_FROM_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +81,67 @@ class Picture:
     kind: str = "image"
 
 
+Block = Text | Structure | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An earlier call that was exactly the same: its message, and the number of its step (0: not a step)."""
+
+    message_index: int
+    step: int
+
+
 @dataclass(slots=True)
 class Call:
-    """A tool call: arguments by name when they are an object, laid out when they parse, else as they came."""
+    """A tool call: arguments by name when they are an object, as structure when they parse, else as written.
+
+    `problems`: how the arguments break the tool's schema, in words. `elsewhere`: the messages with results
+    that do not stand under the call.
+    """
 
     name: str
     position: int
-    arguments: list[tuple[str, Text]]
-    body: Text | None
+    arguments: list[tuple[str, Text | Structure]]
+    body: Text | Structure | None
     broken: bool
     in_text: bool
+    problems: list[str]
+    twin: Twin | None = None
     results: list[Shown] = field(default_factory=list)
+    elsewhere: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Shown:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
-    `by`: whose call a result answers, "assistant" or "user".
+    `by`: whose call a result answers, "assistant" or "user". `leading`: it stands before anybody has spoken.
+    `failed`: a result that says so.
     """
 
     index: int
     kind: str
     role: str
     name: str
-    blocks: list[Text | Picture]
+    blocks: list[Block]
     calls: list[Call]
     step: Step | None = None
     answers: Answered | None = None
     by: str = "assistant"
     empty: bool = False
+    leading: bool = False
+    failed: bool = False
+
+    @property
+    def tool_error(self) -> bool:
+        """Whether one of the results under its calls says that the call failed."""
+        return any(result.failed for call in self.calls for result in call.results)
+
+    @property
+    def size(self) -> int:
+        """How many characters its texts have."""
+        return sum(block.size for block in self.blocks if not isinstance(block, Picture))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +161,19 @@ KINDS: Final = {
 }
 
 
-def lay_out(transcript: Transcript, steps: list[Step]) -> list[Shown]:
+def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[Shown]:
     """The messages in order; results that directly follow their call's message stand under the call."""
     step_at = {step.message_index: step for step in steps}
+    offered = _tools(transcript)
     laid: dict[int, Shown] = {}
     top: list[Shown] = []
-    caller = -1
+    seen: dict[tuple[str, str, str], Twin] = {}
+    caller, leading = -1, True
     for message in transcript.messages:
-        one = _message(message, step_at.get(message.index))
+        one = _message(message, step_at.get(message.index), offered)
         laid[message.index] = one
+        leading = one.leading = leading and one.kind == "system"
+        _find_twins(one, message.tool_calls, seen)
         if one.kind != "result":
             caller = message.index
             top.append(one)
@@ -145,38 +189,60 @@ def lay_out(transcript: Transcript, steps: list[Step]) -> list[Shown]:
         if place[0] == caller:
             call.results.append(one)
         else:
+            call.elsewhere.append(one.index)
             top.append(one)
     return top
 
 
-def _message(message: Message, step: Step | None) -> Shown:
+def _find_twins(one: Shown, calls: Sequence[ToolCall], seen: dict[tuple[str, str, str], Twin]) -> None:
+    number = one.step.ordinal + 1 if one.step else 0
+    for shown_call, call in zip(one.calls, calls, strict=True):
+        written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
+        key = (one.kind, call.name, written)
+        shown_call.twin = seen.get(key)
+        seen.setdefault(key, Twin(one.index, number))
+
+
+def _message(message: Message, step: Step | None, offered: Sequence[toolschema.Tool]) -> Shown:
     kind = "step" if step is not None else KINDS.get(message.role, "other")
-    blocks: list[Text | Picture] = []
+    blocks: list[Block] = []
     for number, part in enumerate(message.parts):
         if part.kind == "image":
             blocks.append(Picture(message.index, number))
         elif part.kind == "other":
             blocks.append(Text(shown(part.text), code=True, foldable=True))
         elif part.text:
-            blocks.append(
-                result_text(part.text)
-                if kind == "result"
-                else Text(shown(part.text), foldable=kind != "step")
-            )
+            blocks.append(_block(part.text, kind))
     return Shown(
         index=message.index,
         kind=kind,
         role=shown(message.role),
         name=shown(message.name or ""),
         blocks=blocks,
-        calls=[_call(call, position) for position, call in enumerate(message.tool_calls)],
+        calls=[
+            _call(call, position, offered if kind == "step" else ())
+            for position, call in enumerate(message.tool_calls)
+        ],
         step=step,
         empty=not blocks and not message.tool_calls,
+        failed=kind == "result" and structure.tells_error(message.content),
     )
 
 
-def result_text(text: str) -> Text:
-    """A tool's output: laid out, its exact form beside it, when it is a JSON object or list on one line."""
+def _block(text: str, kind: str) -> Text | Structure:
+    if kind == "result":
+        return result_block(text)
+    if kind == "step" and (node := structure.read(text)) is not None:
+        return Structure(node, len(text))
+    return Text(shown(text), foldable=kind != "step")
+
+
+def result_block(text: str) -> Text | Structure:
+    """A tool's output: as structure when it is a JSON object or list (laid out when that would be too much of
+    it), else the text as it came."""
+    node = structure.read(text)
+    if node is not None:
+        return Structure(node, len(text), foldable=True)
     stripped = text.strip()
     if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
         try:
@@ -184,19 +250,21 @@ def result_text(text: str) -> Text:
         except (ValueError, RecursionError):
             value = None
         if value:
-            return Text(laid_out(value), code=True, raw=shown(text), foldable=True)
+            return Text(laid_out(value), code=True, foldable=True)
     return Text(shown(text), code=True, foldable=True)
 
 
-def _call(call: ToolCall, position: int) -> Call:
-    arguments: list[tuple[str, Text]] = []
-    body: Text | None = None
+def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> Call:
+    arguments: list[tuple[str, Text | Structure]] = []
+    body: Text | Structure | None = None
     if call.parsed and isinstance(call.arguments, dict):
-        arguments = [(shown(str(name)), argument_text(value)) for name, value in call.arguments.items()]
+        arguments = [(shown(str(name)), value_block(value)) for name, value in call.arguments.items()]
     elif call.parsed:
-        body = Text(laid_out(call.arguments), code=True, raw=shown(call.arguments_raw), foldable=True)
+        body = value_block(call.arguments)
     elif call.arguments_raw:
         body = Text(shown(call.arguments_raw), code=True, foldable=True)
+    checked = call.parsed and call.arguments is not None
+    found = toolschema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(
         name=shown(call.name),
         position=position,
@@ -204,59 +272,67 @@ def _call(call: ToolCall, position: int) -> Call:
         body=body,
         broken=not call.parsed and bool(call.arguments_raw),
         in_text=call.origin == "text",
+        problems=[in_words(problem) for problem in found],
     )
 
 
-def argument_text(value: Any) -> Text:
-    """One argument: a string as its own text, anything else as JSON."""
+def in_words(problem: toolschema.Problem) -> str:
+    """What is wrong with a call's arguments, as a sentence."""
+    sentences = {
+        "unknown_tool": _("There is no tool of this name"),
+        "missing": _("{where} is required and missing"),
+        "unexpected": _("{where} is not a parameter of this tool"),
+        "type": _("{where} must be {wanted}, not {found}") if problem.where else "",
+        "choice": _("{where} is {found}, and must be one of {wanted}"),
+        "other": _("{where} breaks the schema ({wanted})"),
+    }
+    sentence = sentences[problem.kind] or _("The arguments must be {wanted}, not {found}")
+    where = problem.where or _("the whole")
+    return shown(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
+
+
+def value_block(value: Any) -> Text | Structure:
+    """One value, parsed: a string as its own text, else structure, laid out when that is too much."""
     if isinstance(value, str):
         return Text(shown(value), foldable=True)
-    compact = shown(json.dumps(value, ensure_ascii=False))
-    return Text(compact if len(compact) <= 80 else laid_out(value), code=True, foldable=True)
+    node = structure.of(value)
+    if node is not None:
+        return Structure(node, len(json.dumps(value)), foldable=True)
+    return Text(laid_out(value), code=True, foldable=True)
+
+
+def _tools(transcript: Transcript) -> tuple[toolschema.Tool, ...]:
+    first = transcript.messages[0] if transcript.messages else None
+    prompt = first.content if first is not None and KINDS.get(first.role) == "system" else ""
+    return toolschema.read_tools(transcript.tools, prompt)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool the agent had: its name, what it says of itself, and its schema."""
+    """A tool the agent had. `raw`: the entry laid out, when it has no parameters to be shown by name."""
 
     name: str
     description: str
-    schema: str
+    parameters: tuple[toolschema.Parameter, ...]
+    raw: str
 
 
-def tools(listed: list[Any]) -> list[Tool]:
-    """The tools of a record, whatever shape they have."""
-    found = []
-    for entry in listed:
-        spec = entry.get("function", entry) if isinstance(entry, dict) else entry
-        if not isinstance(spec, dict):
-            found.append(Tool("", "", laid_out(spec)))
-            continue
-        schema = next((spec[key] for key in ("parameters", "input_schema") if spec.get(key)), None)
-        known = isinstance(spec.get("name"), str)
-        found.append(
-            Tool(
-                name=shown(spec["name"]) if known else "",
-                description=shown(str(spec.get("description") or "")),
-                schema=laid_out(schema if schema is not None and known else spec),
-            )
+def tools(transcript: Transcript) -> list[Tool]:
+    """The tools of a trajectory, from its record or else from its system prompt."""
+    return [
+        Tool(
+            name=shown(tool.name),
+            description=shown(tool.description),
+            parameters=tool.parameters,
+            raw="" if tool.parameters or isinstance(tool.spec, str) else laid_out(tool.schema or tool.spec),
         )
-    return found
+        for tool in _tools(transcript)
+    ]
 
 
-def facts(value: Any) -> list[tuple[str, Text]]:
-    """Something from the record (reference answer, hints …) as named texts; a single one has no name."""
+def facts(value: Any) -> list[tuple[str, Text | Structure]]:
+    """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
     if isinstance(value, dict):
-        return [
-            (shown(str(name)), _fact(one)) for name, one in value.items() if one not in (None, "", [], {})
-        ]
-    return [] if value in (None, "", []) else [("", _fact(value))]
-
-
-def _fact(value: Any) -> Text:
-    if isinstance(value, str):
-        return Text(shown(value), foldable=True)
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return Text("\n".join(shown(one) for one in value), foldable=True)
-    compact = shown(json.dumps(value, ensure_ascii=False))
-    return Text(compact if len(compact) <= 60 else laid_out(value), code=True, foldable=True)
+        named = ((str(name), one) for name, one in value.items() if one not in (None, "", [], {}))
+        return [(shown(name), value_block(one)) for name, one in named]
+    return [] if value in (None, "", []) else [("", value_block(value))]

@@ -15,6 +15,7 @@ from frontend.pages import (
     home,
     imports,
     members,
+    messages,
     overview,
     people,
     profile,
@@ -80,6 +81,7 @@ data = [
     page(PROJECT + "import/<int:pk>/abandon/", imports.abandon, "import-abandon"),
     page(PROJECT + "trajectories/", trajectories.trajectories, "trajectories"),
     page(PROJECT + "trajectories/<int:pk>/", trajectories.trajectory, "trajectory"),
+    page("trajectories/<int:pk>/messages/<int:message>/", messages.message, "trajectory-message"),
     page(
         "trajectories/<int:pk>/images/<int:message>/<int:part>/",
         workbench.trajectory_image,

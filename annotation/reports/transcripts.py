@@ -5,11 +5,12 @@ from typing import Any
 
 from annotation.core.errors import NotFound
 from annotation.core.images import Image, decode_data_uri
-from annotation.core.trajectory import Message, normalise, pair_results
+from annotation.core.rawmessage import message_json
+from annotation.core.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Trajectory
 from annotation.policies import Sight, Viewer, sight
 
-from .content import content_of
+from .content import content_of, raw_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +65,29 @@ def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_ind
         if part.kind == "image" and part.data is not None:
             return decode_data_uri(part.data)
     raise NotFound("There is no image here.")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One message as it came: its JSON (`exact`: letter by letter as in the record; `withheld`: without keys
+    that are not for the viewer), and its text."""
+
+    json: str
+    exact: bool
+    withheld: bool
+    text: str
+
+
+def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Source:
+    """One message exactly as it stands in the record, as far as the viewer may see it.
+
+    Raises NotFound when there is no such message (or for no sight).
+    """
+    seen_with = sight(actor, trajectory)
+    messages = transcript(trajectory=trajectory, seen_with=seen_with).messages
+    if message_index >= len(messages):
+        raise NotFound("There is no such message.")
+    message = messages[message_index]
+    record = raw_of(trajectory)
+    found = message_json(record, message.raw, message_index, hints=seen_with.reward_hints)
+    return Source(json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw))

@@ -100,7 +100,7 @@ def laid_out(shown: cases.SideBySide) -> dict[str, Any]:
         "items": items,
         "run": messages,
         "question": visible_text(transcript.question),
-        "tools": tools(transcript.tools),
+        "tools": tools(transcript),
         "task_description": facts(transcript.task_description),
         "reference_answer": facts(transcript.reference_answer),
         "hints": facts(transcript.hints),

@@ -6,6 +6,7 @@
 import { post, reasonOf } from "./api.js";
 import { announce, current, dispatch, go, page, reveal, saver, token, view, words } from "./desk.js";
 import { part, say } from "./dom.js";
+import { openFind, rawOfFocused } from "./reading.js";
 import { confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "./selectors.js";
 import { openNote } from "./view.js";
 
@@ -148,6 +149,8 @@ export const ACTIONS = {
   flag: () => toggle(focused(current()), "flagged"),
   note: () => note(focused(current())),
   expand,
+  raw: rawOfFocused,
+  search: openFind,
   undo: () => travel("undo"),
   redo: () => travel("redo"),
   guidelines: () => openDialog("guidelines"),

@@ -13,7 +13,7 @@
 /**
  * @typedef {"plus" | "zero" | "minus" | "confirm" | "clear" | "root" | "outcome_plus" | "outcome_zero"
  *   | "outcome_minus" | "next" | "previous" | "next_unlabelled" | "unsure" | "flag" | "note" | "expand" | "undo"
- *   | "redo" | "guidelines" | "submit" | "help"} Action
+ *   | "redo" | "guidelines" | "submit" | "help" | "raw" | "search"} Action
  */
 /** The parts of a KeyboardEvent that matter.
  * @typedef {{key: string, code: string, shiftKey: boolean, ctrlKey: boolean, metaKey: boolean, altKey: boolean,
@@ -37,6 +37,8 @@ export const BINDINGS = [
   { id: "flag", group: "mark", keys: [{ key: "f" }] },
   { id: "note", group: "mark", keys: [{ key: "m" }] },
   { id: "expand", group: "rest", keys: [{ key: "x" }] },
+  { id: "raw", group: "rest", keys: [{ key: "v" }] },
+  { id: "search", group: "rest", keys: [{ key: "/" }] },
   { id: "undo", group: "rest", keys: [{ key: "u" }] },
   { id: "redo", group: "rest", keys: [{ key: "u", shift: true }] },
   { id: "guidelines", group: "rest", keys: [{ key: "g" }] },
@@ -56,7 +58,7 @@ const NATIVE_IN_CONTROL = new Set(["Enter", "Backspace", "Delete"]);
  */
 function matches(key, press) {
   if (press.altKey || (press.ctrlKey || press.metaKey) !== Boolean(key.ctrl)) return false;
-  if (key.key === "?") return press.key === "?"; // however a keyboard types it
+  if (key.key === "?" || key.key === "/") return press.key === key.key; // however a keyboard types it
   if (press.shiftKey !== Boolean(key.shift)) return false;
   return press.key.toLowerCase() === key.key.toLowerCase() || (key.code !== undefined && press.code === key.code);
 }

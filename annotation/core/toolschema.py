@@ -1,0 +1,292 @@
+"""Tools as a record lists them, and where a call's arguments break the schema of its tool.
+
+Schemas come from outside like everything else: nothing is ever fetched for a `$ref`, patterns are not run,
+and a check that grows too long is given up. What cannot be checked is not marked.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+from referencing import Registry
+
+MAX_PROBLEMS: Final = 4
+MAX_CHECKED: Final = 20_000
+"""Arguments and schemas longer than so many characters are not checked."""
+MAX_CHECKS: Final = 5_000
+MAX_PROMPT: Final = 200_000
+
+_OTHER_NAMES: Final = {
+    "dict": "object",
+    "map": "object",
+    "float": "number",
+    "double": "number",
+    "int": "integer",
+    "list": "array",
+    "tuple": "array",
+    "str": "string",
+    "bool": "boolean",
+}
+_NOT_RUN: Final = frozenset({"pattern", "patternProperties", "propertyNames", "uniqueItems", "format"})
+_left: ContextVar[int] = ContextVar("checks_left", default=MAX_CHECKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool. `type` is in the words of its schema ("array of string"), "" when unknown.
+
+    `choices`: the only values it may take, as JSON; `default` as JSON, "" for none.
+    """
+
+    name: str
+    type: str
+    required: bool
+    description: str
+    choices: tuple[str, ...]
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it was offered. `schema` is what its arguments must be (None: it says nothing that we know);
+    `parameters` are the schema's properties, in its order; `spec` is the entry as it stands in the record."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    schema: dict[str, Any] | None
+    spec: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """How a call breaks its schema. `kind`: unknown_tool, missing, unexpected, type, choice or other.
+
+    `where` is the path to the value ("" for the arguments as a whole, "flights[0].date"); `wanted` and
+    `found` are what the schema asks for and what stands there, as far as the kind has them.
+    """
+
+    kind: str
+    where: str = ""
+    wanted: str = ""
+    found: str = ""
+
+
+def read_tools(listed: Any, system_prompt: str = "") -> tuple[Tool, ...]:
+    """The tools of a record, whatever shape they have; without a list, those a system prompt spells out."""
+    entries = listed if isinstance(listed, list) else [listed] if listed else []
+    if not entries and system_prompt:
+        entries = tools_in_prompt(system_prompt)
+    return tuple(_tool(entry) for entry in entries)
+
+
+def tools_in_prompt(text: str) -> list[dict[str, Any]]:
+    """The list of functions in a system prompt, as JSON or as a Python literal; [] when none parses."""
+    start, end = text.find("[{"), text.rfind("}]")
+    if start < 0 or end < start or len(text) > MAX_PROMPT:
+        return []
+    literal = text[start : end + 2]
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value = parse(literal)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(value, list) and all(_names_a_function(entry) for entry in value):
+            return value
+    return []
+
+
+def _names_a_function(entry: Any) -> bool:
+    spec = entry.get("function", entry) if isinstance(entry, dict) else None
+    return (
+        isinstance(spec, dict)
+        and isinstance(spec.get("name"), str)
+        and isinstance(spec.get("parameters"), dict)
+    )
+
+
+def _tool(entry: Any) -> Tool:
+    spec = entry.get("function", entry) if isinstance(entry, dict) else entry
+    if isinstance(spec, str):
+        return Tool(spec, "", (), None, entry)
+    if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
+        return Tool("", "", (), None, entry)
+    found = next((spec[key] for key in ("parameters", "input_schema", "inputSchema") if key in spec), None)
+    schema = found if isinstance(found, dict) and found else None
+    about = spec.get("description")
+    return Tool(
+        spec["name"], about if isinstance(about, str) else "", _parameters(schema or {}), schema, entry
+    )
+
+
+def _parameters(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    properties = schema.get("properties")
+    required = schema.get("required")
+    if not isinstance(properties, dict):
+        return ()
+    return tuple(
+        _parameter(str(name), about, isinstance(required, list) and name in required)
+        for name, about in properties.items()
+    )
+
+
+def _parameter(name: str, about: Any, required: bool) -> Parameter:
+    about = about if isinstance(about, dict) else {}
+    choices, description = about.get("enum"), about.get("description")
+    return Parameter(
+        name=name,
+        type=type_in_words(about),
+        required=required,
+        description=description if isinstance(description, str) else "",
+        choices=tuple(_as_json(one) for one in choices) if isinstance(choices, list) else (),
+        default=_as_json(about["default"]) if about.get("default") is not None else "",
+    )
+
+
+def type_in_words(schema: Any, depth: int = 0) -> str:
+    """The type a schema asks for: "string", "array of integer", "string or null"; "" when it does not say."""
+    if not isinstance(schema, dict) or depth > 4:
+        return ""
+    named = schema.get("type")
+    if isinstance(named, list):
+        return " or ".join(str(one) for one in named)
+    if isinstance(named, str):
+        inner = type_in_words(schema.get("items"), depth + 1) if named in ("array", "list") else ""
+        return f"{named} of {inner}" if inner else named
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            return " or ".join(
+                dict.fromkeys(filter(None, (type_in_words(one, depth + 1) for one in schema[key])))
+            )
+    return ""
+
+
+def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem, ...]:
+    """How a call with these (parsed) arguments breaks its tool's schema, at most `MAX_PROBLEMS`; () for one
+    that fits, or that cannot be checked."""
+    known = [tool for tool in tools if tool.name]
+    if not known or len(known) < len(tools):
+        return ()
+    tool = next((tool for tool in known if tool.name == name), None)
+    if tool is None:
+        return (Problem("unknown_tool", found=name),)
+    if (
+        tool.schema is None
+        or len(_as_json(tool.schema)) > MAX_CHECKED
+        or len(_as_json(arguments)) > MAX_CHECKED
+    ):
+        return ()
+    token = _left.set(MAX_CHECKS)
+    try:
+        validator = _Checker(_standard({"type": "object", **tool.schema}), registry=Registry())
+        errors = sorted(
+            validator.iter_errors(arguments), key=lambda error: list(map(str, error.absolute_path))
+        )
+        found = dict.fromkeys(problem for error in errors for problem in _explain(error))
+        return tuple(found)[:MAX_PROBLEMS]
+    except Exception:  # a schema may be anything, and the library raises anything for it
+        return ()
+    finally:
+        _left.reset(token)
+
+
+class _GivenUp(Exception):
+    """The check has grown too long."""
+
+
+def _counted(check: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        left = _left.get() - 1
+        if left < 0:
+            raise _GivenUp
+        _left.set(left)
+        yield from check(validator, value, instance, schema) or ()
+
+    return checked
+
+
+def _passed(*_args: Any) -> Iterator[ValidationError]:
+    return iter(())
+
+
+_Checker: Final[Any] = extend(
+    Draft202012Validator,
+    {
+        name: _passed if name in _NOT_RUN else _counted(check)
+        for name, check in Draft202012Validator.VALIDATORS.items()
+    },
+)
+
+
+def _standard(schema: Any) -> Any:
+    """A schema with the types' standard names: some benchmarks write "dict" and "float"."""
+    if isinstance(schema, list):
+        return [_standard(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {}
+    for key, value in schema.items():
+        if key == "type" and isinstance(value, str):
+            if value == "any":
+                continue
+            value = _OTHER_NAMES.get(value, value)
+        plain[key] = value if key in ("enum", "const", "default", "examples") else _standard(value)
+    return plain
+
+
+def _explain(error: ValidationError) -> Iterator[Problem]:
+    where = _path(error.absolute_path)
+    wanted = error.validator_value
+    if error.validator == "required":
+        for name in wanted if isinstance(wanted, list) else ():
+            if isinstance(error.instance, dict) and name not in error.instance:
+                yield Problem("missing", _under(where, str(name)))
+    elif error.validator == "additionalProperties":
+        known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
+        for name in error.instance:
+            if name not in known:
+                yield Problem("unexpected", _under(where, str(name)))
+    elif error.validator == "type":
+        types = wanted if isinstance(wanted, list) else [wanted]
+        yield Problem("type", where, " or ".join(map(str, types)), json_type(error.instance))
+    elif error.validator in ("enum", "const"):
+        values = wanted if error.validator == "enum" and isinstance(wanted, list) else [wanted]
+        yield Problem("choice", where, ", ".join(map(_as_json, values)), _as_json(error.instance))
+    elif error.validator in ("anyOf", "oneOf") and type_in_words({error.validator: wanted}):
+        yield Problem("type", where, type_in_words({error.validator: wanted}), json_type(error.instance))
+    else:
+        yield Problem("other", where, f"{error.validator}: {_as_json(wanted)[:80]}")
+
+
+def json_type(value: Any) -> str:
+    """The JSON name of a value's type."""
+    if isinstance(value, bool):
+        return "boolean"
+    names = {dict: "object", list: "array", str: "string", int: "integer", float: "number"}
+    return names.get(type(value), "null")
+
+
+def _path(parts: Any) -> str:
+    path = ""
+    for part in parts:
+        path = f"{path}[{part}]" if isinstance(part, int) else _under(path, str(part))
+    return path
+
+
+def _under(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError, TypeError):
+        return str(type(value).__name__)
