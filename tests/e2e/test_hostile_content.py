@@ -179,7 +179,7 @@ def test_images_are_ours_and_only_real_ones(evil_cast: Cast, visit: Callable[...
     answer = visitor.context.request.get(visitor.home + images.first.get_attribute("src"))
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.body() == png()
     address = re.sub(r"\d+/$", "", images.first.get_attribute("src") or "")
     for part in (0, 2, 3, 4, 99):
