@@ -14,6 +14,7 @@ from annotation.importers import RecordError
 from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
 from . import lease
+from .bulk import insert
 
 MAX_NAME = 255
 MAX_POLICY_MODEL = 120
@@ -70,7 +71,7 @@ def write_batch(
 ) -> list[RecordError]:
     """Insert a batch in one short transaction and count it; the errors that forbid a record are returned.
 
-    Nine statements a batch, whatever its size. `done`: how many bytes of the file have been read. Everything
+    A dozen statements a batch. `done`: how many bytes of the file have been read. Everything
     that needs no lock is done before the transaction begins: on SQLite nobody else can write while it lasts.
     What is looked up there may have changed when the file is published; publishing notices. Raises StaleState
     when the import is no longer ours to go on with.
@@ -142,56 +143,58 @@ def _insert(
     source: ImportFile, fresh: Sequence[Prepared], packed: Sequence[tuple[bytes, bytes]], tally: Tally
 ) -> None:
     tasks = _tasks(source, fresh)
-    slots = source.project.annotators_per_trajectory
-    rows, steps = [], []
-    for item in fresh:
+    steps = [_steps(item.draft) for item in fresh]
+    rows = []
+    for item, own in zip(fresh, steps, strict=True):
         draft = item.draft
-        row = Trajectory(
-            project_id=source.project_id,
-            subset_id=source.subset_id,
-            task_id=tasks[item.task_key],
-            source=source,
-            record_id=item.record_id,
-            data_source=escape(draft.data_source)[:MAX_NAME],
-            query_index=draft.query_index,
-            sample_index=draft.sample_index,
-            policy_model=escape(draft.policy_model)[:MAX_POLICY_MODEL],
-            content_digest=item.digest,
-            message_count=len(draft.messages),
-            line=draft.line,
-            position=source.pk * POSITIONS + tally.written,
-            free_slots=slots,
-        )
-        own = list(_steps(row, draft))
-        row.step_count = len(own)
+        row = {
+            "project_id": source.project_id,
+            "subset_id": source.subset_id,
+            "task_id": tasks[item.task_key],
+            "source_id": source.pk,
+            "record_id": item.record_id,
+            "data_source": escape(draft.data_source)[:MAX_NAME],
+            "query_index": draft.query_index,
+            "sample_index": draft.sample_index,
+            "policy_model": escape(draft.policy_model)[:MAX_POLICY_MODEL],
+            "content_digest": item.digest,
+            "message_count": len(draft.messages),
+            "step_count": len(own),
+            "line": draft.line,
+            "live": False,
+            "position": source.pk * POSITIONS + tally.written,
+            "free_slots": source.project.annotators_per_trajectory,
+        }
+        rows.append(row)
         tally.steps += len(own)
         tally.written += 1
-        rows.append(row)
-        steps.extend(own)
-    Trajectory.objects.bulk_create(rows)
-    TrajectoryContent.objects.bulk_create(
-        TrajectoryContent(trajectory=row, content=content, raw=raw, raw_sha256=sha256_hex(item.draft.raw))
-        for row, item, (content, raw) in zip(rows, fresh, packed, strict=True)
+    keys = insert(Trajectory, tuple(rows[0]), [tuple(row.values()) for row in rows], returning=True)
+    insert(
+        TrajectoryContent,
+        ("trajectory_id", "content", "raw", "raw_sha256"),
+        [
+            (key, content, raw, sha256_hex(item.draft.raw))
+            for key, item, (content, raw) in zip(keys, fresh, packed, strict=True)
+        ],
     )
-    Step.objects.bulk_create(steps)
+    insert(
+        Step,
+        ("trajectory_id", "message_index", "ordinal", "after_user_turn"),
+        [(key, *step) for key, own in zip(keys, steps, strict=True) for step in own],
+    )
 
 
-def _steps(row: Trajectory, draft: TrajectoryDraft) -> list[Step]:
-    steps: list[Step] = []
+def _steps(draft: TrajectoryDraft) -> list[tuple[int, int, bool]]:
+    """(message index, ordinal, whether a user message stands between the previous step and it) of each
+    step."""
+    steps: list[tuple[int, int, bool]] = []
     user_turn = False
     for index, message in enumerate(draft.messages):
         role = message.get("role")
         if role == "user":
             user_turn = True
         elif role == "assistant":
-            steps.append(
-                Step(
-                    trajectory=row,
-                    message_index=index,
-                    ordinal=len(steps),
-                    after_user_turn=user_turn and bool(steps),
-                )
-            )
+            steps.append((index, len(steps), user_turn and bool(steps)))
             user_turn = False
     return steps
 
