@@ -1,0 +1,183 @@
+"""Projects: settings, guidelines, members, invitations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Denied, Invalid, NotFound
+from annotation.models import AuditEvent, Guideline, Invitation, Membership, Project, User
+from annotation.policies import OPERATOR
+from annotation.services import projects
+from tests import people
+from tests.people import PASSWORD, Cast
+from tests.services.together import refused, succeeded, together
+
+
+def test_the_maker_of_a_project_is_its_admin_and_its_guidelines_have_a_first_version(db: None) -> None:
+    root = people.make_user("root", is_superuser=True)
+
+    project = projects.create_project(actor=root, name="Ünder the Sea", guidelines="Judge.")
+
+    assert project.slug == "under-the-sea"
+    assert Membership.objects.get(project=project, user=root).is_admin
+    assert Guideline.objects.get(project=project).version == 1
+
+
+def test_only_superusers_and_the_operator_make_projects(cast: Cast) -> None:
+    with pytest.raises(Denied):
+        projects.create_project(actor=cast.admin, name="Mine")
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 200}, "name"),
+        ({"name": "A", "slug": "a b"}, "slug"),
+        ({"name": "A", "slug": "bench"}, "slug"),
+        ({"name": "A", "annotators_per_trajectory": 0}, "annotators_per_trajectory"),
+        ({"name": "A", "annotators_per_trajectory": 10}, "annotators_per_trajectory"),
+        ({"name": "A", "suggestion_policy": "sometimes"}, "suggestion_policy"),
+        ({"name": "A", "owner": 5}, "owner"),
+    ],
+)
+def test_a_project_that_cannot_be_is_refused_by_its_field(
+    cast: Cast, values: dict[str, object], field: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        projects.create_project(actor=OPERATOR, **values)  # type: ignore[arg-type]
+
+    assert field in refusal.value.fields
+    assert Project.objects.count() == 1
+
+
+def test_settings_are_changed_and_the_change_is_recorded_by_name(cast: Cast) -> None:
+    projects.update_project(
+        actor=cast.admin, project=cast.project, values={"name": "New", "carry_forward": True}
+    )
+
+    cast.project.refresh_from_db()
+    assert (cast.project.name, cast.project.carry_forward) == ("New", True)
+    assert AuditEvent.objects.get(verb="project.change").detail == {"fields": ["carry_forward", "name"]}
+    with pytest.raises(Invalid):
+        projects.update_project(actor=cast.admin, project=cast.project, values={"slug": "other"})
+    with pytest.raises(Denied):
+        projects.update_project(actor=cast.ann, project=cast.project, values={"name": "Mine"})
+
+
+def test_guidelines_are_written_in_versions_and_the_same_text_makes_none(cast: Cast) -> None:
+    second = projects.write_guidelines(actor=cast.admin, project=cast.project, text="New.")
+    again = projects.write_guidelines(actor=cast.admin, project=cast.project, text="New.")
+
+    assert (second.version, again.pk) == (2, second.pk)
+
+
+# ── Members ─────────────────────────────────────────────────────────────────
+def test_a_member_holds_one_role_or_more(cast: Cast) -> None:
+    projects.add_member(
+        actor=cast.admin, project=cast.project, user=cast.oscar, is_annotator=True, is_adjudicator=True
+    )
+    projects.add_member(actor=cast.admin, project=cast.project, user=cast.oscar, is_adjudicator=True)
+
+    held = Membership.objects.get(project=cast.project, user=cast.oscar)
+    assert (held.is_annotator, held.is_adjudicator, held.is_admin) == (False, True, False)
+    with pytest.raises(Invalid):
+        projects.add_member(actor=cast.admin, project=cast.project, user=cast.oscar)
+
+
+def test_the_last_admin_keeps_the_role(cast: Cast) -> None:
+    membership = Membership.objects.get(project=cast.project, user=cast.admin)
+
+    for deed in (
+        lambda: projects.remove_member(actor=cast.admin, membership=membership),
+        lambda: projects.add_member(
+            actor=cast.admin, project=cast.project, user=cast.admin, is_annotator=True
+        ),
+    ):
+        with pytest.raises(Conflict) as refusal:
+            deed()
+        assert refusal.value.code == "last_admin"
+
+
+def test_what_a_removed_member_labelled_stays(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    people.label_next(cast.ann, cast.project)
+
+    projects.remove_member(
+        actor=cast.admin, membership=Membership.objects.get(project=cast.project, user=cast.ann)
+    )
+
+    assert cast.ann.assignments.get().labels.count() == 2
+    with pytest.raises(Denied):
+        people.claim(cast.ann, cast.project)
+
+
+# ── Invitations ─────────────────────────────────────────────────────────────
+def test_an_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) -> None:
+    _, secret = projects.invite(
+        actor=cast.admin, project=cast.project, email="new@example.org", is_annotator=True
+    )
+    assert secret not in str(Invitation.objects.values())
+
+    user, membership = projects.accept_invitation(secret=secret, username="newcomer", password=PASSWORD)
+
+    assert (user.email, user.is_superuser, membership.is_annotator) == ("new@example.org", False, True)
+    with pytest.raises(NotFound):
+        projects.accept_invitation(secret=secret, username="second", password=PASSWORD)
+    assert not User.objects.filter(username="second").exists()
+
+
+def test_an_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
+    _, secret = projects.invite(actor=cast.admin, project=cast.project, is_adjudicator=True)
+
+    _, membership = projects.accept_invitation(secret=secret, user=cast.ann)
+
+    assert (membership.is_annotator, membership.is_adjudicator) == (True, True)
+
+
+def test_an_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
+    _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
+
+    for username, password in (("ann", PASSWORD), ("new comer", PASSWORD), ("newcomer", "short")):
+        with pytest.raises(Invalid):
+            projects.accept_invitation(secret=secret, username=username, password=password)
+
+    assert projects.invitation_of(secret=secret).accepted_at is None
+
+
+def test_an_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> None:
+    now = timezone.now()
+    old, old_secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True, now=now)
+    other, other_secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True)
+    projects.revoke_invitation(actor=cast.admin, invitation=other)
+    projects.revoke_invitation(actor=cast.admin, invitation=other)
+
+    with pytest.raises(NotFound):
+        projects.invitation_of(secret=old_secret, now=now + timedelta(days=14, seconds=1))
+    for secret in (other_secret, "", "\x00", "x" * 500):
+        with pytest.raises(NotFound):
+            projects.invitation_of(secret=secret)
+    assert AuditEvent.objects.filter(verb="invitation.revoke").count() == 1
+    assert projects.invitation_of(secret=old_secret).pk == old.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_link_that_two_people_follow_at_once_lets_one_in() -> None:
+    cast = people.make_cast()
+    _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
+
+    results = together(
+        *(
+            lambda name=name: projects.accept_invitation(  # type: ignore[misc]
+                secret=secret, username=name, password=PASSWORD
+            )
+            for name in ("first", "second", "third")
+        )
+    )
+
+    assert len(succeeded(results)) == 1
+    assert refused(results) == ["invitation_gone"] * 2
+    assert User.objects.filter(username__in=("first", "second", "third")).count() == 1
