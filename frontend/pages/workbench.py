@@ -79,8 +79,15 @@ def _state(bench: Workbench) -> dict[str, Any]:
     return {
         **bench.state,
         "open": bench.open,
+        "user": bench.assignment.annotator_id,
+        "assignment": bench.assignment.pk,
+        "marks": {
+            "needs_discussion": bench.assignment.needs_discussion,
+            "broken": bench.assignment.broken,
+        },
         "urls": {
             "labels": reverse("api:labels", args=[bench.assignment.pk]),
+            "marks": reverse("api:marks", args=[bench.assignment.pk]),
             "submit": reverse("api:submit", args=[bench.assignment.pk]),
             "return": reverse("api:return", args=[bench.assignment.pk]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
@@ -115,7 +122,11 @@ def words() -> dict[str, str]:
         "saving": _("Saving…"),
         "unsaved": _("Not saved yet"),
         "offline": _("No connection. Your changes are kept here and sent again."),
+        "conflict": _("Saved, with a conflict"),
         "stale": _("This was changed in another window. It shows what is stored; {value} was not saved."),
+        "use_mine": _("Use {value} after all"),
+        "elsewhere": _("This was changed in another window."),
+        "elsewhere_open": _("This trajectory is open in another window too. Both show the same labels."),
         "refused": _("{value} was not saved: {reason}"),
         "closed": _("This trajectory is not open for labelling any more."),
         "signed_out": _(

@@ -81,11 +81,12 @@ describe("an answer", () => {
     reply.labels[0] = { ...reply.labels[0], value: 0, source: "explicit", version: 5 };
     const next = stored(state, batch, reply);
     assert.equal(shown(next), "0 1");
-    assert.deepEqual(next.problems.get(2), { kind: "stale", mine: 1, reason: "Changed elsewhere." });
+    assert.deepEqual(next.problems.get(2), { kind: "stale", mine: labelAt(state, 2), reason: "" });
     assert.equal(next.versions.get(2), 5);
     assert.equal(next.dirty.size, 0);
-    assert.equal(next.past.length, 0);
     assert.equal(after(next, press(2, 1)).problems.size, 0);
+    assert.equal(shown(after(next, { type: "mine", key: 2 })), "1 1");
+    assert.equal(shown(after(next, { type: "undo" })), "0 .", "undoing leaves what others have changed");
   });
 
   test("a refused outcome is told as well", () => {
@@ -109,6 +110,6 @@ describe("an answer", () => {
   });
 });
 
-test("tries come further and further apart, up to a quarter of a minute", () => {
-  assert.deepEqual([1, 2, 3, 9].map(retryDelay), [1000, 2000, 4000, 15000]);
+test("tries come further and further apart, up to five seconds", () => {
+  assert.deepEqual([1, 2, 3, 9].map(retryDelay), [1000, 2000, 4000, 5000]);
 });

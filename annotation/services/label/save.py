@@ -39,7 +39,8 @@ def save_labels(
     Each change names its target ("step" with `message_index`, or "outcome"), the version it is based on, and
     the whole new content (see services/label/changes.py). Changes are taken one by one: a stale or refused
     one leaves the others standing. Returns {"op_id", "results", "labels", "outcome"}; each result is
-    {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}.
+    {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch asks
+    what is stored, and leaves no trace.
 
     Raises Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
     StaleState when the assignment is not open.
@@ -59,6 +60,8 @@ def save_labels(
         return _answer(sheet, op_id, earlier.results)
     if current.state != AssignmentState.OPEN:
         raise StaleState("This trajectory is not open for labelling any more.", code="not_open")
+    if not changes:
+        return _answer(sheet, op_id, [])
     rules = rules_of(current)
     versions = {index: label.version for index, label in sheet.labels.items()}
     outcome_version = sheet.outcome.version if sheet.outcome else 0

@@ -3,11 +3,15 @@
  * The desk everything stands on: the one state of the page, what changes it, and what is drawn and saved then.
  */
 
+import { newOpId } from "./api.js";
 import { part, say } from "./dom.js";
+import { makeOutbox } from "./outbox.js";
+import { stored } from "./queue.js";
 import { makeSaver } from "./saver.js";
 import { watch } from "./seen.js";
 import { focused } from "./selectors.js";
 import { initial, reduce } from "./state.js";
+import { holdOn, ifGone, joinTabs } from "./tabs.js";
 import { makeView } from "./view.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -24,21 +28,64 @@ export const view = makeView(page);
 export const { words } = view;
 const live = part(document, "live", HTMLElement);
 const banner = part(document, "banner", HTMLElement);
+const elsewhere = part(document, "elsewhere", HTMLElement);
 const saveBadge = part(document, "save", HTMLElement);
 const bar = document.querySelector(".bar");
 /** @type {() => void} */
 let lookAgain = () => {};
 
+/** @param {State} next */
+function set(next) {
+  if (next === state) return;
+  state = next;
+  show();
+}
+
+const id = newOpId();
+const outbox = makeOutbox({ storage: ownStorage(), user: page.user, assignment: page.assignment, id });
+const tabs = joinTabs({
+  id,
+  name: `tristep:${page.user}:${page.assignment}`,
+  count: (others) => say(elsewhere, others && state.open ? words("elsewhere_open") : ""),
+  saved: (answer) => set(stored(state, null, answer)),
+  closed: () => saver.stop(),
+});
+
 export const saver = makeSaver({
   get: () => state,
-  set(next) {
-    state = next;
-    show();
-  },
+  set,
   tell,
-  url: page.urls.labels,
+  keep: outbox.write,
+  spread: (answer) => tabs.tell({ type: "saved", answer }),
+  urls: page.urls,
   csrf: token,
 });
+
+/** Other windows with this trajectory learn that it is not open any more. */
+export const tellClosed = () => tabs.tell({ type: "closed" });
+
+/** Storage may be refused altogether. */
+function ownStorage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** Take up what pages that are gone have left behind, and look again from time to time. */
+export async function rescue() {
+  if (!state.open) return;
+  for (const name of outbox.others()) {
+    await ifGone(name, () => tabs.knows(name.split(":").at(-1) ?? ""), () => {
+      const kept = outbox.read(name);
+      if (kept) saver.takeUp(kept);
+      outbox.remove(name);
+    });
+  }
+}
+holdOn(outbox.own);
+setInterval(() => void rescue(), 5000);
 
 export function show() {
   view.draw(state);
@@ -54,7 +101,7 @@ export function dispatch(action) {
   if (next === state) return false;
   state = next;
   show();
-  if (state.dirty.size) void saver.save();
+  if (state.dirty.size || state.marksDirty) void saver.changed();
   return true;
 }
 
@@ -64,8 +111,9 @@ export function dispatch(action) {
  */
 function tell(status, reason) {
   saveBadge.dataset.status = status;
-  say(saveBadge, status === "saved" ? words("saved") : status === "saving" ? words("saving") : words("unsaved"));
-  const trouble = status === "saved" || status === "saving" ? "" : words(status, { reason });
+  const calm = status === "saved" || status === "saving" || status === "conflict";
+  say(saveBadge, words(calm ? status : "unsaved"));
+  const trouble = calm ? "" : words(status, { reason });
   if (status !== "saving") say(banner, trouble);
   if (status === "closed") dispatch({ type: "close" });
 }

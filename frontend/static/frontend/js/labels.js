@@ -21,7 +21,8 @@
 /** @typedef {{index: number, afterUserTurn: boolean}} Place a step: its message index */
 /** @typedef {number | "outcome"} Key which label: a step's message index, or the outcome */
 /** @typedef {ReadonlyMap<Key, Label>} Labels */
-/** @typedef {{kind: "stale" | "refused", mine: Value | null, reason: string}} Problem */
+/** @typedef {{kind: "stale" | "refused" | "elsewhere", mine: Label, reason: string}} Problem
+ *   judged differently elsewhere; refused; or simply changed elsewhere. `mine` is what was judged here. */
 
 /** @type {Label} */
 export const NO_LABEL = Object.freeze({

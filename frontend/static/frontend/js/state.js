@@ -8,6 +8,7 @@
  */
 
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";
+import { judgementOf } from "./merge.js";
 import { resolve } from "./propagation.js";
 import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
 
@@ -19,13 +20,15 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
 /** @typedef {import("./labels.js").Rules} Rules */
 /** @typedef {import("./labels.js").StepResult} StepResult */
 /** @typedef {import("./labels.js").Value} Value */
+/** @typedef {{needs_discussion: boolean, broken: boolean}} Marks flags on the trajectory as a whole */
 /**
  * @typedef {object} State
  * @property {boolean} open
  * @property {Rules} rules
  * @property {readonly Place[]} places
  * @property {Labels} labels
- * @property {ReadonlyMap<Key, number>} versions       what the server's versions are, as far as we know
+ * @property {ReadonlyMap<Key, number>} versions       the versions that `labels` began from
+ * @property {Labels} base                             what the server held at those versions
  * @property {readonly StepResult[]} results           the rule's answer for `labels`
  * @property {ReadonlySet<Key>} dirty                  edited and not known to be stored
  * @property {ReadonlyMap<Key, Problem>} problems      what could not be stored, to be told
@@ -33,12 +36,17 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  * @property {ReadonlySet<number>} seen                message indexes of proposals that have been on screen
  * @property {readonly Labels[]} past                  labels before each undoable action, the last one last
  * @property {readonly Labels[]} future
+ * @property {Marks} marks
+ * @property {boolean} marksDirty
+ * @property {number | null} last                      the step that was judged last, by message index
  */
 /**
  * @typedef {{type: "value", key: Key, value: Value | null}
  *   | {type: "edit", key: Key, change: Partial<Pick<Label, "unsure" | "flagged" | "note" | "reason" | "closes">>}
  *   | {type: "root", key: number, root: number}
  *   | {type: "confirm", only?: true}
+ *   | {type: "mine", key: Key}
+ *   | {type: "mark", change: Partial<Marks>}
  *   | {type: "focus", position: number}
  *   | {type: "seen", index: number}
  *   | {type: "undo"}
@@ -49,7 +57,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
 const UNDO_DEPTH = 200;
 
 /**
- * @param {{open: boolean, rules: Rules, steps: any[], outcome: any}} page  what the page was sent with
+ * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks}} page  what the page was sent with
  * @returns {State}
  */
 export function initial(page) {
@@ -68,11 +76,15 @@ export function initial(page) {
     versions,
     results: [],
     dirty: new Set(),
+    base: labels,
     problems: new Map(),
     focus: 0,
     seen: new Set(),
     past: [],
     future: [],
+    marks: page.marks ?? { needs_discussion: false, broken: false },
+    marksDirty: false,
+    last: null,
   };
   const settled = settle(state, labels);
   const first = nextUnlabelled(settled, -1);
@@ -103,6 +115,10 @@ export function reduce(state, action) {
       return pin(state, action.key, action.root);
     case "confirm":
       return confirm(state, action.only === true);
+    case "mine":
+      return insist(state, action.key);
+    case "mark":
+      return { ...state, marks: { ...state.marks, ...action.change }, marksDirty: true };
     case "undo":
       return travel(state, state.past, "past");
     case "redo":
@@ -189,7 +205,17 @@ function press(state, key, value) {
     closes: "",
     reason,
   };
-  return act(state, [[key, pressed]]);
+  return { ...act(state, [[key, pressed]]), last: key };
+}
+
+/**
+ * After a conflict: what was judged here, after all.
+ * @param {State} state
+ * @param {Key} key
+ */
+function insist(state, key) {
+  const mine = state.problems.get(key)?.mine;
+  return mine ? act(state, [[key, { ...labelAt(state, key), ...judgementOf(mine) }]]) : state;
 }
 
 /**

@@ -176,10 +176,19 @@ export function makeView(page) {
     if (document.activeElement !== view.note && view.note.value !== label.note) view.note.value = label.note;
     if (label.note) openNote(view.note, view.buttons.get("note"), true);
     view.note.readOnly = !open;
-    say(
-      view.problem,
-      problem ? words(problem.kind, { value: signOf(problem.mine), reason: problem.reason }) : "",
-    );
+    drawProblem(view.problem, problem, open);
+  }
+
+  /**
+   * @param {HTMLElement} box
+   * @param {import("./labels.js").Problem | undefined} problem
+   * @param {boolean} open
+   */
+  function drawProblem(box, problem, open) {
+    const value = signOf(problem?.mine.value ?? null);
+    say(box, problem ? words(problem.kind, { value, reason: problem.reason }) : "");
+    if (problem?.kind !== "stale" || !open) return;
+    box.append(" ", make("button", { type: "button", class: "button button--small", "data-do": "mine" }, words("use_mine", { value })));
   }
 
   return { draw, words, steps, outcome, numberOf };

@@ -5,7 +5,7 @@
 
 import { post, reasonOf } from "./api.js";
 import { ACTIONS, confirm, isLeaving, leave, note, submit, toggle } from "./commands.js";
-import { current, dispatch, go, page, reveal, saver, show, token, view, watchProposals, words } from "./desk.js";
+import { current, dispatch, go, page, rescue, reveal, saver, show, token, view, watchProposals, words } from "./desk.js";
 import { part, say } from "./dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { actionOf } from "./keys.js";
@@ -68,6 +68,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.do === "submit") void submit();
   if (key === null) return;
   if (button.dataset.do === "confirm") confirm(true);
+  if (button.dataset.do === "mine") dispatch({ type: "mine", key });
   if (button.dataset.do === "clear") dispatch({ type: "value", key, value: null });
   if (button.dataset.do === "unsure") toggle(key, "unsure");
   if (button.dataset.do === "flag") toggle(key, "flagged");
@@ -124,6 +125,7 @@ window.addEventListener("pagehide", () => {
 });
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) keepOpenNote();
+  else void saver.refresh();
 });
 window.addEventListener("online", () => void saver.save());
 
@@ -141,6 +143,7 @@ form?.addEventListener("submit", async (event) => {
 
 drawHelp(words);
 nameShortcuts();
+await rescue();
 watchProposals();
 show();
 if (current().focus > 0) view.steps.get(focused(current()))?.article.scrollIntoView({ block: "start" });
