@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -138,6 +138,16 @@ def test_a_file_name_of_any_kind_is_kept_readable(cast: Cast) -> None:
     source = import_file(cast.project, jsonl([make_record()]), filename="C:\\logs\\r\x00un\udcff.jsonl")
 
     assert unescape(source.filename) == "r\x00un\udcff.jsonl"
+
+
+@pytest.mark.parametrize("table", ["annotation_trajectory", "annotation_step", "annotation_task"])
+def test_the_planner_of_postgresql_knows_at_once_what_came_in(cast: Cast, table: str) -> None:
+    import_records(cast.project, 150)
+
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT reltuples FROM pg_class WHERE relname = %s", [table])
+            assert cursor.fetchone()[0] >= 150
 
 
 # ── Bad input ───────────────────────────────────────────────────────────────

@@ -171,9 +171,7 @@ def test_a_link_that_two_people_follow_at_once_lets_one_in() -> None:
 
     results = together(
         *(
-            lambda name=name: projects.accept_invitation(  # type: ignore[misc]
-                secret=secret, username=name, password=PASSWORD
-            )
+            lambda name=name: projects.accept_invitation(secret=secret, username=name, password=PASSWORD)
             for name in ("first", "second", "third")
         )
     )

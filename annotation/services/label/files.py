@@ -134,7 +134,9 @@ def _annotator(actor: Actor, project: Project, username: str) -> User:
     Permission to import labels is permission to name who made them; nobody can sign in to an account made
     here.
     """
-    user = User.objects.filter(username=User.normalize_username(username.strip())).first()
+    # escaped: neither database can look for every text, and no name that needs it is ever accepted
+    name = escape(User.normalize_username(username.strip()))
+    user = User.objects.filter(username=name).first()
     if user is None:
         user = accounts.new_user(username=username)
         audit.record(actor=actor, verb="account.create", project=project, obj=user, username=user.username)
