@@ -114,8 +114,9 @@ def run_imports(
     small, large = found[0], found[-1]
     if databases.kind == "sqlite":
         for one in found:
-            what = f"sqlite: imported per second, of {one.trajectories:,}"
-            report.limit(Limit(what, one.rate, IMPORT_RATE, at_least=True))
+            if one.trajectories >= IMPORT_RATE:  # a file that takes less than a second says little
+                what = f"sqlite: imported per second, of {one.trajectories:,}"
+                report.limit(Limit(what, one.rate, IMPORT_RATE, at_least=True))
     what = f"{databases.kind}: peak memory, {large.trajectories:,} against {small.trajectories:,}"
     report.limit(Limit(what, large.peak / small.peak, FLAT_MEMORY))
     return places
