@@ -11,6 +11,8 @@ from annotation.core.vocabulary import ConsensusKind, TrajectoryState
 from .base import Output, Query, StoredText, Value, words
 
 STATES = words(TrajectoryState)
+READ_OF_QUESTION = 400
+SHOWN_OF_QUESTION = 300
 
 
 class TrajectoryRow(Output):
@@ -29,7 +31,7 @@ class TrajectoryRow(Output):
 
     def get_question(self, row: Any) -> str:
         """The beginning of the question."""
-        return StoredText().to_representation(row.task.question[:400])[:300]
+        return StoredText().to_representation(row.beginning)[:SHOWN_OF_QUESTION]
 
 
 class TrajectoryFilter(Query):

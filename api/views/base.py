@@ -34,8 +34,15 @@ class View(GenericAPIView[Any]):
     """A view of the API. `noun` groups its operations in the schema."""
 
     noun = "api"
+    http_method_names = ["get", "head", "post", "patch", "delete"]
     serializer_class: Any = None
     request: Request
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Answers are one person's, and of this moment: nobody keeps them."""
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        answer.setdefault("Cache-Control", "no-store")
+        return answer
 
     @property
     def user(self) -> User:

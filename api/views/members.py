@@ -97,7 +97,7 @@ class Invitations(ProjectView):
         )
         url = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
         shown = {**shapes.Invitation(invitation).data, "url": url}
-        return Response(shown, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
+        return Response(shown, status=status.HTTP_201_CREATED)
 
 
 class OneInvitation(ProjectView):

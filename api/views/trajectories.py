@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -42,7 +43,10 @@ class Trajectories(ProjectView):
         project = self.project()
         require(self.user, "trajectory.list", project)
         rows = visible(self.user, Trajectory.objects.filter(project=project))
-        return self.page(self._filtered(rows).select_related("subset", "task"), shapes.TrajectoryRow)
+        # of a question, which can be as long as a book, only the beginning is read
+        beginning = Left("task__question", shapes.READ_OF_QUESTION)
+        rows = self._filtered(rows).select_related("subset", "task").defer("task__question")
+        return self.page(rows.annotate(beginning=beginning), shapes.TrajectoryRow)
 
     def _filtered(self, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
         asked = self.asked(shapes.TrajectoryFilter)
@@ -129,7 +133,6 @@ class Raw(View):
             headers={
                 "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',
                 "X-Content-Type-Options": "nosniff",
-                "Cache-Control": "no-store",
             },
         )
 

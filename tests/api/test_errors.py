@@ -36,7 +36,11 @@ def test_an_unknown_address_is_404_in_json_for_everybody(by: Callers, path: str)
 def test_a_method_that_is_not_offered_is_405_and_says_what_is(by: Callers) -> None:
     answer = by.ann.delete("/me/")
     refused(answer, 405, "method_not_allowed")
-    assert "GET" in answer["Allow"]
+    assert answer["Allow"] == "GET, HEAD, PATCH"
+    for method in ("options", "trace", "put"):
+        refused(getattr(by.ann.client, method)("/api/v1/projects/"), 405, "method_not_allowed")
+    answer = by.ann.client.head("/api/v1/me/")
+    assert answer.status_code == 200 and not answer.content and answer["Cache-Control"] == "no-store"
 
 
 def test_another_content_type_is_415(by: Callers) -> None:

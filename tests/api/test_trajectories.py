@@ -50,7 +50,8 @@ def test_admins_list_and_filter(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 3)
     import_records(cast.project, 2, subset="more")
     make_disputed(cast)
-    assert ok(by.admin.get(LIST))["count"] == 5
+    listed = ok(by.admin.get(LIST))
+    assert listed["count"] == 5 and listed["results"][0]["question"] == "Question 0?"
     assert ok(by.admin.get(LIST, {"subset": "more"}))["count"] == 2
     found = ok(by.admin.get(LIST, {"state": "disputed"}))["results"]
     assert [row["record_id"] for row in found] == ["tiny:0:0"] and found[0]["free_slots"] == 0
