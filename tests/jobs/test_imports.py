@@ -118,7 +118,7 @@ def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
     project_cast: Cast,
     tmp_path: Path,
 ) -> None:
-    source = upload(project_cast, 2_500)
+    source = upload(project_cast, 1_500)
     first = Worker(process_environment, tmp_path / "first.log")
     wait_for(lambda: Trajectory.objects.filter(source=source).count() > 200, "rows", seconds=PATIENCE)
     first.kill()
@@ -132,10 +132,10 @@ def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
     finally:
         second.stop()
 
-    assert (source.attempt, source.created_count) == (2, 2_500)
-    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 2_500
-    assert Task.objects.count() == 2_500
-    assert Step.objects.count() == source.step_count == 5_000
+    assert (source.attempt, source.created_count) == (2, 1_500)
+    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 1_500
+    assert Task.objects.count() == 1_500
+    assert Step.objects.count() == source.step_count == 3_000
 
 
 def test_a_job_delivered_twice_runs_once(project_cast: Cast) -> None:
