@@ -50,12 +50,16 @@ class Address:
     name: str
     fill: Fill = nothing
     tag: str = ""
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | Fill = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """How the matrix calls it."""
         return f"{self.name}@{self.tag}" if self.tag else self.name
+
+    def sent(self, world: World) -> dict[str, Any]:
+        """What is sent there."""
+        return dict(self.body(world) if callable(self.body) else self.body)
 
     def url(self, world: World) -> str:
         """The address itself."""
@@ -156,7 +160,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + "assignment-reopen", pk(whose), whose)
         yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
         yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
-    yield Address(a + "cases", lambda world: slug(world), body={"trajectory": 4})
+    yield Address(a + "cases", slug, body=lambda world: {"trajectory": world.at["waiting"].pk})
     for case in ("case", "decided"):
         yield Address(a + "case", pk(case), case)
     yield Address(a + "decisions", pk("case"), body={"message_index": 4, "value": 1, "version": 1})

@@ -59,10 +59,10 @@ class Browser:
             if method == "GET":
                 answer: Any = client.get(url)
             elif address.name.startswith("api:"):
-                body = json.dumps(dict(address.body)) if address.body else ""
+                body = json.dumps(address.sent(self.world)) if address.body else ""
                 answer = client.generic(method, url, body, content_type="application/json")
             else:
-                answer = client.post(url, dict(address.body))
+                answer = client.post(url, address.sent(self.world))
             whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
             transaction.set_rollback(True)
         answer.said = f"{answer.headers}\n{answer.cookies.output()}\n{whole.decode()}"
