@@ -94,6 +94,7 @@ labelling = [
     page(PROJECT + "work/claim/", work.claim, "claim"),
     page("assignments/<int:pk>/", workbench.workbench, "workbench"),
     page("assignments/<int:pk>/resume/", work.resume, "resume"),
+    page("assignments/<int:pk>/reopen/", work.reopen, "assignment-reopen"),
     page(PROJECT + "adjudication/", adjudication.queue, "adjudication-queue"),
     page(PROJECT + "adjudication/take/<int:pk>/", adjudication.take, "adjudication-take"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),

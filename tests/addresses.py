@@ -106,6 +106,8 @@ def _pages() -> Iterator[Address]:
     for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
         yield Address(f + "workbench", pk(whose), whose)
     yield Address(f + "resume", pk("cleo-returned"))
+    for whose in ("ann-shared", "ben-shared"):
+        yield Address(f + "assignment-reopen", pk(whose), whose)
     yield Address(f + "adjudication-take", pk("waiting", of_project=True))
     for case in ("case", "settled"):
         key = "case" if case == "case" else "decided"

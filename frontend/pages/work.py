@@ -14,7 +14,7 @@ from annotation.core.errors import Conflict
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment
 from annotation.reports import home
-from annotation.services import assign
+from annotation.services import assign, label
 from frontend.pages.common import open_project, page_of, paginate, person
 
 TABS = {
@@ -68,4 +68,15 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "claim")
     assign.resume_assignment(actor=user, assignment=assignment)
+    return redirect("frontend:workbench", assignment.pk)
+
+
+@require_POST
+def reopen(request: HttpRequest, pk: int) -> HttpResponse:
+    """Open my own submission again, as long as nobody else has submitted the trajectory."""
+    user = person(request)
+    found = policies.visible(user, Assignment.objects.filter(annotator=user).select_related("project"))
+    assignment = get_object_or_404(found, pk=pk)
+    page_of(request, assignment.project, "label")
+    label.reopen(actor=user, assignment=assignment)
     return redirect("frontend:workbench", assignment.pk)

@@ -39,8 +39,8 @@ def save_labels(
     Each change names its target ("step" with `message_index`, or "outcome"), the version it is based on, and
     the whole new content (see services/label/changes.py). Changes are taken one by one: a stale or refused
     one leaves the others standing. Returns {"op_id", "results", "labels", "outcome"}; each result is
-    {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch asks
-    what is stored, and leaves no trace.
+    {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch
+    asks what is stored, and leaves no trace.
 
     Raises Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
     StaleState when the assignment is not open.

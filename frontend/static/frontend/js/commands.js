@@ -3,19 +3,14 @@
  * What the keys and buttons do.
  */
 
-import { post, reasonOf } from "./api.js";
-import { announce, current, dispatch, go, page, reveal, saver, token, view, words } from "./desk.js";
-import { part, say } from "./dom.js";
+import { announce, current, dispatch, go, reveal, view, words } from "./desk.js";
 import { openFind, rawOfFocused } from "./reading.js";
-import { confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "./selectors.js";
+import { confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
+import { submit } from "./submit.js";
 import { openNote } from "./view.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
-
-let leaving = false;
-/** Whether the page is being left on purpose, with everything saved. */
-export const isLeaving = () => leaving;
 
 /** @param {Value} value */
 function label(value) {
@@ -83,48 +78,6 @@ function expand() {
 function openDialog(id) {
   const dialog = document.getElementById(id);
   if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
-}
-
-/** @param {number | "outcome"} lacking */
-function goToMissing(lacking) {
-  const box = part(document, "missing", HTMLElement);
-  if (lacking === "outcome") {
-    say(box, words("missing_outcome"));
-    view.outcome.radios[0]?.focus();
-    return;
-  }
-  const proposed = current().results[lacking]?.proposal;
-  say(box, words(proposed ? "missing_confirm" : "missing_step", { n: lacking + 1 }));
-  go(lacking);
-}
-
-export async function submit() {
-  if (!current().open || leaving) return;
-  const lacking = missing(current());
-  if (lacking !== null) {
-    goToMissing(lacking);
-    return;
-  }
-  await saver.save();
-  const box = part(document, "missing", HTMLElement);
-  if (saver.pending()) {
-    say(box, words("wait"));
-    return;
-  }
-  const answer = await post(page.urls.submit, {}, token);
-  if (answer.ok) {
-    leave();
-    return;
-  }
-  const first = answer.data?.error?.details?.missing?.[0];
-  const position = current().places.findIndex((place) => place.index === first);
-  if (position >= 0) goToMissing(position);
-  else say(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
-}
-
-export function leave() {
-  leaving = true;
-  window.location.assign(page.urls.done);
 }
 
 /** @type {Record<import("./keys.js").Action, () => unknown>} */

@@ -3,7 +3,8 @@
  * The desk everything stands on: the one state of the page, what changes it, and what is drawn and saved then.
  */
 
-import { newOpId } from "./api.js";
+import { measure } from "./activity.js";
+import { newOpId, post } from "./api.js";
 import { part, say } from "./dom.js";
 import { makeOutbox } from "./outbox.js";
 import { stored } from "./queue.js";
@@ -117,6 +118,22 @@ function tell(status, reason) {
   if (status !== "saving") say(banner, trouble);
   if (status === "closed") dispatch({ type: "close" });
 }
+
+const time = part(document, "time", HTMLElement);
+let activeMs = page.active_ms;
+const tellTime = () => say(time, words("time", { n: Math.round(activeMs / 60_000) }));
+tellTime();
+
+/** Report the time at work until now. It is measured while the trajectory is open. */
+export const reportTime = page.open
+  ? measure(async (ms, last) => {
+      const answer = await post(page.urls.activity, { active_ms: ms }, token, { last });
+      if (!answer.ok) return answer.reached;
+      activeMs += ms;
+      tellTime();
+      return true;
+    })
+  : async () => {};
 
 /** @param {string} text */
 export function announce(text) {

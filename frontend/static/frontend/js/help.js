@@ -38,11 +38,14 @@ function capsOf(id) {
 
 /** Tell assistive technology the keys of the page's own buttons. */
 export function nameShortcuts() {
-  for (const [selector, id] of /** @type {const} */ ([
-    ['[data-do="submit"]', "submit"],
-    ['[data-dialog="help"]', "help"],
-    ['[data-dialog="guidelines"]', "guidelines"],
-  ])) {
-    document.querySelector(selector)?.setAttribute("aria-keyshortcuts", shortcut(id));
+  for (const button of document.querySelectorAll("[data-action]")) {
+    if (button instanceof HTMLElement) name(button, button.dataset.action ?? "");
   }
+  for (const id of ["help", "guidelines"]) name(document.querySelector(`[data-dialog="${id}"]`), id);
+}
+
+/** @param {Element | null} button @param {string} id */
+function name(button, id) {
+  const binding = BINDINGS.find((one) => one.id === id);
+  if (binding) button?.setAttribute("aria-keyshortcuts", shortcut(binding.id));
 }

@@ -44,6 +44,28 @@ export function missing(state) {
 }
 
 /**
+ * Everything that is missing for a submission: positions of steps, and the outcome.
+ * @param {State} state
+ * @returns {(number | "outcome")[]}
+ */
+export function lacking(state) {
+  const steps = state.results.flatMap((step, position) => (step.value === null ? [position] : []));
+  return labelAt(state, "outcome").value === null ? [...steps, "outcome"] : steps;
+}
+
+/**
+ * How the outcome sits oddly with the steps, if it does: a success that ends with an error, a failure without one.
+ * @param {State} state
+ * @returns {"odd_success" | "odd_failure" | null}
+ */
+export function oddity(state) {
+  const { value } = labelAt(state, "outcome");
+  if (value === 1 && state.results.at(-1)?.value === -1) return "odd_success";
+  if (value === -1 && !state.results.some((step) => step.value === -1)) return "odd_failure";
+  return null;
+}
+
+/**
  * The earlier errors a −1 may be a consequence of: message indexes of the roots before it.
  * @param {State} state
  * @param {number} index

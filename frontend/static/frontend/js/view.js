@@ -42,6 +42,11 @@ export function makeView(page) {
     radio.setAttribute("aria-keyshortcuts", shortcut(ids[i] ?? "outcome_plus"));
   });
   const progress = part(document, "progress", HTMLElement);
+  /** @param {string} selector */
+  const buttonsOf = (selector) => [...document.querySelectorAll(selector)].filter((one) => one instanceof HTMLButtonElement);
+  const marks = buttonsOf("[data-mark]");
+  const [undo] = buttonsOf('[data-action="undo"]');
+  const [redo] = buttonsOf('[data-action="redo"]');
   /** @type {Map<number, number>} */
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
   /** @type {Map<Key, string>} */
@@ -55,6 +60,7 @@ export function makeView(page) {
   function draw(state) {
     state.results.forEach((result) => drawStep(state, result));
     drawOutcome(state);
+    drawDesk(state);
     const done = state.results.filter((result) => result.value !== null).length;
     say(progress, words("progress", { done, all: state.results.length }));
     const index = focused(state);
@@ -156,6 +162,19 @@ export function makeView(page) {
     if (drawn.get("outcome") === signature) return;
     drawn.set("outcome", signature);
     drawJudge(outcome, label, state.open, problem);
+  }
+
+  /** The buttons that belong to the whole trajectory. @param {State} state */
+  function drawDesk(state) {
+    for (const button of marks) {
+      const on = state.marks[button.dataset.mark === "broken" ? "broken" : "needs_discussion"];
+      if (button.getAttribute("aria-pressed") !== String(on)) button.setAttribute("aria-pressed", String(on));
+      if (button.disabled === state.open) button.disabled = !state.open;
+    }
+    for (const [button, times] of /** @type {const} */ ([[undo, state.past], [redo, state.future]])) {
+      const off = !state.open || !times.length;
+      if (button && button.disabled !== off) button.disabled = off;
+    }
   }
 
   /**

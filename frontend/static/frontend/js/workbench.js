@@ -3,13 +3,13 @@
  * The workbench: what happens on the page, handed to the commands and the state.
  */
 
-import { post, reasonOf } from "./api.js";
-import { ACTIONS, confirm, isLeaving, leave, note, submit, toggle } from "./commands.js";
-import { current, dispatch, go, page, rescue, reveal, saver, show, token, view, watchProposals, words } from "./desk.js";
+import { ACTIONS, confirm, note, toggle } from "./commands.js";
+import { current, dispatch, go, rescue, reveal, saver, show, view, watchProposals, words } from "./desk.js";
 import { part, say } from "./dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { actionOf } from "./keys.js";
 import { focused } from "./selectors.js";
+import { forgetMissing, giveBack, isLeaving } from "./submit.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
@@ -45,6 +45,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (action === "submit") keepOpenNote();
   if (event.repeat && action !== "next" && action !== "previous") return;
+  if (action !== "submit") forgetMissing();
   ACTIONS[action]();
 });
 
@@ -65,7 +66,9 @@ document.addEventListener("click", (event) => {
   if (position >= 0) dispatch({ type: "focus", position });
   const button = target?.closest("[data-do]");
   if (!(button instanceof HTMLElement)) return;
-  if (button.dataset.do === "submit") void submit();
+  const action = button.dataset.action;
+  if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
+  if (button.dataset.mark) toggleMark(button.dataset.mark === "broken" ? "broken" : "needs_discussion");
   if (key === null) return;
   if (button.dataset.do === "confirm") confirm(true);
   if (button.dataset.do === "mine") dispatch({ type: "mine", key });
@@ -74,6 +77,11 @@ document.addEventListener("click", (event) => {
   if (button.dataset.do === "flag") toggle(key, "flagged");
   if (button.dataset.do === "note") note(key, true);
 });
+
+/** @param {keyof import("./state.js").Marks} name */
+function toggleMark(name) {
+  dispatch({ type: "mark", change: { [name]: !current().marks[name] } });
+}
 
 document.addEventListener("change", (event) => {
   const key = keyOf(event.target);
@@ -135,10 +143,7 @@ form?.addEventListener("submit", async (event) => {
   const reason = document.getElementById("return-reason");
   const problem = part(document, "return-problem", HTMLElement);
   if (!(reason instanceof HTMLTextAreaElement)) return;
-  await saver.save();
-  const answer = await post(page.urls.return, { reason: reason.value }, token);
-  if (answer.ok) leave();
-  else say(problem, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+  say(problem, await giveBack(reason.value));
 });
 
 drawHelp(words);

@@ -1,0 +1,100 @@
+// @ts-check
+/**
+ * The end of a trajectory: handing it in and taking the next, or giving it back.
+ */
+
+import { newOpId, post, reasonOf } from "./api.js";
+import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./desk.js";
+import { part, say } from "./dom.js";
+import { lacking, missing, oddity } from "./selectors.js";
+
+let leaving = false;
+/** @type {string | null} what has been asked already */
+let asked = null;
+const claimKey = newOpId();
+
+/** Whether the page is being left on purpose, with everything saved. */
+export const isLeaving = () => leaving;
+
+const box = part(document, "missing", HTMLElement);
+const rest = part(document, "missing-rest", HTMLElement);
+
+/** @param {number | "outcome"} first  what is missing */
+function goToMissing(first) {
+  const others = lacking(current()).filter((one) => one !== first);
+  if (first === "outcome") {
+    say(box, words("missing_outcome"));
+    view.outcome.radios[0]?.focus();
+  } else {
+    const proposed = current().results[first]?.proposal;
+    say(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
+    go(first);
+  }
+  const names = others.map((one) => (one === "outcome" ? words("outcome") : String(one + 1)));
+  say(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
+}
+
+/** What is missing, or asked, changes with every label. */
+export function forgetMissing() {
+  if (box.hidden && rest.hidden) return;
+  say(box, "");
+  say(rest, "");
+}
+
+/** Whether the outcome sits oddly with the steps and this has not been asked yet. It is asked once. */
+function asks() {
+  const odd = oddity(current());
+  if (odd === null || odd === asked) return false;
+  asked = odd;
+  say(box, words(odd));
+  say(rest, words("submit_again"));
+  return true;
+}
+
+export async function submit() {
+  if (!current().open || leaving) return;
+  forgetMissing();
+  const first = missing(current());
+  if (first !== null) {
+    goToMissing(first);
+    return;
+  }
+  if (asks()) return;
+  await saver.save();
+  if (saver.pending()) {
+    say(box, words("wait"));
+    return;
+  }
+  await reportTime();
+  const answer = await post(page.urls.submit, {}, token);
+  if (answer.ok) {
+    leaving = true;
+    tellClosed();
+    await takeNext();
+    return;
+  }
+  const lacks = answer.data?.error?.details?.missing?.[0];
+  const position = current().places.findIndex((place) => place.index === lacks);
+  if (position >= 0) goToMissing(position);
+  else say(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+}
+
+/** The next trajectory; the list of one's work when there is none, or it cannot be had. */
+async function takeNext() {
+  const answer = await post(page.urls.claim, { claim_key: claimKey }, token);
+  const next = answer.ok ? answer.data?.id : null;
+  window.location.assign(Number.isInteger(next) ? page.urls.workbench.replace("/0/", `/${next}/`) : page.urls.done);
+}
+
+/** @param {string} reason @returns {Promise<string>} why it could not be done; empty when it is */
+export async function giveBack(reason) {
+  await saver.save();
+  if (saver.pending()) return words("wait_return");
+  await reportTime();
+  const answer = await post(page.urls.return, { reason }, token);
+  if (!answer.ok) return answer.reached ? reasonOf(answer, String(answer.status)) : words("offline");
+  leaving = true;
+  tellClosed();
+  window.location.assign(page.urls.done);
+  return "";
+}
