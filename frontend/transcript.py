@@ -25,6 +25,8 @@ FOLD_FROM_LINES: Final = 16
 """A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
 FOLD_FROM_CHARACTERS: Final = 1800
 LAY_OUT_UP_TO: Final = 200_000
+ANSWERS: Final = ("answer", "target", "targets", "final_answer")
+"""What a reference answer is read for stands first in it."""
 
 
 def laid_out(value: Any) -> str:
@@ -234,7 +236,7 @@ def _block(text: str, kind: str) -> Text | Structure:
         return result_block(text)
     if kind == "step" and (node := structure.read(text)) is not None:
         return Structure(node, len(text))
-    return Text(shown(text), foldable=kind != "step")
+    return Text(shown(text.rstrip()), foldable=kind != "step")
 
 
 def result_block(text: str) -> Text | Structure:
@@ -288,7 +290,22 @@ def in_words(problem: toolschema.Problem) -> str:
     }
     sentence = sentences[problem.kind] or _("The arguments must be {wanted}, not {found}")
     where = problem.where or _("the whole")
-    return shown(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
+    if problem.kind != "type":
+        return shown(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
+    wanted = _(" or ").join(_type_in_words(name) for name in problem.wanted.split(" or "))
+    return shown(sentence.format(where=where, wanted=wanted, found=_type_in_words(problem.found)))
+
+
+def _type_in_words(name: str) -> str:
+    words = {
+        "object": _("an object"),
+        "array": _("a list"),
+        "string": _("a text"),
+        "number": _("a number"),
+        "integer": _("a whole number"),
+        "boolean": _("true or false"),
+    }
+    return words.get(name, name)
 
 
 def value_block(value: Any) -> Text | Structure:
@@ -333,6 +350,7 @@ def tools(transcript: Transcript) -> list[Tool]:
 def facts(value: Any) -> list[tuple[str, Text | Structure]]:
     """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
     if isinstance(value, dict):
-        named = ((str(name), one) for name, one in value.items() if one not in (None, "", [], {}))
+        named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
+        named.sort(key=lambda pair: pair[0] not in ANSWERS)
         return [(shown(name), value_block(one)) for name, one in named]
     return [] if value in (None, "", []) else [("", value_block(value))]

@@ -160,7 +160,8 @@ class _Builder:
         items = tuple(self.node(one, depth + 1) for one in value)
         if len(items) == 1 and isinstance(items[0], Passages):
             return items[0]  # a search for one question: a list of one list
-        return Items(items, sum(_width(one) for one in items) <= 2 * LONG)
+        widths = [_width(one) for one in items]
+        return Items(items, sum(widths) <= 2 * LONG and max(widths) <= LONG // 2)
 
 
 def _width(node: Node) -> int:

@@ -1,6 +1,7 @@
 """Messages laid out for reading: exact, visible, tied together, folded."""
 
 import json
+import re
 
 import pytest
 
@@ -8,13 +9,22 @@ from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
 from frontend import transcript
+from frontend.templatetags.structure import structure
 from frontend.transcript import Text, lay_out, shown
 
 
-def laid(messages: list[dict], steps: tuple[int, ...] = ()) -> list[transcript.Shown]:
+def laid(
+    messages: list[dict], steps: tuple[int, ...] = (), tools: list | None = None
+) -> list[transcript.Shown]:
     found = normalise(messages)
-    read = Transcript(found, pair_results(found), [], "", None, None, None, None)
+    read = Transcript(found, pair_results(found), tools or [], "", None, None, None, None)
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
+
+
+def html(block: transcript.Block) -> str:
+    """What is read in a structure: its texts, one after the other."""
+    assert isinstance(block, transcript.Structure)
+    return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", structure(block.node)) if part)
 
 
 def call(name: str, arguments: object, call_id: str | None = None) -> dict:
@@ -91,7 +101,7 @@ def test_arguments_are_named_when_they_are_an_object() -> None:
     )
     arguments = dict(step.calls[0].arguments)
     assert arguments["q"] == Text("a\nb", foldable=True)
-    assert (arguments["n"].text, arguments["deep"].text) == ("3", '{"x": [1]}')
+    assert (html(arguments["n"]), html(arguments["deep"])) == ("3", "x 1")
 
 
 def test_arguments_that_do_not_parse_stand_exactly_as_they_came() -> None:
@@ -102,11 +112,11 @@ def test_arguments_that_do_not_parse_stand_exactly_as_they_came() -> None:
     assert (one.body.text, one.arguments) == (raw, [])
 
 
-def test_arguments_that_parse_to_a_list_are_laid_out_with_the_exact_form_beside() -> None:
+def test_arguments_that_parse_to_a_list_are_a_list() -> None:
     (step,) = laid([{"role": "assistant", "tool_calls": [call("f", '["a",1.50]')]}], steps=(0,))
     body = step.calls[0].body
     assert body is not None and not step.calls[0].broken
-    assert (body.text, body.raw) == ('[\n  "a",\n  1.5\n]', '["a",1.50]')
+    assert html(body) == "a 1.5"
 
 
 def test_a_call_written_as_text_is_a_call() -> None:
@@ -115,7 +125,7 @@ def test_a_call_written_as_text_is_a_call() -> None:
         steps=(0,),
     )
     assert step.calls[0].name == "ls" and step.calls[0].in_text
-    assert step.calls[0].arguments[0][1].text == "true"
+    assert html(step.calls[0].arguments[0][1]) == "true"
 
 
 def test_only_long_outputs_fold_and_a_step_never_does() -> None:
@@ -132,39 +142,100 @@ def test_only_long_outputs_fold_and_a_step_never_does() -> None:
     assert result.blocks[0].lines == 40
 
 
-def test_json_results_are_laid_out_and_broken_ones_left_alone() -> None:
-    assert transcript.result_text('{"a": "x\\ny"}').raw == '{"a": "x\\ny"}'
+def test_json_results_are_structure_and_broken_ones_left_alone() -> None:
+    block = transcript.result_block('{"a": "x\\ny", "n": 1.50, "n": 2}')
+    assert html(block) == "a x\ny n 1.50 n 2"
     for odd in ("{broken", "{}", "42", '{"a": 1}\n{"a": 2}', "[" * 100_000):
-        assert (transcript.result_text(odd).text, transcript.result_text(odd).raw) == (odd, "")
+        assert transcript.result_block(odd).text == odd
+
+
+def test_more_structure_than_can_be_read_is_laid_out_as_text() -> None:
+    block = transcript.result_block(json.dumps(list(range(1000))))
+    assert isinstance(block, Text) and block.lines == 1002 and block.folds
+
+
+def test_retrieved_documents_are_titles_and_passages() -> None:
+    found = {
+        "result": [
+            [{"document": {"id": "7", "contents": '"A town"\nIt lies <b>north</b>.'}, "score": 0.912345678}]
+        ]
+    }
+    markup = structure(transcript.result_block(json.dumps(found)).node)
+    assert '<ol class="passages">' in markup and "&lt;b&gt;north" in markup and "<b>north" not in markup
+    assert ">A town</b>" in markup and "id 7 · score 0.9123…" in markup
+
+
+def test_arguments_that_break_the_schema_say_how() -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    calls = [
+        call("f", '{"q": "a"}'),
+        call("f", "{}"),
+        call("f", '{"q": 1}'),
+        call("f", "[]"),
+        call("g", "{}"),
+    ]
+    (step,) = laid([{"role": "assistant", "tool_calls": calls}], steps=(0,), tools=tools)
+    assert [one.problems for one in step.calls] == [
+        [],
+        ["q is required and missing"],
+        ["q must be a text, not a whole number"],
+        ["The arguments must be an object, not a list"],
+        ["There is no tool of this name"],
+    ]
+
+
+def test_the_same_call_again_says_where_it_was_made_first() -> None:
+    def asks(arguments: str) -> dict:
+        return {"role": "assistant", "tool_calls": [call("f", arguments)]}
+
+    first, again, other = laid(
+        [asks('{"a": 1, "b": 2}'), asks('{"b":2,"a":1}'), asks('{"a": 1}')], steps=(0, 1, 2)
+    )
+    assert (first.calls[0].twin, other.calls[0].twin) == (None, None)
+    assert again.calls[0].twin == transcript.Twin(0, 1)
+
+
+def test_a_result_that_tells_of_an_error_is_marked() -> None:
+    step, fine = laid(
+        [
+            {"role": "assistant", "tool_calls": [call("f", "{}", "1")]},
+            {"role": "tool", "tool_call_id": "1", "content": '{"error": "no such file"}'},
+            {"role": "tool", "content": '{"error": null, "errors": 0}'},
+        ],
+        steps=(0,),
+    )
+    assert step.tool_error and not fine.failed
+
+
+def test_what_a_system_prompt_says_before_anybody_speaks_leads() -> None:
+    messages = laid(
+        [{"role": role, "content": "x"} for role in ("system", "system", "user", "system", "assistant")],
+        steps=(4,),
+    )
+    assert [one.leading for one in messages] == [True, True, False, False, False]
 
 
 def test_tools_of_any_shape() -> None:
-    listed = transcript.tools(
-        [
-            {
-                "type": "function",
-                "function": {"name": "a", "description": "does", "parameters": {"type": "object"}},
-            },
-            {"name": "b", "input_schema": {"x": 1}},
-            "just a name",
-            {"name": 7},
-        ]
-    )
-    assert [(tool.name, tool.description) for tool in listed] == [
+    listed = [
+        {"function": {"name": "a", "description": "does", "parameters": {"properties": {"q": {}}}}},
+        {"name": "b", "input_schema": {"x": 1}},
+        "just a name",
+        {"name": 7},
+    ]
+    found = transcript.tools(Transcript((), {}, listed, "", None, None, None, None))
+    assert [(tool.name, tool.description) for tool in found] == [
         ("a", "does"),
         ("b", ""),
-        ("", ""),
+        ("just a name", ""),
         ("", ""),
     ]
-    assert listed[1].schema == '{\n  "x": 1\n}'
+    assert [one.name for one in found[0].parameters] == ["q"]
+    assert found[1].raw == '{\n  "x": 1\n}'
 
 
 def test_facts_of_any_shape() -> None:
     assert transcript.facts(None) == transcript.facts({}) == transcript.facts("") == []
-    assert [text.text for _, text in transcript.facts(["a", "b"])] == ["a\nb"]
-    named = transcript.facts({"target": ["x"], "empty": None, "n": 0, "deep": {"k": "v"}})
-    assert [(name, text.text) for name, text in named] == [
-        ("target", "x"),
-        ("n", "0"),
-        ("deep", '{"k": "v"}'),
-    ]
+    assert [html(one) for _, one in transcript.facts(["a", "b"])] == ["a b"]
+    named = transcript.facts({"n": 0, "empty": None, "deep": {"k": "v"}, "target": ["x"]})
+    assert [(name, html(one)) for name, one in named] == [("target", "x"), ("n", "0"), ("deep", "k v")]
