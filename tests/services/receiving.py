@@ -1,0 +1,46 @@
+"""Files as the service receives them, and what is left of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as django_settings
+
+from annotation.core.errors import ImportRefused
+from annotation.models import (
+    ImportFile,
+    Step,
+    Task,
+    Trajectory,
+    TrajectoryContent,
+)
+from annotation.services import ingest
+from tests.people import Cast
+
+GOLDEN = Path(__file__).resolve().parents[2] / "fixtures" / "golden"
+
+
+def nothing_is_left() -> bool:
+    """No row of a refused file, and no bytes of it."""
+    tables = (Task, Trajectory, Step, TrajectoryContent)
+    return not any(table._default_manager.exists() for table in tables) and stored() == []
+
+
+def stored() -> list[str]:
+    return sorted(path.name for path in Path(django_settings.UPLOAD_DIR).glob("*.import"))
+
+
+def received(cast: Cast, data: bytes, **more: Any) -> ImportFile:
+    return ingest.receive_file(
+        actor=cast.admin,
+        project=cast.project,
+        subset="tiny",
+        filename="tiny.jsonl",
+        chunks=[data],
+        **{"enqueue": False, **more},
+    )
+
+
+def report_of(refusal: ImportRefused) -> list[tuple[int, str, str]]:
+    return [(one["line"], one["field"], one["reason"]) for one in refusal.report["errors"]]

@@ -1,0 +1,144 @@
+"""Claiming one after the other, and taking up again what was given back."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.core.errors import Conflict, Denied, Invalid, Locked, StaleState
+from annotation.core.vocabulary import AssignmentState, ExposureKind
+from annotation.models import Assignment, Trajectory
+from annotation.services import assign, exposures, label, projects
+from tests import people
+from tests.people import Cast
+
+
+@pytest.fixture
+def assignment(cast: Cast) -> Assignment:
+    """Ann's, of the first of three trajectories with the steps 2 and 4."""
+    people.import_records(cast.project, 3)
+    return people.claim(cast.ann, cast.project)
+
+
+# ── Claiming, one after the other ───────────────────────────────────────────
+def test_trajectories_are_given_in_the_order_of_the_queue(cast: Cast) -> None:
+    rows = people.import_records(cast.project, 4)
+
+    assert [people.claim(cast.ann, cast.project).trajectory_id for _ in rows] == [row.pk for row in rows]
+    with pytest.raises(Conflict) as refusal:
+        people.claim(cast.ann, cast.project)
+    assert refusal.value.code == "nothing_left"
+
+
+def test_an_import_after_the_end_of_the_queue_is_found(cast: Cast) -> None:
+    people.import_records(cast.project, 2)
+    people.claim(cast.ann, cast.project)
+    people.claim(cast.ann, cast.project)
+    people.import_records(cast.project, 3, subset="more")
+
+    assert people.claim(cast.ann, cast.project).trajectory.subset.name == "more"
+
+
+@pytest.mark.parametrize("key", ["x" * 65, "a b", "\x00", "\ud800"])
+def test_a_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        assign.claim_next(actor=cast.ann, project=cast.project, claim_key=key)
+
+    assert set(refusal.value.fields) == {"claim_key"}
+
+
+@pytest.mark.parametrize("who", ["admin", "judith", "oscar", "root"])
+def test_only_annotators_claim(cast: Cast, who: str) -> None:
+    people.import_records(cast.project, 1)
+
+    with pytest.raises(Denied):
+        people.claim(cast.everybody[who], cast.project)
+
+
+@pytest.mark.parametrize("given_back", [True, False])
+def test_n_is_locked_after_the_first_claim_even_when_it_was_given_back(
+    cast: Cast, assignment: Assignment, given_back: bool
+) -> None:
+    if given_back:
+        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="No.")
+
+    with pytest.raises(Locked) as refusal:
+        projects.update_project(
+            actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 3}
+        )
+
+    assert refusal.value.code == "annotators_locked"
+    assert set(Trajectory.objects.values_list("free_slots", flat=True)) <= {1, 2}
+    cast.project.refresh_from_db()
+    assert cast.project.annotators_per_trajectory == 2
+
+
+def test_the_free_slots_of_every_trajectory_follow_n_before_that(cast: Cast) -> None:
+    people.import_records(cast.project, 3)
+
+    projects.update_project(actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 5})
+
+    assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {5}
+
+
+def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(
+    cast: Cast, assignment: Assignment
+) -> None:
+    changed = projects.update_project(
+        actor=cast.admin,
+        project=cast.project,
+        values={"name": "Other", "annotators_per_trajectory": 2},
+    )
+
+    assert changed.name == "Other"
+
+
+# ── Taking up again ─────────────────────────────────────────────────────────
+def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, assignment: Assignment) -> None:
+    people.label_all(assignment, note="First thoughts.")
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    people.claim(cast.ben, cast.project)
+
+    resumed = assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert (resumed.state, resumed.slot) == (AssignmentState.OPEN, 1)
+    assert resumed.trajectory.free_slots == 0
+    assert label.submit(actor=cast.ann, assignment=resumed).state == AssignmentState.SUBMITTED
+
+
+def test_a_returned_trajectory_whose_slots_are_taken_cannot_be_taken_up(
+    cast: Cast, assignment: Assignment
+) -> None:
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    people.claim(cast.ben, cast.project)
+    people.claim(cast.cleo, cast.project)
+
+    with pytest.raises(StaleState) as refusal:
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "no_free_slot"
+
+
+def test_an_open_assignment_cannot_be_taken_up(cast: Cast, assignment: Assignment) -> None:
+    with pytest.raises(StaleState):
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+    assignment.trajectory.refresh_from_db()
+    assert assignment.trajectory.free_slots == 1
+
+
+def test_who_has_seen_others_labels_meanwhile_cannot_take_it_up_again(
+    cast: Cast, assignment: Assignment
+) -> None:
+    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    exposures.expose(user=cast.ann, trajectory=assignment.trajectory, kind=ExposureKind.LABEL)
+
+    with pytest.raises(Denied) as refusal:
+        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+
+    assert refusal.value.code == "exposed"
+
+
+def test_who_has_seen_others_labels_is_not_given_that_trajectory(cast: Cast) -> None:
+    first, second = people.import_records(cast.project, 2)
+    exposures.expose(user=cast.ann, trajectory=first, kind=ExposureKind.LABEL)
+
+    assert people.claim(cast.ann, cast.project).trajectory_id == second.pk

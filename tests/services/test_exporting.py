@@ -1,0 +1,166 @@
+"""Exporting a release, and checking what was exported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.publishing import PUBLISHED_KEYS
+from annotation.models import (
+    Release,
+    Trajectory,
+)
+from annotation.policies import OPERATOR
+from annotation.services import release
+from tests import people
+from tests.people import Cast
+from tests.services.publishing import export, flipped, freeze, lines, tampered
+
+
+# ── Exporting ───────────────────────────────────────────────────────────────
+def test_an_export_has_exactly_the_published_keys_in_their_order(resolved: Cast, tmp_path: Path) -> None:
+    manifest = export(freeze(resolved.project), tmp_path)
+
+    for line, original in zip(
+        lines(tmp_path), [people.make_record(query, steps=3) for query in range(3)], strict=True
+    ):
+        assert tuple(line) == PUBLISHED_KEYS
+        labels, outcome = line.pop("step_labels"), line.pop("final_label")
+        assert line == original
+        assert list(labels) == ["2", "4", "6"]
+        assert set(labels.values()) | {outcome} <= {-1, 0, 1}
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["manifest.json", "tiny.jsonl"]
+    assert json.loads((tmp_path / "manifest.json").read_bytes()) == manifest
+    assert release.verify_export(path=tmp_path).ok
+
+
+def test_an_export_can_be_imported_and_comes_back_unchanged(resolved: Cast, tmp_path: Path) -> None:
+    export(freeze(resolved.project), tmp_path)
+    other = people.make_project("other")
+
+    rows = people.import_records(other, lines(tmp_path))
+
+    assert [row.record_id for row in rows] == ["tiny:0:0", "tiny:1:0", "tiny:2:0"]
+    digests = dict(
+        Trajectory.objects.filter(project=resolved.project).values_list("record_id", "content_digest")
+    )
+    assert all(digests[row.record_id] == row.content_digest for row in rows)
+
+
+HOSTILE = {
+    "nul": "a\x00b",
+    "surrogate": "\ud83d alone",
+    "pair": "😀",
+    "markup": "<script>alert('x')</script> & </textarea>",
+    "lines": "a\u2028b\r\nc\u0085d",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_every_text_is_exported_exactly(cast: Cast, tmp_path: Path, text: str) -> None:
+    record = people.make_record(steps=2)
+    record["question"] = record["messages"][3]["content"] = text
+    record["messages"][2]["tool_calls"][0]["function"]["arguments"] = "{not json " + text
+    record["ground_truth"] = {"target": [text], "number": 1e999, "nan": float("inf")}
+    people.import_records(cast.project, [record])
+    people.make_unanimous(cast)
+
+    made = freeze(cast.project)
+    export(made, tmp_path)
+
+    (line,) = lines(tmp_path)
+    for key in ("question", "messages", "ground_truth"):
+        assert line[key] == record[key]
+    assert release.verify(actor=OPERATOR, release=made).ok
+    assert (tmp_path / "tiny.jsonl").read_bytes().count(b"\n") == 1
+
+
+def test_chats_without_indexes_get_indexes_that_meet_no_given_ones(cast: Cast, tmp_path: Path) -> None:
+    def chat(question: str, answer: str) -> dict[str, Any]:
+        return {
+            "id": f"{question}-{answer}",
+            "messages": [{"role": "user", "content": question}, {"role": "assistant", "content": answer}],
+        }
+
+    people.import_records(cast.project, [people.make_record(7, data_source="mixed", steps=1)], subset="mixed")
+    people.import_records(
+        cast.project,
+        [chat("Q", "one"), chat("R", "two"), chat("Q", "three")],
+        subset="mixed",
+        format="openai_chat",
+    )
+    people.make_unanimous(cast, 4)
+    made = freeze(cast.project)
+    export(made, tmp_path)
+
+    written = lines(tmp_path, "mixed")
+    places = [(line["data_source"], line["query_index"], line["sample_index"]) for line in written]
+    assert places == [("mixed", 7, 0), ("mixed", 8, 0), ("mixed", 9, 0), ("mixed", 8, 1)]
+    assert all(tuple(line) == PUBLISHED_KEYS for line in written)
+    assert len({line["total_index"] for line in written}) == 4
+    again = people.import_records(people.make_project("again"), written)
+    assert len(again) == 4
+
+
+def test_an_export_over_an_older_one_replaces_it(resolved: Cast, tmp_path: Path) -> None:
+    export(freeze(resolved.project, "1.0"), tmp_path)
+
+    export(freeze(resolved.project, "2.0"), tmp_path)
+
+    assert release.verify_export(path=tmp_path).ok
+    assert json.loads((tmp_path / "manifest.json").read_bytes())["version"] == "2.0"
+
+
+def test_a_damaged_release_is_not_exported(resolved: Cast, tmp_path: Path) -> None:
+    made = freeze(resolved.project)
+    row = made.records.all()[1]
+    tampered(row, body=flipped(row.body, 5))
+
+    with pytest.raises(Conflict) as refusal:
+        export(Release.objects.get(pk=made.pk), tmp_path / "out")
+
+    assert refusal.value.code == "damaged"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["tiny.jsonl", "manifest.json"])
+def test_one_byte_changed_in_an_exported_file_is_found(resolved: Cast, tmp_path: Path, name: str) -> None:
+    export(freeze(resolved.project), tmp_path)
+    path = tmp_path / name
+    good = path.read_bytes()
+    for place in sorted({0, 1, len(good) // 3, len(good) // 2, len(good) - 2, len(good) - 1}):
+        for changed in (good[place] ^ 0xFF, good[place] ^ 1, 0x20 if good[place] != 0x20 else 0x0A):
+            path.write_bytes(good[:place] + bytes([changed]) + good[place + 1 :])
+            assert not release.verify_export(path=tmp_path).ok, (place, changed)
+    path.write_bytes(good)
+    assert release.verify_export(path=tmp_path).ok
+
+
+def test_files_that_are_missing_or_too_many_are_found(resolved: Cast, tmp_path: Path) -> None:
+    export(freeze(resolved.project), tmp_path)
+    (tmp_path / "stray.jsonl").write_bytes(b"{}\n")
+    assert release.verify_export(path=tmp_path).problems == (
+        "stray.jsonl: this file is not part of the release.",
+    )
+    (tmp_path / "stray.jsonl").unlink()
+
+    (tmp_path / "tiny.jsonl").unlink()
+    assert release.verify_export(path=tmp_path).problems == ("tiny.jsonl: the file is missing.",)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(Invalid) as refusal:
+        release.verify_export(path=tmp_path)
+    assert refusal.value.code == "no_manifest"
+
+
+def test_only_those_who_see_releases_export_them(resolved: Cast, tmp_path: Path) -> None:
+    made = freeze(resolved.project)
+
+    for who in ("ann", "oscar"):
+        with pytest.raises(Denied):
+            release.export_lines(actor=resolved.everybody[who], release=made)
+    assert len(list(release.export_lines(actor=resolved.judith, release=made, subset="tiny"))) == 3
+    assert list(release.export_lines(actor=resolved.judith, release=made, subset="other")) == []

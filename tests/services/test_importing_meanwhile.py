@@ -1,0 +1,321 @@
+"""What happens while an import runs, and when its worker dies, stalls or fails."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import OperationalError
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, StaleState, TristepError
+from annotation.core.vocabulary import ImportState
+from annotation.models import (
+    ImportFile,
+    Task,
+    Trajectory,
+)
+from annotation.policies import visible
+from annotation.services import ingest, projects
+from annotation.services.ingest import run as running
+from annotation.services.ingest.sweep import FORGOTTEN
+from tests import people
+from tests.people import Cast, import_file, import_records, jsonl, make_record, make_records
+from tests.services.receiving import nothing_is_left, received, stored
+
+pytestmark = pytest.mark.usefixtures("own_uploads")
+
+
+# ── Meanwhile ───────────────────────────────────────────────────────────────
+def test_a_running_import_is_seen_by_nobody(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(12)))
+    seen: list[int] = []
+
+    def look(done: int, total: int) -> None:
+        seen.append(Trajectory.objects.filter(source=source).count())
+        assert not visible(cast.admin, Trajectory.objects.all()).exists()
+        assert not visible(cast.root, Trajectory.objects.all()).exists()
+        with pytest.raises(Conflict) as nothing:
+            people.claim(cast.ann, cast.project)
+        assert nothing.value.code == "nothing_left"
+
+    ingest.run_import(source_id=source.pk, progress=look)
+
+    assert max(seen) > 0
+    assert visible(cast.admin, Trajectory.objects.all()).count() == 12
+    assert people.claim(cast.ann, cast.project).trajectory.record_id == "tiny:0:0"
+
+
+def test_a_change_of_n_while_an_import_runs_reaches_its_rows(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(8)))
+    pending = [3]
+
+    def change(done: int, total: int) -> None:
+        if pending:
+            projects.update_project(
+                actor=cast.admin,
+                project=cast.project,
+                values={"annotators_per_trajectory": pending.pop()},
+            )
+
+    ingest.run_import(source_id=source.pk, progress=change)
+
+    assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {3}
+
+
+def test_an_import_that_another_overtakes_says_so_and_leaves_nothing(cast: Cast, small_batches: None) -> None:
+    data = jsonl(make_records(8))
+    source = received(cast, data)
+    once = [lambda: import_file(cast.project, data)]
+
+    def overtake(done: int, total: int) -> None:
+        if once and Trajectory.objects.filter(source=source).count() >= 3:
+            once.pop()()
+
+    with pytest.raises(Conflict) as refusal:
+        ingest.run_import(source_id=source.pk, progress=overtake)
+
+    assert refusal.value.code == "overtaken"
+    source.refresh_from_db()
+    assert (source.state, source.error) == (ImportState.FAILED, refusal.value.message)
+    assert Trajectory.objects.count() == Trajectory.objects.filter(live=True).count() == 8
+    assert Task.objects.count() == 8
+
+
+def test_a_replacement_whose_record_is_claimed_meanwhile_is_refused(cast: Cast, small_batches: None) -> None:
+    import_records(cast.project, 4)
+    source = received(cast, jsonl([make_record(query, question="New?") for query in range(4)]), replace=True)
+
+    def claim_late(done: int, total: int) -> None:
+        if Trajectory.objects.filter(live=False).count() >= 3 and not cast.ann.assignments.exists():
+            people.claim(cast.ann, cast.project)
+
+    with pytest.raises(TristepError):
+        ingest.run_import(source_id=source.pk, progress=claim_late)
+
+    assert Trajectory.objects.filter(live=True, source=source).count() == 0
+    assert Trajectory.objects.filter(live=True).count() == 4
+    assert Trajectory.objects.count() == 4
+
+
+def test_an_import_abandoned_while_it_runs_stops_and_is_swept_away(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(12)))
+
+    def give_up(done: int, total: int) -> None:
+        if Trajectory.objects.count() >= 3:
+            ingest.abandon(actor=cast.admin, source=ImportFile.objects.get(pk=source.pk))
+
+    with pytest.raises(StaleState):
+        ingest.run_import(source_id=source.pk, progress=give_up)
+
+    source.refresh_from_db()
+    assert source.state == ImportState.ABANDONED
+    assert not Trajectory.objects.exists()
+    assert not Task.objects.exists()
+
+
+def test_an_import_that_has_ended_cannot_be_abandoned(cast: Cast) -> None:
+    source = import_file(cast.project, jsonl(make_records(1)))
+
+    with pytest.raises(StaleState) as refusal:
+        ingest.abandon(actor=cast.admin, source=source)
+
+    assert refusal.value.code == "import_ended"
+
+
+# ── Workers that die, stall or fail ─────────────────────────────────────────
+class Killed(BaseException):
+    """What a test throws to leave an import as a killed process leaves it."""
+
+
+def die_half_way(source: ImportFile, at: int = 3, *, rows: int = 3) -> None:
+    def die(done: int, total: int) -> None:
+        if Trajectory.objects.filter(source=source).count() >= rows:
+            raise Killed
+
+    with pytest.raises(Killed):
+        ingest.run_import(source_id=source.pk, progress=die, resumable=True)
+
+
+def later(seconds: float = 120) -> Any:
+    return timezone.now() + timedelta(seconds=seconds)
+
+
+def test_what_a_dead_worker_left_is_done_again_exactly_once(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(10)))
+    die_half_way(source)
+    assert Trajectory.objects.count() > 0
+    assert ingest.reap() == 0  # its lease has not run out
+
+    assert ingest.reap(now=later()) >= 1
+    source.refresh_from_db()
+    assert source.state == ImportState.QUEUED
+    done = ingest.run_import(source_id=source.pk)
+
+    assert (done.state, done.attempt, done.created_count) == (ImportState.PUBLISHED, 2, 10)
+    assert Trajectory.objects.count() == 10
+    assert Task.objects.count() == 10
+    assert stored() == []
+    assert ingest.run_import(source_id=source.pk).attempt == 2
+    assert Trajectory.objects.count() == 10
+
+
+def test_a_worker_that_stalled_and_wakes_up_spoils_nothing(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(10)))
+    taken_over: list[ImportFile] = []
+
+    def stall(done: int, total: int) -> None:
+        if Trajectory.objects.filter(source=source).count() >= 3 and not taken_over:
+            ingest.reap(now=later())
+            taken_over.append(ingest.run_import(source_id=source.pk))
+
+    with pytest.raises(StaleState) as stopped:
+        ingest.run_import(source_id=source.pk, progress=stall, resumable=True)
+
+    assert stopped.value.code == "import_stopped"
+    source.refresh_from_db()
+    assert (source.state, source.attempt, source.created_count) == (ImportState.PUBLISHED, 2, 10)
+    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 10
+
+
+def test_a_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
+    cast: Cast, small_batches: None
+) -> None:
+    source = received(cast, jsonl(make_records(10)))
+    wakes: list[TristepError] = []
+
+    def second(done: int, total: int) -> None:
+        if Trajectory.objects.filter(source=source).count() == 6 and not wakes:
+            # the first attempt, of which this worker's row still says 1, goes on
+            stale = ImportFile.objects.select_related("project", "subset").get(pk=source.pk)
+            stale.attempt = 1
+            try:
+                running._read(stale, None)
+            except StaleState as error:
+                running._stop(stale, error)
+                wakes.append(error)
+            assert Trajectory.objects.filter(source=source).count() == 6
+
+    die_half_way(source)
+    ingest.reap(now=later())
+    ingest.run_import(source_id=source.pk, progress=second)
+
+    assert wakes
+    assert Trajectory.objects.filter(live=True).count() == 10
+
+
+def test_an_import_that_kills_its_worker_three_times_is_given_up(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(6)))
+    for _ in range(3):
+        die_half_way(source)
+        ingest.reap(now=later())
+
+    source.refresh_from_db()
+    assert source.state == ImportState.FAILED
+    assert source.error == "The import died 3 times; see the server's log."
+    assert nothing_is_left()
+
+
+def test_a_database_that_fails_under_a_worker_leaves_the_import_to_the_reaper(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = received(cast, jsonl(make_records(3)))
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "_publish", raises(OperationalError("disk full")))
+        with pytest.raises(OperationalError):
+            ingest.run_import(source_id=source.pk, resumable=True)
+    source.refresh_from_db()
+    assert source.state == ImportState.RUNNING
+
+    ingest.reap(now=later())
+
+    assert ingest.run_import(source_id=source.pk).state == ImportState.PUBLISHED
+
+
+@pytest.mark.parametrize("error", [OperationalError("disk full"), KeyboardInterrupt(), ZeroDivisionError()])
+def test_whatever_stops_an_import_in_its_own_process_ends_it(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    source = received(cast, jsonl(make_records(3)))
+    monkeypatch.setattr(running, "_publish", raises(error))
+
+    with pytest.raises(type(error)):
+        ingest.run_import(source_id=source.pk)
+
+    source.refresh_from_db()
+    assert source.state == ImportState.FAILED
+    assert nothing_is_left()
+
+
+def test_a_fault_of_ours_is_not_tried_again(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = received(cast, jsonl(make_records(3)))
+    monkeypatch.setattr(running, "_publish", raises(ZeroDivisionError()))
+
+    with pytest.raises(ZeroDivisionError):
+        ingest.run_import(source_id=source.pk, resumable=True)
+
+    source.refresh_from_db()
+    assert source.state == ImportState.FAILED
+    assert nothing_is_left()
+
+
+def raises(error: BaseException) -> Any:
+    def deed(*_: Any, **__: Any) -> None:
+        raise error
+
+    return deed
+
+
+def test_an_upload_that_vanished_is_said_so(cast: Cast) -> None:
+    source = received(cast, jsonl(make_records(3)))
+    (Path(django_settings.UPLOAD_DIR) / source.stored_as).unlink()
+
+    with pytest.raises(Conflict) as refusal:
+        ingest.run_import(source_id=source.pk)
+
+    assert refusal.value.code == "file_gone"
+    source.refresh_from_db()
+    assert source.state == ImportState.FAILED
+
+
+def test_an_abandoned_import_is_swept_with_its_bytes(
+    cast: Cast, small_batches: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    source = received(cast, jsonl(make_records(6)))
+    die_half_way(source)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        ingest.abandon(actor=cast.admin, source=ImportFile.objects.get(pk=source.pk))
+    ingest.reap()
+
+    assert nothing_is_left()
+
+
+def test_what_died_between_failing_and_sweeping_is_swept(cast: Cast, small_batches: None) -> None:
+    source = received(cast, jsonl(make_records(6)))
+    die_half_way(source)
+    ImportFile.objects.update(state=ImportState.FAILED, lease_until=None)
+
+    assert ingest.reap() == 1
+
+    assert not Trajectory.objects.exists()
+    assert not Task.objects.exists()
+
+
+def test_an_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(cast: Cast) -> None:
+    source = received(cast, jsonl(make_records(1)))
+    waiting = received(cast, jsonl(make_records(1)), enqueue=True)
+    stray = Path(django_settings.UPLOAD_DIR) / "0123.import"
+    stray.write_bytes(b"{}")
+    ingest.reap()
+    assert len(stored()) == 3
+
+    ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
+    ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
+
+    source.refresh_from_db()
+    assert source.state == ImportState.ABANDONED
+    assert stored() == [waiting.stored_as]
