@@ -170,7 +170,7 @@ def database_url(settings: dict[str, object]) -> str:
 
 def server_environment(*, database: str, data: Path, broker: str = "", **more: str) -> dict[str, str]:
     """The environment of a process that runs with the real settings on the tests' database."""
-    keep = {name: value for name, value in os.environ.items() if not name.startswith("TRISTEP_")}
+    keep = {name: value for name, value in os.environ.items() if not name.startswith(("TRISTEP_", "DJANGO_"))}
     return {
         **keep,
         "PYTHONPATH": str(ROOT),

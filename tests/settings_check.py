@@ -27,8 +27,7 @@ def run(arguments: str, environment: dict[str, str]) -> subprocess.CompletedProc
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("TRISTEP_")
-        and name not in {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
+        if not name.startswith(("TRISTEP_", "DJANGO_")) and name not in {"DATABASE_URL", "REDIS_URL"}
     }
     with tempfile.TemporaryDirectory(prefix="tristep-check-") as data:
         return subprocess.run(

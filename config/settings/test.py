@@ -33,6 +33,8 @@ if os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres":
         POSTGRES_MISSING = str(error)
 if not POSTGRES_MISSING and DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
+    # the order in which SQLite's waiters get the lock is chance, and a test machine may be very busy
+    DATABASES["default"]["OPTIONS"]["timeout"] = 120
     DATABASES["default"]["TEST"] = {"NAME": str(Path(_HOME.name) / "test.sqlite3")}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -30,7 +30,7 @@ class Served:
             "TRISTEP_",
             "DATABASE_URL",
             "REDIS_URL",
-            "DJANGO_SETTINGS_MODULE",
+            "DJANGO_",
             "MAKELEVEL",
             "TEST_DATABASE",
         )
