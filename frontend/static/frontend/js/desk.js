@@ -8,6 +8,7 @@ import { newOpId, post } from "./api.js";
 import { part, say } from "./dom.js";
 import { makeOutbox } from "./outbox.js";
 import { stored } from "./queue.js";
+import { covered } from "./reading.js";
 import { makeSaver } from "./saver.js";
 import { watch } from "./seen.js";
 import { focused } from "./selectors.js";
@@ -31,7 +32,6 @@ const live = part(document, "live", HTMLElement);
 const banner = part(document, "banner", HTMLElement);
 const elsewhere = part(document, "elsewhere", HTMLElement);
 const saveBadge = part(document, "save", HTMLElement);
-const bar = document.querySelector(".bar");
 /** @type {() => void} */
 let lookAgain = () => {};
 
@@ -145,9 +145,8 @@ export function reveal() {
   const article = view.steps.get(focused(state))?.article;
   if (!article) return;
   article.focus({ preventScroll: true });
-  const top = bar instanceof HTMLElement ? bar.getBoundingClientRect().bottom : 0;
   const box = article.getBoundingClientRect();
-  if (box.top < top || box.bottom > window.innerHeight) article.scrollIntoView({ block: "start" });
+  if (box.top < covered() || box.bottom > window.innerHeight) article.scrollIntoView({ block: "start" });
 }
 
 /** @param {number} position */
@@ -163,6 +162,6 @@ export function watchProposals() {
     wanted: (index) =>
       !state.seen.has(index) && state.results.some((step) => step.message_index === index && step.proposal !== null),
     seen: (index) => dispatch({ type: "seen", index }),
-    covered: () => (bar instanceof HTMLElement ? bar.getBoundingClientRect().bottom : 0),
+    covered,
   });
 }
