@@ -50,6 +50,7 @@ public = [
 own = [
     page("password/", accounts.PasswordChange.as_view(), "password-change"),
     page("profile/", profile.profile, "profile"),
+    page("profile/keys/", profile.keys_change, "profile-keys"),
     page("profile/tokens/", profile.token_create, "token-create"),
     page("profile/tokens/<int:pk>/revoke/", profile.token_revoke, "token-revoke"),
     page("people/", people.people, "people"),

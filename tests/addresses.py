@@ -105,6 +105,7 @@ def _pages() -> Iterator[Address]:
         )
     for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
         yield Address(f + "workbench", pk(whose), whose)
+    yield Address(f + "profile-keys", body={"flag": "y"})
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from annotation.core import keymap
 from annotation.core.errors import Invalid
 from annotation.models import ApiToken, User
 from annotation.policies import Actor, require
@@ -152,6 +153,19 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
         ) from error
     user.save(update_fields=sorted(values))
     audit.record(actor=actor, verb="account.change", obj=user, fields=sorted(values))
+    return user
+
+
+@transaction.atomic
+def change_keys(*, actor: Actor, user: User, keys: Mapping[str, Any]) -> User:
+    """Change the keys of the workbench: {action: key}; an action that is left out has its usual one.
+
+    Raises Invalid with `fields` for what cannot be a key, and for two actions with the same one.
+    """
+    require(actor, "account.change", user)
+    user.keymap = keymap.checked(keys)
+    user.save(update_fields=["keymap"])
+    audit.record(actor=actor, verb="account.change", obj=user, fields=["keymap"])
     return user
 
 

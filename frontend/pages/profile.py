@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from django.contrib import messages
@@ -13,12 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import policies
+from annotation.core import keymap
 from annotation.core.errors import Invalid
 from annotation.models import ApiToken, User
 from annotation.services import accounts
 from frontend.forms import add_errors
 from frontend.forms.accounts import ProfileForm, TokenForm
 from frontend.pages.accounts import remember_theme
+from frontend.pages.workbench import words
 
 FIELDS = ("display_name", "email", "time_zone", "language", "theme")
 
@@ -29,6 +32,8 @@ def _page(
     form: ProfileForm | None = None,
     token_form: TokenForm | None = None,
     secret: str = "",
+    keys: Mapping[str, str] | None = None,
+    key_errors: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     user = cast(User, request.user)
     form = form or ProfileForm(initial={name: getattr(user, name) for name in FIELDS})
@@ -39,13 +44,29 @@ def _page(
         "tokens": policies.visible(user, ApiToken.objects.filter(revoked_at=None)),
         "secret": secret,
         "now": timezone.now(),
+        "keys": _keys(user.keymap if keys is None else keys, key_errors or {}),
     }
     return render(
         request,
         "frontend/accounts/profile.html",
         context,
-        status=400 if form.errors or token_form.errors else 200,
+        status=400 if form.errors or token_form.errors or key_errors else 200,
     )
+
+
+def _keys(chosen: Mapping[str, str], errors: Mapping[str, str]) -> list[dict[str, str]]:
+    """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong with it."""
+    said = words()
+    return [
+        {
+            "action": action,
+            "title": said[f"key_{action}"],
+            "key": chosen.get(action, keymap.default_key(action)),
+            "usual": keymap.default_key(action),
+            "error": errors.get(action, ""),
+        }
+        for action in keymap.CHANGEABLE
+    ]
 
 
 @require_http_methods(["GET", "POST"])
@@ -64,6 +85,20 @@ def profile(request: HttpRequest) -> HttpResponse:
         return _page(request, form=form)
     messages.success(request, _("Your profile is saved."))
     return remember_theme(redirect("frontend:profile"), form.cleaned_data["theme"])
+
+
+@require_POST
+def keys_change(request: HttpRequest) -> HttpResponse:
+    """Change the keys of the workbench, or take all changes back."""
+    user = cast(User, request.user)
+    chosen = {action: request.POST.get(action, "").strip() for action in keymap.CHANGEABLE}
+    wanted = {} if "usual" in request.POST else {action: key for action, key in chosen.items() if key}
+    try:
+        accounts.change_keys(actor=user, user=user, keys=wanted)
+    except Invalid as error:
+        return _page(request, keys=chosen, key_errors=error.fields)
+    messages.success(request, _("Your keys are saved."))
+    return redirect("frontend:profile")
 
 
 @never_cache

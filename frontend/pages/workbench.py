@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotation import policies
+from annotation.core import keymap
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES
 from annotation.models import Assignment, Trajectory
@@ -28,7 +29,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
     """My assignment: its trajectory laid out, and everything the script needs to label it."""
     user = person(request)
     mine = Assignment.objects.filter(annotator=user).select_related(
-        "project", "trajectory__subset", "trajectory__task"
+        "project", "annotator", "trajectory__subset", "trajectory__task"
     )
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
     opened = page_of(request, assignment.project, "label")
@@ -96,6 +97,7 @@ def _state(bench: Workbench) -> dict[str, Any]:
             "workbench": reverse("frontend:workbench", args=[0]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
+        "keys": keymap.table(bench.assignment.annotator.keymap),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),
     }
@@ -118,6 +120,7 @@ def words() -> dict[str, str]:
         "closes": _("Ends the error of step {n}"),
         "corrected": _("Error of step {n}: corrected here"),
         "independent": _("Error of step {n}: this does not depend on it"),
+        "ask_closes": _("Step {n} ends the error of step {root}. Why?"),
         "no_reason": _("Reason…"),
         "unsure": _("unsure"),
         "flagged": _("flagged"),
@@ -160,6 +163,8 @@ def words() -> dict[str, str]:
         "key_zero": _("0 for the focused step, and on to the next"),
         "key_minus": _("−1 for the focused step, and on to the next"),
         "key_confirm": _("Confirm the proposals from here on that you have seen"),
+        "key_closes_corrected": _("The error that ends here: corrected"),
+        "key_closes_independent": _("The error that ends here: this does not depend on it"),
         "key_clear": _("Take the label back"),
         "key_root": _("A new error, or a consequence"),
         "key_outcome_plus": _("Outcome +1"),

@@ -62,3 +62,20 @@ def test_a_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
 def test_a_token_needs_a_name(browse, at):
     assert browse("ann").post(at("token-create"), {"name": " ", "days": "30"}).status_code == 400
     assert not ApiToken.objects.exists()
+
+
+def test_keys_are_changed_refused_and_taken_back(browse, cast, at) -> None:
+    ann = browse("ann")
+    assert ann.post(at("profile-keys"), {"flag": "y", "undo": "Z"}).status_code == 302
+    cast.ann.refresh_from_db()
+    assert cast.ann.keymap == {"flag": "y", "undo": "z"}
+
+    refused = ann.post(at("profile-keys"), {"flag": "q", "unsure": "q"})
+    assert refused.status_code == 400
+    assert "Another action has this key." in refused.content.decode()
+    cast.ann.refresh_from_db()
+    assert cast.ann.keymap == {"flag": "y", "undo": "z"}
+
+    ann.post(at("profile-keys"), {"flag": "y", "usual": "1"})
+    cast.ann.refresh_from_db()
+    assert cast.ann.keymap == {}

@@ -1,8 +1,12 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import { BINDINGS, actionOf, caps, shortcut } from "../../frontend/static/frontend/js/keys.js";
+import { makeKeys } from "../../frontend/static/frontend/js/keys.js";
+
+const TABLE = new URL("../../annotation/core/keys.json", import.meta.url);
+const { bindings: BINDINGS, actionOf, caps, shortcut } = makeKeys(JSON.parse(readFileSync(TABLE, "utf-8")));
 
 /** @param {Partial<import("../../frontend/static/frontend/js/keys.js").Press>} press */
 const typed = (press) => ({
@@ -25,6 +29,8 @@ describe("keys", () => {
     ["- on a German keyboard", { key: "-", code: "Slash" }, "minus"],
     ["Shift+1", { key: "!", code: "Digit1", shiftKey: true }, "outcome_plus"],
     ["Shift+-", { key: "_", code: "Minus", shiftKey: true }, "outcome_minus"],
+    ["Shift+- on a German keyboard", { key: "_", code: "Slash", shiftKey: true }, "outcome_minus"],
+    ["c", { key: "c", code: "KeyC" }, "closes_corrected"],
     ["j", { key: "j", code: "KeyJ" }, "next"],
     ["j with caps lock", { key: "J", code: "KeyJ" }, "next"],
     ["arrow up", { key: "ArrowUp", code: "ArrowUp" }, "previous"],

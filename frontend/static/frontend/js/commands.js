@@ -5,7 +5,7 @@
 
 import { announce, current, dispatch, go, reveal, view, words } from "./desk.js";
 import { openFind, rawOfFocused } from "./reading.js";
-import { confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
+import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
 import { submit } from "./submit.js";
 import { openNote } from "./view.js";
 
@@ -37,13 +37,34 @@ function travel(type) {
   reveal();
 }
 
-function otherRoot() {
+/**
+ * The step that a key about a label means: the focused one, else the one that was judged last (the focus has
+ * moved on from it).
+ * @param {(index: number) => boolean} fits
+ */
+function meant(fits) {
+  const { last } = current();
   const index = focused(current());
-  const { value, root } = labelAt(current(), index);
-  if (value !== -1) return;
+  if (fits(index)) return index;
+  return last !== null && fits(last) ? last : null;
+}
+
+function otherRoot() {
+  const index = meant((one) => labelAt(current(), one).value === -1);
+  if (index === null) return;
   const earlier = earlierRoots(current(), index).at(-1);
-  const chosen = root === index ? earlier : index;
-  if (chosen !== undefined) dispatch({ type: "root", key: index, root: chosen });
+  const chosen = labelAt(current(), index).root === index ? earlier : index;
+  if (chosen === undefined || !dispatch({ type: "root", key: index, root: chosen })) return;
+  announce(`${words("step", { n: view.numberOf(index) })}: ${view.rootText(chosen, index)}`);
+}
+
+/** @param {"corrected" | "independent"} why  pressed again, it is taken back */
+export function closes(why) {
+  const index = meant((one) => closedRun(current(), one) !== null);
+  if (index === null) return;
+  const now = labelAt(current(), index).closes === why ? "" : why;
+  dispatch({ type: "edit", key: index, change: { closes: now } });
+  announce(words(now || "closes", { n: view.numberOf(closedRun(current(), index) ?? 0) }));
 }
 
 /** @param {Key} key @param {"unsure" | "flagged"} name */
@@ -88,6 +109,8 @@ export const ACTIONS = {
   confirm: () => confirm(),
   clear: () => dispatch({ type: "value", key: focused(current()), value: null }),
   root: otherRoot,
+  closes_corrected: () => closes("corrected"),
+  closes_independent: () => closes("independent"),
   outcome_plus: () => dispatch({ type: "value", key: "outcome", value: 1 }),
   outcome_zero: () => dispatch({ type: "value", key: "outcome", value: 0 }),
   outcome_minus: () => dispatch({ type: "value", key: "outcome", value: -1 }),

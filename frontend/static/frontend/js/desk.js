@@ -5,7 +5,9 @@
 
 import { measure } from "./activity.js";
 import { newOpId, post } from "./api.js";
+import { drawAsk } from "./ask.js";
 import { part, say } from "./dom.js";
+import { makeKeys } from "./keys.js";
 import { makeOutbox } from "./outbox.js";
 import { stored } from "./queue.js";
 import { covered } from "./reading.js";
@@ -26,7 +28,8 @@ let state = initial(page);
 /** @returns {State} */
 export const current = () => state;
 
-export const view = makeView(page);
+export const keys = makeKeys(page.keys);
+export const view = makeView(page, keys);
 export const { words } = view;
 const live = part(document, "live", HTMLElement);
 const banner = part(document, "banner", HTMLElement);
@@ -90,6 +93,7 @@ setInterval(() => void rescue(), 5000);
 
 export function show() {
   view.draw(state);
+  drawAsk(state, view);
   lookAgain();
 }
 

@@ -1,8 +1,8 @@
 // @ts-check
 /** The list of keys, made from the table of keys. */
 
+import { keys } from "./desk.js";
 import { make, part } from "./dom.js";
-import { BINDINGS, caps, shortcut } from "./keys.js";
 
 /**
  * @param {(name: string) => string} words
@@ -18,7 +18,7 @@ export function drawHelp(words) {
         make(
           "dl",
           {},
-          ...BINDINGS.filter((binding) => binding.group === group).flatMap(({ id }) => [
+          ...keys.bindings.filter((binding) => binding.group === group).flatMap(({ id }) => [
             make("dt", {}, ...capsOf(id)),
             make("dd", {}, words(`key_${id}`)),
           ]),
@@ -30,7 +30,7 @@ export function drawHelp(words) {
 
 /** @param {import("./keys.js").Action} id */
 function capsOf(id) {
-  return caps(id).flatMap((together, i) => [
+  return keys.caps(id).flatMap((together, i) => [
     ...(i ? [" "] : []),
     make("span", { class: "keys__press" }, ...together.map((cap) => make("kbd", {}, cap))),
   ]);
@@ -46,6 +46,6 @@ export function nameShortcuts() {
 
 /** @param {Element | null} button @param {string} id */
 function name(button, id) {
-  const binding = BINDINGS.find((one) => one.id === id);
-  if (binding) button?.setAttribute("aria-keyshortcuts", shortcut(binding.id));
+  const binding = keys.bindings.find((one) => one.id === id);
+  if (binding) button?.setAttribute("aria-keyshortcuts", keys.shortcut(binding.id));
 }

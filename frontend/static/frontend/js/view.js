@@ -4,7 +4,6 @@
  */
 
 import { make, offer, part, say, speaker } from "./dom.js";
-import { shortcut } from "./keys.js";
 import { closedRun, earlierRoots, focused, labelAt } from "./selectors.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -26,13 +25,14 @@ const kindOf = (value) => (value === null ? "none" : (KINDS[value] ?? "none"));
 
 /**
  * @param {{words: Readonly<Record<string, string>>, reasons: readonly Reason[]}} page
+ * @param {import("./keys.js").Keys} keys
  */
-export function makeView(page) {
+export function makeView(page, { shortcut }) {
   const words = speaker(page.words);
   /** @type {Map<number, StepView>} */
   const steps = new Map();
   for (const article of document.querySelectorAll("[data-step]")) {
-    if (article instanceof HTMLElement) steps.set(Number(article.dataset.step), stepView(article));
+    if (article instanceof HTMLElement) steps.set(Number(article.dataset.step), stepView(article, shortcut));
   }
   const outcomeBox = document.querySelector("[data-outcome]");
   if (!(outcomeBox instanceof HTMLElement)) throw new Error("the page has no outcome");
@@ -104,10 +104,14 @@ export function makeView(page) {
       label.flagged ? words("flagged") : "",
       label.note ? words("noted") : "",
     ].filter(Boolean);
-    view.marks.replaceChildren(...marks.map((word) => make("span", { class: "badge badge--warn" }, word)));
+    const origin = result.value === -1 && result.root !== null ? rootText(result.root, index) : "";
+    view.marks.replaceChildren(
+      ...(origin ? [make("span", { class: "badge" }, origin)] : []),
+      ...marks.map((word) => make("span", { class: "badge badge--warn" }, word)),
+    );
     view.railMark.className = `mark mark--${kind}${proposal ? " mark--proposal" : ""}`;
     view.railLink.classList.toggle("is-marked", marks.length > 0);
-    say(view.railText, [text, ...marks].join(", "));
+    say(view.railText, [text, origin, ...marks].filter(Boolean).join(", "));
 
     drawJudge(view.judge, label, state.open, problem);
     view.judge.box.dataset.proposed = proposal ? kind : "";
@@ -210,7 +214,7 @@ export function makeView(page) {
     box.append(" ", make("button", { type: "button", class: "button button--small", "data-do": "mine" }, words("use_mine", { value })));
   }
 
-  return { draw, words, steps, outcome, numberOf };
+  return { draw, words, steps, outcome, numberOf, rootText };
 }
 
 /**
@@ -258,8 +262,11 @@ function judgeView(box) {
   };
 }
 
-/** @param {HTMLElement} article */
-function stepView(article) {
+/**
+ * @param {HTMLElement} article
+ * @param {import("./keys.js").Keys["shortcut"]} shortcut
+ */
+function stepView(article, shortcut) {
   const index = Number(article.dataset.step);
   const railLink = document.querySelector(`[data-goto="${index}"]`);
   if (!(railLink instanceof HTMLElement)) throw new Error(`the rail has no step ${index}`);

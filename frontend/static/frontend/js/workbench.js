@@ -3,11 +3,11 @@
  * The workbench: what happens on the page, handed to the commands and the state.
  */
 
+import { askedAbout } from "./ask.js";
 import { ACTIONS, confirm, note, toggle } from "./commands.js";
-import { current, dispatch, go, rescue, reveal, saver, show, view, watchProposals, words } from "./desk.js";
+import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./desk.js";
 import { part, say } from "./dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
-import { actionOf } from "./keys.js";
 import { focused } from "./selectors.js";
 import { forgetMissing, giveBack, isLeaving } from "./submit.js";
 
@@ -40,7 +40,7 @@ document.addEventListener("keydown", (event) => {
     reveal();
     return;
   }
-  const action = actionOf(event, where);
+  const action = keys.actionOf(event, where);
   if (action === null) return;
   event.preventDefault();
   if (action === "submit") keepOpenNote();
@@ -64,10 +64,15 @@ document.addEventListener("click", (event) => {
   const key = keyOf(target);
   const position = positionOf(key);
   if (position >= 0) dispatch({ type: "focus", position });
-  const button = target?.closest("[data-do]");
+  const button = target?.closest("[data-do], [data-action], [data-mark], [data-closes]");
   if (!(button instanceof HTMLElement)) return;
   const action = button.dataset.action;
   if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
+  const asked = askedAbout(current());
+  const { closes } = button.dataset;
+  if (asked !== null && (closes === "corrected" || closes === "independent")) {
+    dispatch({ type: "edit", key: asked, change: { closes } });
+  }
   if (button.dataset.mark) toggleMark(button.dataset.mark === "broken" ? "broken" : "needs_discussion");
   if (key === null) return;
   if (button.dataset.do === "confirm") confirm(true);

@@ -1,0 +1,82 @@
+"""The one table of the workbench's keys, and what a person may change of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation.core.errors import Invalid
+
+Binding = dict[str, Any]
+
+BINDINGS: tuple[Binding, ...] = tuple(json.loads(Path(__file__).with_name("keys.json").read_text("utf-8")))
+"""`{"id", "group", "keys": [{"key", "code"?, "shift"?, "ctrl"?, "alike"?}], "follows"?, "fixed"?}`: what
+`follows` another action is that one's key with Shift; what is `fixed` cannot be changed."""
+
+CHANGEABLE: tuple[str, ...] = tuple(
+    row["id"] for row in BINDINGS if not row.get("fixed") and "follows" not in row
+)
+# Where a key is on the keyboard, for those that some layouts type with Shift only.
+_CODES = {"-": "Minus", **{str(digit): f"Digit{digit}" for digit in range(10)}}
+ONE_KEY = "One letter, one digit or the minus sign."
+
+
+def default_key(action: str) -> str:
+    """The key an action has when nothing is changed."""
+    return next(str(row["keys"][0]["key"]) for row in BINDINGS if row["id"] == action)
+
+
+def checked(changes: Mapping[str, Any]) -> dict[str, str]:
+    """The changes worth keeping: {action: key}, without those that say what the table says anyway.
+
+    Raises Invalid with `fields` for an action that cannot be changed, for what is not a single key, and for two
+    actions with the same key.
+    """
+    problems: dict[str, str] = {}
+    keys = {action: default_key(action) for action in CHANGEABLE}
+    for action, key in changes.items():
+        if action not in keys:
+            problems[action] = "There is no such action, or its key cannot be changed."
+        elif not _is_key(key):
+            problems[action] = ONE_KEY
+        else:
+            keys[action] = key.lower()
+    for action, key in keys.items():
+        same = [other for other, its in keys.items() if its == key and other != action]
+        if same and (action in changes or not any(other in changes for other in same)):
+            problems.setdefault(action, "Another action has this key.")
+    if problems:
+        raise Invalid("The keys cannot be changed like this.", fields=problems)
+    return {action: key for action, key in keys.items() if key != default_key(action)}
+
+
+def _is_key(key: object) -> bool:
+    return isinstance(key, str) and len(key) == len(key.lower()) == 1 and (key.isalnum() or key == "-")
+
+
+def table(changes: Mapping[str, str]) -> list[Binding]:
+    """The table with a person's changes. Changes that do not hold (any more) are left out, all of them."""
+    try:
+        valid = checked(changes)
+    except Invalid:
+        valid = {}
+    rows = [copy.deepcopy(row) for row in BINDINGS]
+    for row in rows:
+        key = valid.get(str(row.get("follows", row["id"])))
+        if key is not None:
+            row["keys"][0] = _key(key, shift="follows" in row)
+    return rows
+
+
+def _key(key: str, *, shift: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"key": key}
+    if key in _CODES:
+        made["code"] = _CODES[key]
+    if shift:
+        made["shift"] = True
+        if key == "-":
+            made["alike"] = "_"
+    return made

@@ -1,0 +1,58 @@
+"""The keys of the workbench: what may be changed, and what the page gets."""
+
+import pytest
+
+from annotation.core import keymap
+from annotation.core.errors import Invalid
+
+
+def keys_of(action: str, changes: dict[str, str]) -> list[dict[str, object]]:
+    return next(row["keys"] for row in keymap.table(changes) if row["id"] == action)
+
+
+def test_nothing_changed_is_the_table_itself() -> None:
+    assert keymap.table({}) == list(keymap.BINDINGS)
+    assert keymap.checked({"flag": "f"}) == {}
+
+
+def test_a_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:
+    changes = keymap.checked({"plus": "2", "undo": "Z", "next": "h"})
+
+    assert changes == {"plus": "2", "undo": "z", "next": "h"}
+    assert keys_of("plus", changes) == [{"key": "2", "code": "Digit2"}]
+    assert keys_of("outcome_plus", changes) == [{"key": "2", "code": "Digit2", "shift": True}]
+    assert keys_of("redo", changes) == [{"key": "z", "shift": True}]
+    assert keys_of("next", changes) == [{"key": "h"}, {"key": "ArrowDown"}]
+
+
+def test_two_actions_may_change_places() -> None:
+    assert keymap.checked({"flag": "q", "unsure": "f"}) == {"flag": "q", "unsure": "f"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"flag": "q"},
+        {"flag": "y", "note": "y"},
+        {"flag": "F1"},
+        {"flag": " "},
+        {"flag": "?"},
+        {"flag": ""},
+        {"flag": 1},
+        {"flag": "İ"},
+        {"submit": "y"},
+        {"redo": "y"},
+        {"dance": "y"},
+    ],
+)
+def test_clashes_and_what_is_no_single_key_are_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(Invalid) as refusal:
+        keymap.checked(changes)
+    assert set(refusal.value.fields) <= set(changes)
+    assert keymap.table(changes) == list(keymap.BINDINGS)
+
+
+def test_no_two_keys_of_a_changed_table_are_the_same() -> None:
+    rows = keymap.table(keymap.checked({"flag": "1", "plus": "f", "minus": "d", "note": "-"}))
+    keys = [(k["key"], k.get("shift"), k.get("ctrl")) for row in rows for k in row["keys"]]
+    assert len(set(keys)) == len(keys)
