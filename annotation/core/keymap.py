@@ -32,8 +32,8 @@ def default_key(action: str) -> str:
 def checked(changes: Mapping[str, Any]) -> dict[str, str]:
     """The changes worth keeping: {action: key}, without those that say what the table says anyway.
 
-    Raises Invalid with `fields` for an action that cannot be changed, for what is not a single key, and for two
-    actions with the same key.
+    Raises Invalid with `fields` for an action that cannot be changed, for what is not a single key, and for
+    two actions with the same key.
     """
     problems: dict[str, str] = {}
     keys = {action: default_key(action) for action in CHANGEABLE}

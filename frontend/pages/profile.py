@@ -55,7 +55,7 @@ def _page(
 
 
 def _keys(chosen: Mapping[str, str], errors: Mapping[str, str]) -> list[dict[str, str]]:
-    """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong with it."""
+    """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong."""
     said = words()
     return [
         {
