@@ -75,6 +75,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "invitation", lambda world: {"token": "no-such"}, "bad")
     yield Address(f + "theme", body={"theme": "dark"})
     yield Address(f + "profile", body={"display_name": "Me"})
+    yield Address(f + "profile-keys", body={"flag": "y"})
     yield Address(f + "token-create", body={"name": "t", "days": "7"})
     yield Address(f + "token-revoke", pk("token"))
     yield Address(f + "people", body={"username": "newcomer"})
@@ -105,7 +106,6 @@ def _pages() -> Iterator[Address]:
         )
     for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
         yield Address(f + "workbench", pk(whose), whose)
-    yield Address(f + "profile-keys", body={"flag": "y"})
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)
