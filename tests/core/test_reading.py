@@ -1,0 +1,209 @@
+"""JSON read as structure, calls held against their schemas, and messages letter by letter."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from annotation.core import structure, toolschema
+from annotation.core.rawmessage import message_json
+from annotation.core.structure import Fields, Items, Passage, Passages, Text, Value
+from annotation.core.toolschema import Problem, problems, read_tools
+
+# --- structure ----------------------------------------------------------------------------------------------
+
+
+def test_numbers_keep_their_letters_and_repeated_keys_stay() -> None:
+    node = structure.read('{"n": 1.50, "n": 1e999, "big": 12345678901234567890, "no": null}')
+    assert isinstance(node, Fields)
+    assert node.items == (
+        ("n", Value("1.50")),
+        ("n", Value("1e999")),
+        ("big", Value("12345678901234567890")),
+        ("no", Value("null")),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "text",
+        "42",
+        '"a"',
+        "{}",
+        "[]",
+        "{broken",
+        "[" * 100_000,
+        '{"a":1}{"b":2}',
+        "[1" + ",1" * 700 + "]",
+    ],
+)
+def test_what_is_no_structure_or_too_much_of_it_is_none(text: str) -> None:
+    assert structure.read(text) is None
+
+
+def test_documents_are_found_under_their_usual_names() -> None:
+    node = structure.read(
+        json.dumps(
+            [
+                {"title": "T", "snippet": "s", "url": "https://example.org"},
+                {"document": {"id": "1", "contents": '"Two words"\nand the rest'}, "score": 0.5},
+            ]
+        )
+    )
+    assert node == Passages(
+        (
+            Passage("T", "s", "https://example.org", ()),
+            Passage("Two words", "and the rest", "", (("id", "1"), ("score", "0.5"))),
+        )
+    )
+
+
+def test_a_list_of_anything_else_stays_a_list() -> None:
+    node = structure.read(
+        '[{"name": "sort", "description": "sorts"}, {"title": "x", "text": "y", "deep": {"a": 1}}]'
+    )
+    assert isinstance(node, Items)
+    assert all(isinstance(one, Fields) for one in node.items)
+
+
+def test_lists_and_objects_of_short_values_fit_on_a_line() -> None:
+    node = structure.of({"a": ["x", "y"], "b": {"k": 1}, "c": ["z" * 200]})
+    assert isinstance(node, Fields)
+    assert [getattr(one, "flat", None) for _, one in node.items] == [True, True, False]
+    assert structure.lines(node) < structure.lines(structure.of(["a\n" * 40]))  # type: ignore[arg-type]
+
+
+def test_the_only_text_of_an_object() -> None:
+    assert structure.only_text('{"content": "a\\nb"}') == "a\nb"
+    assert structure.only_text('{"content": 1}') == '{"content": 1}'
+    assert structure.of("x") == Text("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ('{"error": "gone"}', True),
+        ("Error: no such tool", True),
+        ("error: no such tool", True),
+        ('{"error": null}', False),
+        ('{"text": "\\"error\\""}', False),
+        ("No error at all", False),
+        ("", False),
+    ],
+)
+def test_what_tells_of_an_error(text: str, tells: bool) -> None:
+    assert structure.tells_error(text) is tells
+
+
+# --- schemas ------------------------------------------------------------------------------------------------
+
+
+def tool(schema: object, name: str = "f") -> list[dict]:
+    return [{"type": "function", "function": {"name": name, "parameters": schema}}]
+
+
+SCHEMA = {
+    "type": "dict",
+    "properties": {
+        "n": {"type": "float"},
+        "kind": {"enum": ["a", "b"]},
+        "rows": {"type": "array", "items": {"type": "object", "required": ["id"]}},
+        "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    "required": ["n"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"n": 1.5, "kind": "a", "maybe": None}, ()),
+        ({}, (Problem("missing", "n"),)),
+        ({"n": "1"}, (Problem("type", "n", "number", "string"),)),
+        ({"n": 1, "kind": "c"}, (Problem("choice", "kind", '"a", "b"', '"c"'),)),
+        ({"n": 1, "rows": [{"id": 1}, {}]}, (Problem("missing", "rows[1].id"),)),
+        ({"n": 1, "maybe": 3}, (Problem("type", "maybe", "string or null", "integer"),)),
+        ({"n": 1, "m": 2}, (Problem("unexpected", "m"),)),
+        ([1], (Problem("type", "", "object", "array"),)),
+    ],
+)
+def test_how_arguments_break_a_schema(arguments: object, found: tuple[Problem, ...]) -> None:
+    assert problems(read_tools(tool(SCHEMA)), "f", arguments) == found
+
+
+def test_an_unknown_tool_is_told_only_where_all_are_known() -> None:
+    assert problems(read_tools(tool({"type": "object"})), "g", {}) == (Problem("unknown_tool", found="g"),)
+    assert problems((), "g", {}) == ()
+    assert problems(read_tools([{"odd": 1}, *tool({})]), "g", {}) == ()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "http://127.0.0.1:9/schema.json"},
+        {"type": "no such type"},
+        {"properties": 7},
+        {"properties": {"q": {"pattern": "(a+)+$"}}},
+        {
+            "$defs": {str(n): {"allOf": [{"$ref": f"#/$defs/{n + 1}"}] * 4} for n in range(30)} | {"30": {}},
+            "$ref": "#/$defs/0",
+        },
+        {"$ref": "#"},
+    ],
+)
+def test_a_hostile_schema_costs_nothing_and_marks_nothing(schema: dict) -> None:
+    start = time.process_time()
+    assert problems(read_tools(tool(schema)), "f", {"q": "a" * 40 + "!"}) == ()
+    assert time.process_time() - start < 2
+
+
+def test_functions_in_a_system_prompt_are_read_as_json_or_python() -> None:
+    listed = [{"name": "ls", "description": "lists", "parameters": {"type": "dict", "properties": {"a": {}}}}]
+    for written in (json.dumps(listed), repr(listed)):
+        (found,) = read_tools([], f"Here is a list of functions: {written}\nUse them.")
+        assert (found.name, [one.name for one in found.parameters]) == ("ls", ["a"])
+    for odd in ("no list", "[{not python}]", "[{'name': 1}]", "[{" * 5000 + "}]"):
+        assert read_tools([], odd) == ()
+
+
+def test_parameters_say_their_type_in_words() -> None:
+    assert toolschema.type_in_words({"type": "array", "items": {"type": "integer"}}) == "array of integer"
+    assert toolschema.type_in_words({"type": ["string", "null"]}) == "string or null"
+    assert toolschema.type_in_words({"enum": [1]}) == ""
+
+
+# --- letter by letter ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"step_labels": {"1": -1}, "messages" : [ {"role":"user"} ,@]}',
+        '[{"role":"user"},@]',
+        '\ufeff{"messages":[],"messages":[{"role":"user"},\n@\n]}',
+    ],
+)
+def test_a_message_is_cut_out_of_its_record_letter_by_letter(record: str) -> None:
+    exact = '{"role": "assistant",  "content":"\\u00e9\\ud800 é"}'
+    found = message_json(record.replace("@", exact).encode(), json.loads(exact), 1, hints=False)
+    assert (found.text, found.exact, found.withheld) == (exact, True, False)
+
+
+def test_labels_and_rewards_in_a_message_are_withheld() -> None:
+    message = {"role": "assistant", "content": "x", "label": -1, "reward": 1}
+    record = json.dumps({"messages": [message]}).encode()
+    blind = message_json(record, message, 0, hints=False)
+    assert json.loads(blind.text) == {"role": "assistant", "content": "x"} and blind.withheld
+    open_eyed = message_json(record, message, 0, hints=True)
+    assert json.loads(open_eyed.text) == {"role": "assistant", "content": "x", "reward": 1}
+
+
+def test_a_record_that_is_laid_out_otherwise_is_written_anew() -> None:
+    for record in (b"", b"\xff", b"{}", b'{"messages": [{"role": "user"}]}', b'{"conversation": []}'):
+        found = message_json(record, {"role": "tool"}, 0, hints=False)
+        assert (json.loads(found.text), found.exact, found.withheld) == ({"role": "tool"}, False, False)
