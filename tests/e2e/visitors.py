@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 
-from annotation.models import User
 from tests.browser import Visitor
+
+if TYPE_CHECKING:
+    # at run time the pictures of the documentation sign in too, without a Django of their own
+    from annotation.models import User
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
