@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench import imports, records, requests
+from bench.client import Refused
 from bench.places import Failed, Place, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
 
@@ -50,9 +51,12 @@ def main() -> int:
                 run(databases, folder, sizes, turns, options.only, report)
             finally:
                 databases.close([])
-    except (Failed, ServerMissing) as error:
+    except (Failed, ServerMissing, Refused) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     missed = [limit for limit in report.limits if not limit.holds]
