@@ -49,8 +49,8 @@ def message_json(record: bytes, message: dict[str, Any], index: int, *, hints: b
 
 
 def _same(text: str, message: dict[str, Any]) -> bool:
-    # as text, because NaN is not equal to itself
-    return json.dumps(json.loads(text)) == json.dumps(message)
+    # as text, because NaN is not equal to itself; sorted, because that is how contents are stored
+    return json.dumps(json.loads(text), sort_keys=True) == json.dumps(message, sort_keys=True)
 
 
 def _slice(record: bytes, index: int) -> str | None:

@@ -14,7 +14,7 @@ export const MOST = 2000;
 export function matches(text, query, most = MOST) {
   const words = query.trim().split(/\s+/u).filter(Boolean);
   if (!words.length) return [];
-  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&")).join("\\s+");
+  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&")).join("\\s+");
   /** @type {[number, number][]} */
   const found = [];
   for (const { 0: hit, index } of text.matchAll(new RegExp(pattern, "giu"))) {
