@@ -1,0 +1,145 @@
+"""Reading in a real browser: search, exact forms, Markdown, folds, the pinned message, tools."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Page, expect
+
+from tests.people import Cast, claim, import_records, make_cast, make_record, signed_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LONG = "\n".join(f"line {number}" for number in range(60))
+
+
+def record(steps: int = 8) -> dict:
+    made = make_record(steps=steps)
+    made["messages"][3]["content"] = LONG + "\nneedle in the fold"
+    made["messages"][5]["content"] = '{"rows": [{"id": 1, "text": "first\\nsecond"}], "note": "a needle"}'
+    made["messages"][4]["content"] = "**bold** words with a needle, and <b>markup</b>"
+    made["tools"] = [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": f"About {name}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"query": {"type": "string"}},
+                    "required": ["query"],
+                },
+            },
+        }
+        for name in ("search", "open_page", "calculate", "translate")
+    ]
+    return made
+
+
+@pytest.fixture
+def reading(transactional_db: None, visit: Callable) -> Callable[..., Page]:
+    """`reading(record, **context)`: ann's workbench of a record."""
+
+    def start(made: dict, **options: object) -> Page:
+        cast: Cast = make_cast()
+        import_records(cast.project, [made])
+        assignment = claim(cast.ann, cast.project)
+        visitor = visit(**options)
+        session = signed_in(cast.ann).cookies[settings.SESSION_COOKIE_NAME].value
+        visitor.context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
+        )
+        visitor.go(f"/assignments/{assignment.pk}/")
+        expect(visitor.page.locator("html")).to_have_attribute("data-workbench", "ready")
+        return visitor.page
+
+    return start
+
+
+def complaints(page: Page) -> list[str]:
+    return [violation["id"] for violation in Axe().run(page).response["violations"]]
+
+
+def test_searching_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> None:
+    page = reading(record())
+    page.keyboard.press("/")
+    page.keyboard.type("NEEDLE")
+    count = page.locator('[data-role="find-count"]')
+    expect(count).to_have_text("1 of 3")
+    expect(page.locator("#m3 .text")).not_to_have_class("text text--code text--folded")
+    for told in ("2 of 3", "3 of 3", "1 of 3"):
+        page.keyboard.press("Enter")
+        expect(count).to_have_text(told)
+    page.keyboard.press("Shift+Enter")
+    expect(count).to_have_text("3 of 3")
+    assert complaints(page) == []
+    page.keyboard.press("Escape")
+    expect(page.locator("#m4")).to_be_focused()
+    expect(page.locator("#m3 [data-unfold]")).to_have_attribute("aria-expanded", "true")
+
+
+def test_the_exact_form_of_a_step_and_its_results_is_one_key_away(reading) -> None:
+    page = reading(record())
+    page.keyboard.press("j")
+    page.keyboard.press("v")
+    exact = page.locator("#m5 .source__text")
+    expect(exact.first).to_have_text('{"rows": [{"id": 1, "text": "first\\nsecond"}], "note": "a needle"}')
+    expect(page.locator("#m4 > .msg__body > .source .source__title")).to_have_text(
+        "Message 4, exactly as in the record"
+    )
+    assert complaints(page) == []
+    page.keyboard.press("v")
+    expect(page.locator(".source")).to_have_count(0)
+
+
+def test_a_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
+    page = reading(record(), permissions=["clipboard-read", "clipboard-write"])
+    more = page.locator("#m4 > .step__head [data-message-menu]")
+    more.click()
+    assert complaints(page) == []
+    page.get_by_role("button", name="Copy the text").click()
+    expect(page.locator('[data-role="transcript-said"]')).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("**bold** words")
+    more.click()
+    page.get_by_role("button", name="As Markdown").click()
+    expect(page.locator("#m4 .md strong")).to_have_text("bold")
+    expect(page.locator("#m4 .md")).to_contain_text("<b>markup</b>")
+    page.locator("#m4 .source__close").click()
+    expect(page.locator("#m4 .md")).to_have_count(0)
+
+
+def test_the_users_message_is_pinned_while_its_steps_are_read(reading) -> None:
+    page = reading(record(), viewport={"width": 390, "height": 844})
+    pin = page.locator('[data-role="pin"]')
+    expect(pin).to_be_hidden()
+    page.locator('[data-goto="12"]').evaluate("link => link.click()")
+    expect(pin).to_be_visible()
+    expect(pin).to_contain_text("Question 0?")
+    pin.get_by_role("button").click()
+    expect(pin.get_by_role("button")).to_have_attribute("aria-expanded", "true")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    box, head = pin.bounding_box(), page.locator("#m12 .step__head").bounding_box()
+    assert box and head and head["y"] >= 52
+    assert complaints(page) == []
+
+
+def test_what_is_opened_stays_open_and_tools_are_found(reading) -> None:
+    page = reading(record())
+    page.locator("#m3 [data-unfold]").click()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("#m3 [data-unfold]")).to_have_attribute("aria-expanded", "true")
+    page.locator('[data-role="tools"] > summary').click()
+    page.get_by_label("Search the tools").fill("calc")
+    expect(page.locator(".tool:visible")).to_have_count(1)
+    page.locator(".tool:visible > summary").click()
+    expect(page.locator(".tool:visible")).to_contain_text("required")
+    page.get_by_label("Search the tools").fill("nothing like it")
+    expect(page.get_by_text("No tool fits.")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_a_trajectory_of_95_steps_stays_light(reading) -> None:
+    page = reading(make_record(steps=95))
+    assert page.locator("*").count() < 9000
