@@ -9,81 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-from django.utils.translation import gettext as _
+from typing import Final
 
 from annotation.core import structure, toolschema
 from annotation.core.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
+from frontend.blocks import Block, Picture, Structure, Text, facts, laid_out, result_block, value_block
+from frontend.problems import in_words
 from frontend.visible import shown
 
-__all__ = ["Text", "facts", "lay_out", "shown", "tools"]
-
-FOLD_FROM_LINES: Final = 16
-"""A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
-FOLD_FROM_CHARACTERS: Final = 1800
-LAY_OUT_UP_TO: Final = 200_000
-ANSWERS: Final = ("answer", "target", "targets", "final_answer")
-"""What a reference answer is read for stands first in it."""
-
-
-def laid_out(value: Any) -> str:
-    """A parsed JSON value with line breaks and indents."""
-    return shown(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A piece of text. `code`: written by a machine for a machine."""
-
-    text: str
-    code: bool = False
-    foldable: bool = False
-    kind: str = "text"
-
-    @property
-    def lines(self) -> int:
-        """How many lines it has."""
-        return self.text.count("\n") + 1
-
-    @property
-    def size(self) -> int:
-        """How many characters it has."""
-        return len(self.text)
-
-    @property
-    def folds(self) -> bool:
-        """Whether it is long enough to be clamped."""
-        return self.foldable and (self.lines > FOLD_FROM_LINES or len(self.text) > FOLD_FROM_CHARACTERS)
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """JSON as structure. `size`: how many characters it was written with."""
-
-    node: structure.Node
-    size: int
-    foldable: bool = False
-    kind: str = "structure"
-
-    @property
-    def folds(self) -> bool:
-        """Whether it is long enough to be clamped."""
-        return self.foldable and structure.lines(self.node) > FOLD_FROM_LINES
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An image inside a message, served by us."""
-
-    message_index: int
-    part_index: int
-    kind: str = "image"
-
-
-Block = Text | Structure | Picture
+__all__ = ["Block", "Structure", "Text", "facts", "lay_out", "result_block", "shown", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +175,6 @@ def _block(text: str, kind: str) -> Text | Structure:
     return Text(shown(text.rstrip()), foldable=kind != "step")
 
 
-def result_block(text: str) -> Text | Structure:
-    """A tool's output: as structure when it is a JSON object or list (laid out when that would be too much of
-    it), else the text as it came."""
-    node = structure.read(text)
-    if node is not None:
-        return Structure(node, len(text), foldable=True)
-    stripped = text.strip()
-    if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
-        try:
-            value = json.loads(stripped)
-        except (ValueError, RecursionError):
-            value = None
-        if value:
-            return Text(laid_out(value), code=True, foldable=True)
-    return Text(shown(text), code=True, foldable=True)
-
-
 def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> Call:
     arguments: list[tuple[str, Text | Structure]] = []
     body: Text | Structure | None = None
@@ -276,46 +195,6 @@ def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> 
         in_text=call.origin == "text",
         problems=[in_words(problem) for problem in found],
     )
-
-
-def in_words(problem: toolschema.Problem) -> str:
-    """What is wrong with a call's arguments, as a sentence."""
-    sentences = {
-        "unknown_tool": _("There is no tool of this name"),
-        "missing": _("{where} is required and missing"),
-        "unexpected": _("{where} is not a parameter of this tool"),
-        "type": _("{where} must be {wanted}, not {found}") if problem.where else "",
-        "choice": _("{where} is {found}, and must be one of {wanted}"),
-        "other": _("{where} breaks the schema ({wanted})"),
-    }
-    sentence = sentences[problem.kind] or _("The arguments must be {wanted}, not {found}")
-    where = problem.where or _("the whole")
-    if problem.kind != "type":
-        return shown(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
-    wanted = _(" or ").join(_type_in_words(name) for name in problem.wanted.split(" or "))
-    return shown(sentence.format(where=where, wanted=wanted, found=_type_in_words(problem.found)))
-
-
-def _type_in_words(name: str) -> str:
-    words = {
-        "object": _("an object"),
-        "array": _("a list"),
-        "string": _("a text"),
-        "number": _("a number"),
-        "integer": _("a whole number"),
-        "boolean": _("true or false"),
-    }
-    return words.get(name, name)
-
-
-def value_block(value: Any) -> Text | Structure:
-    """One value, parsed: a string as its own text, else structure, laid out when that is too much."""
-    if isinstance(value, str):
-        return Text(shown(value), foldable=True)
-    node = structure.of(value)
-    if node is not None:
-        return Structure(node, len(json.dumps(value)), foldable=True)
-    return Text(laid_out(value), code=True, foldable=True)
 
 
 def _tools(transcript: Transcript) -> tuple[toolschema.Tool, ...]:
@@ -345,12 +224,3 @@ def tools(transcript: Transcript) -> list[Tool]:
         )
         for tool in _tools(transcript)
     ]
-
-
-def facts(value: Any) -> list[tuple[str, Text | Structure]]:
-    """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
-    if isinstance(value, dict):
-        named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
-        named.sort(key=lambda pair: pair[0] not in ANSWERS)
-        return [(shown(name), value_block(one)) for name, one in named]
-    return [] if value in (None, "", []) else [("", value_block(value))]
