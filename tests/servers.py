@@ -225,10 +225,10 @@ class Worker:
 
 # ── Web server ──────────────────────────────────────────────────────────────
 class WebServer:
-    """gunicorn with the real settings, on a free port of this machine."""
+    """gunicorn with the real settings, on a free port of this machine or on the one given."""
 
-    def __init__(self, environment: dict[str, str], log: Path) -> None:
-        self.port = free_port()
+    def __init__(self, environment: dict[str, str], log: Path, *, port: int = 0) -> None:
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         with log.open("ab") as output:
@@ -258,6 +258,12 @@ class WebServer:
     def stop(self) -> bool:
         """Graceful stop; True when it finished by itself."""
         return stop(self.process, grace=20)
+
+    def kill(self) -> None:
+        """SIGKILL, to the workers as well."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 def free_port() -> int:

@@ -93,8 +93,6 @@ def _state(bench: Workbench) -> dict[str, Any]:
             "submit": reverse("api:submit", args=[bench.assignment.pk]),
             "return": reverse("api:return", args=[bench.assignment.pk]),
             "activity": reverse("api:activity", args=[bench.assignment.pk]),
-            "claim": reverse("api:claim", args=[bench.assignment.project.slug]),
-            "workbench": reverse("frontend:workbench", args=[0]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
         "keys": keymap.table(bench.assignment.annotator.keymap),

@@ -63,8 +63,8 @@ def test_an_outcome_that_sits_oddly_is_asked_about_once(bench, keys: tuple[str, 
 def test_a_submission_is_reopened_from_its_own_page_and_from_the_list(visit, cast) -> None:
     import_records(cast.project, [make_record(steps=1)])
     assignment = claim(cast.ann, cast.project)
+    label_all(assignment)
     for place in ("workbench", "list"):
-        label_all(assignment)
         label.submit(actor=cast.ann, assignment=assignment)
         page = open_as_ann(visit, cast, assignment)
         expect(page.get_by_text("You have submitted this trajectory.")).to_be_visible()

@@ -3,7 +3,7 @@
  * The end of a trajectory: handing it in and taking the next, or giving it back.
  */
 
-import { newOpId, post, reasonOf } from "./api.js";
+import { csrfToken, newOpId, post, reasonOf } from "./api.js";
 import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./desk.js";
 import { part, say } from "./dom.js";
 import { lacking, missing, oddity } from "./selectors.js";
@@ -11,7 +11,6 @@ import { lacking, missing, oddity } from "./selectors.js";
 let leaving = false;
 /** @type {string | null} what has been asked already */
 let asked = null;
-const claimKey = newOpId();
 
 /** Whether the page is being left on purpose, with everything saved. */
 export const isLeaving = () => leaving;
@@ -70,7 +69,7 @@ export async function submit() {
   if (answer.ok) {
     leaving = true;
     tellClosed();
-    await takeNext();
+    takeNext();
     return;
   }
   const lacks = answer.data?.error?.details?.missing?.[0];
@@ -79,11 +78,14 @@ export async function submit() {
   else say(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
 }
 
-/** The next trajectory; the list of one's work when there is none, or it cannot be had. */
-async function takeNext() {
-  const answer = await post(page.urls.claim, { claim_key: claimKey }, token);
-  const next = answer.ok ? answer.data?.id : null;
-  window.location.assign(Number.isInteger(next) ? page.urls.workbench.replace("/0/", `/${next}/`) : page.urls.done);
+/** The next trajectory, as the button on the list of one's work takes it; the list says when there is none. */
+function takeNext() {
+  const form = part(document, "next", HTMLFormElement);
+  for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken(token) })) {
+    const field = form.elements.namedItem(name);
+    if (field instanceof HTMLInputElement) field.value = value;
+  }
+  form.submit();
 }
 
 /** @param {string} reason @returns {Promise<string>} why it could not be done; empty when it is */
