@@ -38,6 +38,11 @@ def pk(name: str, *, of_project: bool = False) -> Fill:
     return fill
 
 
+def within(place: str, **more: int) -> Fill:
+    """Something inside a trajectory."""
+    return lambda world: {"pk": world.at[place].pk, **more}
+
+
 def version(**more: str) -> Fill:
     """The release."""
     return lambda world: {**slug(world), "version": "1.0", **more}
@@ -101,9 +106,8 @@ def _pages() -> Iterator[Address]:
     for place in ("shared", "seen", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
     for place in ("shared", "free"):
-        yield Address(
-            f + "trajectory-image", lambda world, at=place: {**pk(at)(world), "message": 2, "part": 0}, place
-        )
+        yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
+        yield Address(f + "trajectory-message", within(place, message=2), place)
     for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
         yield Address(f + "workbench", pk(whose), whose)
     yield Address(f + "resume", pk("cleo-returned"))

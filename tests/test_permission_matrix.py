@@ -118,7 +118,7 @@ def allowed(who: str, address: Address) -> set[str] | None:
     if who not in known:
         return None
     if who == "judith" and "release" in address.name:
-        return known[who] | _words(RECORD, ("agreed",)) | {"release-note"}
+        return known[who] | _words((*RECORD, "label"), ("agreed", "settled")) | {"release-note"}
     return known[who] | link
 
 
@@ -126,7 +126,7 @@ def never(who: str) -> set[str]:
     """What not even those who see nearly everything may meet."""
     if who != "admin":
         return {"token-ann"}
-    sealed = ("reference", "reward", "meta", "stop", "note-ben", "suggested")
+    sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", "suggested")
     return {"token-ann"} | _words(sealed, ("seen",))
 
 

@@ -80,7 +80,11 @@ def record(query: int, place: str) -> dict[str, Any]:
         step_labels={"2": -1, "4": 1},
         final_label=-1,
     )
-    made["messages"][2]["content"] = canary("message", place)
+    made["messages"][2] |= {
+        "content": canary("message", place),
+        "reward": canary("reward", place),
+        "label": canary("label", place),
+    }
     return made
 
 
