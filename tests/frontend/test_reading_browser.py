@@ -63,6 +63,8 @@ def complaints(page: Page) -> list[str]:
 
 def test_searching_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> None:
     page = reading(record())
+    page.get_by_role("button", name="Search in this trajectory").click()
+    page.keyboard.press("Escape")
     page.keyboard.press("/")
     page.keyboard.type("NEEDLE")
     count = page.locator('[data-role="find-count"]')

@@ -42,6 +42,7 @@ export function nameShortcuts() {
     if (button instanceof HTMLElement) name(button, button.dataset.action ?? "");
   }
   for (const id of ["help", "guidelines"]) name(document.querySelector(`[data-dialog="${id}"]`), id);
+  name(document.querySelector('[data-role="find-open"]'), "search");
 }
 
 /** @param {Element | null} button @param {string} id */

@@ -116,6 +116,8 @@ function closeFind() {
   if (step instanceof HTMLElement) step.focus({ preventScroll: true });
 }
 
+document.querySelector('[data-role="find-open"]')?.addEventListener("click", openFind);
+
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let typing;
 field.addEventListener("input", () => {
