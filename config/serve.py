@@ -81,6 +81,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_private(host: str, environment: Mapping[str, str]) -> bool:
+    """Is this a server for the person in front of it? Not when a proxy may stand before the loopback address."""
+    env = Env(environment)
+    names = {name.strip("[]") for name in env.words("TRISTEP_ALLOWED_HOSTS")}
+    proxied = env.flag("TRISTEP_HTTPS") or env.number("TRISTEP_PROXY_HOPS", 0) > 0
+    return is_loopback(host) and not proxied and all(is_loopback(name) for name in names)
+
+
 def allowed_hosts(host: str) -> str:
     """The names under which a server bound to `host` may be asked for, when the environment names none."""
     names = ["localhost", "127.0.0.1", "[::1]"]
@@ -227,7 +235,7 @@ def serve(house: House, environment: dict[str, str], asked: threading.Event) -> 
         if not environment.get("REDIS_URL", "").strip():
             house.broker = Broker(house.data / "broker")
             environment["REDIS_URL"] = house.broker.url
-        accounts = prepare(environment, known_passwords=is_loopback(house.host))
+        accounts = prepare(environment, known_passwords=is_private(house.host, environment))
         if asked.is_set():
             return
         start(house, environment)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from config.serve import allowed_hosts, is_loopback
+from config.serve import allowed_hosts, is_loopback, is_private
 from tests.servers import ROOT, free_port, wait_for
 
 
@@ -186,8 +186,22 @@ def test_not_even_sigkill_leaves_an_orphan(served: Served) -> None:
         ("::", False),
     ],
 )
-def test_only_loopback_addresses_get_well_known_passwords(host: str, answer: bool) -> None:
+def test_loopback_addresses_are_told_from_others(host: str, answer: bool) -> None:
     assert is_loopback(host) is answer
+
+
+@pytest.mark.parametrize(
+    ("environment", "answer"),
+    [
+        ({"TRISTEP_ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]"}, True),
+        ({"TRISTEP_ALLOWED_HOSTS": "tristep.example"}, False),
+        ({"TRISTEP_HTTPS": "1"}, False),
+        ({"TRISTEP_PROXY_HOPS": "1"}, False),
+    ],
+)
+def test_a_loopback_address_behind_a_proxy_is_not_private(environment: dict[str, str], answer: bool) -> None:
+    assert is_private("127.0.0.1", environment) is answer
+    assert is_private("0.0.0.0", environment) is False
 
 
 def test_a_server_for_others_may_be_asked_for_by_its_names() -> None:
