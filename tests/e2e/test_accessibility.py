@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 # Both widths and both themes, in two looks: what depends on one hardly ever depends on the other.
 LOOKS = ((WIDE, "light"), (NARROW, "dark"))
-# Colours turn with the theme; what is far below the window (content-visibility) would do so when it comes near.
+# Colours turn with the theme; far below the window (content-visibility) only when it comes near.
 SETTLED = """async () => {
   for (const message of document.querySelectorAll(".msg")) message.style.contentVisibility = "visible";
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
