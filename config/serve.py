@@ -82,7 +82,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_private(host: str, environment: Mapping[str, str]) -> bool:
-    """Is this a server for the person in front of it? Not when a proxy may stand before the loopback address."""
+    """Is this a server for the person in front of it? Not when a proxy may stand before it."""
     env = Env(environment)
     names = {name.strip("[]") for name in env.words("TRISTEP_ALLOWED_HOSTS")}
     proxied = env.flag("TRISTEP_HTTPS") or env.number("TRISTEP_PROXY_HOPS", 0) > 0
