@@ -148,9 +148,10 @@ export function announce(text) {
 export function reveal() {
   const article = view.steps.get(focused(state))?.article;
   if (!article) return;
-  article.focus({ preventScroll: true });
   const box = article.getBoundingClientRect();
   if (box.top < covered() || box.bottom > window.innerHeight) article.scrollIntoView({ block: "start" });
+  // after the sizes were read: focusing changes styles, and reading would lay the page out again
+  article.focus({ preventScroll: true });
 }
 
 /** @param {number} position */

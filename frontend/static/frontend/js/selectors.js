@@ -95,6 +95,28 @@ export function closedRun(state, index) {
 }
 
 /**
+ * All roots in order, and for each step the root of the run that it closes (null when it closes none), in one
+ * pass over the steps.
+ * @param {State} state
+ * @returns {{roots: number[], closed: (number | null)[]}}
+ */
+export function runs(state) {
+  /** @type {number[]} */
+  const roots = [];
+  /** @type {number | null} */
+  let open = null;
+  const closed = state.results.map((step) => {
+    const closes = step.value === 1 && step.source === "explicit";
+    const root = closes ? open : null;
+    if (step.value === -1) open = step.root;
+    else if (closes) open = null;
+    if (step.value === -1 && step.root === step.message_index) roots.push(step.message_index);
+    return root;
+  });
+  return { roots, closed };
+}
+
+/**
  * The positions that Enter would confirm: from the focused step on, every proposal that has been seen, up to the
  * first that has not.
  * @param {State} state

@@ -4,12 +4,13 @@
  */
 
 import { make, offer, part, say, speaker } from "./dom.js";
-import { closedRun, earlierRoots, focused, labelAt } from "./selectors.js";
+import { focused, labelAt, runs } from "./selectors.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
 /** @typedef {import("./labels.js").Label} Label */
+/** @typedef {import("./labels.js").Problem} Problem */
 /** @typedef {import("./propagation.js").StepResult} StepResult */
 /** @typedef {{code: string, value: Value, title: string}} Reason */
 
@@ -49,16 +50,32 @@ export function makeView(page, { shortcut }) {
   const [redo] = buttonsOf('[data-action="redo"]');
   /** @type {Map<number, number>} */
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
-  /** @type {Map<Key, string>} */
+  /** @type {Map<Key, {label: Label, problem: Problem | undefined, open: boolean, rule: string}>} */
   const drawn = new Map();
   let drawnFocus = -1;
+
+  /**
+   * Whether something is to be drawn anew. Labels are told apart as objects: the state keeps those that stay.
+   * @param {Key} key
+   * @param {Label} label
+   * @param {Problem | undefined} problem
+   * @param {boolean} open
+   * @param {string} rule   what the rule says of it
+   */
+  function changed(key, label, problem, open, rule) {
+    const was = drawn.get(key);
+    if (was?.label === label && was.problem === problem && was.open === open && was.rule === rule) return false;
+    drawn.set(key, { label, problem, open, rule });
+    return true;
+  }
 
   /** @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
 
   /** @param {State} state */
   function draw(state) {
-    state.results.forEach((result) => drawStep(state, result));
+    const { roots, closed } = runs(state);
+    state.results.forEach((result, i) => drawStep(state, result, roots, closed[i] ?? null));
     drawOutcome(state);
     drawDesk(state);
     const done = state.results.filter((result) => result.value !== null).length;
@@ -74,20 +91,20 @@ export function makeView(page, { shortcut }) {
   /**
    * @param {State} state
    * @param {StepResult} result
+   * @param {readonly number[]} allRoots
+   * @param {number | null} closed    the root of the run that it closes
    */
-  function drawStep(state, result) {
+  function drawStep(state, result, allRoots, closed) {
     const index = result.message_index;
     const view = steps.get(index);
     if (!view) return;
     const label = labelAt(state, index);
     const problem = state.problems.get(index);
-    const roots = result.value === -1 ? earlierRoots(state, index) : [];
-    const closed = closedRun(state, index);
-    const signature = JSON.stringify([label, result, problem, roots, closed, state.open]);
-    if (drawn.get(index) === signature) return;
-    drawn.set(index, signature);
-
+    const roots = result.value === -1 ? allRoots.filter((root) => root < index) : [];
     const { proposal } = result;
+    const rule = [result.value, result.source, result.root, proposal?.value, proposal?.root, closed, roots].join("|");
+    if (!changed(index, label, problem, state.open, rule)) return;
+
     const value = proposal ? proposal.value : result.value;
     const kind = kindOf(value);
     const text = proposal
@@ -162,9 +179,7 @@ export function makeView(page, { shortcut }) {
   function drawOutcome(state) {
     const label = labelAt(state, "outcome");
     const problem = state.problems.get("outcome");
-    const signature = JSON.stringify([label, problem, state.open]);
-    if (drawn.get("outcome") === signature) return;
-    drawn.set("outcome", signature);
+    if (!changed("outcome", label, problem, state.open, "")) return;
     drawJudge(outcome, label, state.open, problem);
   }
 
@@ -303,10 +318,13 @@ function stepView(article, shortcut) {
         return;
       }
       railLink.setAttribute("aria-current", "step");
-      const rail = railLink.closest(".rail");
-      if (rail && rail.scrollHeight > rail.clientHeight) {
-        rail.scrollTop = railLink.offsetTop - rail.clientHeight / 2;
-      }
+      // in the next frame: asking for sizes now would lay the page out an extra time
+      requestAnimationFrame(() => {
+        const rail = railLink.closest(".rail");
+        if (rail && railLink.hasAttribute("aria-current") && rail.scrollHeight > rail.clientHeight) {
+          rail.scrollTop = railLink.offsetTop - rail.clientHeight / 2;
+        }
+      });
     },
   };
 }
