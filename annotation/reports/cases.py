@@ -67,13 +67,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One annotator's part: the letter, the name where it may be seen, the state, the flags on the whole."""
+    """One annotator's part: the letter, the name where it may be seen, the state, the flags on the whole,
+    and, where the name may be seen, the whole minutes at work."""
 
     letter: str
     name: str
     state: str
     needs_discussion: bool = False
     broken: bool = False
+    minutes: int | None = None
 
 
 @dataclass(slots=True)
@@ -146,7 +148,8 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool
         letter = LETTERS[number % len(LETTERS)]
         name = str(row.annotator) if shown.sight.names else ""
         letters[row.pk] = (letter, name)
-        shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken))
+        minutes = round(row.active_ms / 60_000) if shown.sight.names else None
+        shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken, minutes))
     _add_votes(shown, letters)
     if shown.sight.consensus:
         _add_consensus(shown)
