@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -16,46 +15,12 @@ from pathlib import Path
 import pytest
 
 from config.serve import allowed_hosts, is_loopback, is_private
-from tests.servers import ROOT, free_port, wait_for
+from tests.e2e.house import House
+from tests.servers import wait_for
 
 
-class Served:
-    """`python -m config.serve` on a data folder of its own."""
-
-    def __init__(self, data: Path, port: int | None = None) -> None:
-        self.data = data
-        self.port = port or free_port()
-        self.output = data.parent / f"out-{self.port}.txt"
-        dropped = (
-            "TRISTEP_",
-            "DATABASE_URL",
-            "REDIS_URL",
-            "DJANGO_",
-            "MAKELEVEL",
-            "TEST_DATABASE",
-        )
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-        with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve", "--port", str(self.port)],
-                cwd=ROOT,
-                env=environment | {"TRISTEP_DATA_DIR": str(data)},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    def words(self) -> str:
-        return self.output.read_text(encoding="utf-8", errors="replace")
-
-    def ready(self) -> Served:
-        wait_for(
-            lambda: "Ctrl-C stops it" in self.words() or self.process.poll() is not None,
-            "the banner",
-            seconds=300,
-        )
-        assert self.process.poll() is None, self.words()
-        return self
+class Served(House):
+    """`python -m config.serve` on a data folder of its own, and what runs below it."""
 
     def descendants(self) -> dict[int, str]:
         """Process id → command line of everything that runs below it."""
@@ -90,13 +55,6 @@ def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
     return alive
 
 
-def ended(one: Served) -> None:
-    """Stop it, whatever the test did to it."""
-    if one.process.poll() is None:
-        one.process.send_signal(signal.SIGTERM)
-        one.process.wait(timeout=120)
-
-
 @pytest.fixture(scope="module")
 def first_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The data folder that a first run leaves; the later tests start from a copy, to save its minute."""
@@ -108,9 +66,10 @@ def served(first_data: Path, tmp_path: Path) -> Iterator[Served]:
     data = tmp_path / "data"
     if first_data.is_dir():
         shutil.copytree(first_data, data, ignore=shutil.ignore_patterns("*.sock"))
-    one = Served(data).ready()
+    one = Served(data)
+    one.ready()
     yield one
-    ended(one)
+    one.stop()
 
 
 @pytest.mark.slow
@@ -118,7 +77,7 @@ def test_the_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(
     first_data: Path, request: pytest.FixtureRequest
 ) -> None:
     served = Served(first_data)
-    request.addfinalizer(lambda: ended(served))
+    request.addfinalizer(served.stop)
     served.ready()
     with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/", timeout=20) as answer:
         page = answer.read().decode()

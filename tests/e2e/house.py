@@ -8,35 +8,34 @@ import subprocess
 import sys
 from pathlib import Path
 
+from config.children import spawn
 from tests.servers import ROOT, free_port, wait_for
 
-OWN = ("TRISTEP_", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "MAKELEVEL", "TEST_DATABASE_URL")
+OWN = ("TRISTEP_", "DATABASE_URL", "REDIS_URL", "DJANGO_", "MAKELEVEL", "TEST_DATABASE_URL")
 
 
 class House:
     """`python -m config.serve` with a data folder of its own: web server, worker, broker, and the demo."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, port: int | None = None) -> None:
         self.data = data
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.output = data.with_suffix(".txt")
+        self.output = data.with_name(f"{data.name}-{self.port}.txt")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
         self.environment = kept | {"TRISTEP_DATA_DIR": str(data)}
         with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
+            self.process = spawn(
                 [sys.executable, "-m", "config.serve", "--port", str(self.port)],
                 cwd=ROOT,
                 env=self.environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                output=output,
             )
 
     def ready(self) -> House:
         """Wait for the banner; what it says is the failure when there is none."""
         ended = self.process.poll
-        wait_for(lambda: "Ctrl-C stops it" in self.words() or ended() is not None, "the banner", seconds=240)
+        wait_for(lambda: "Ctrl-C stops it" in self.words() or ended() is not None, "the banner", seconds=300)
         assert ended() is None, self.words()
         return self
 
