@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
-from pytest_django.fixtures import SettingsWrapper
 
 from annotation.models import Assignment, Label, OutcomeLabel, Release
 from tests.browser import Visitor, Watch
@@ -193,7 +193,7 @@ def try_password(visitor: Visitor, username: str, password: str) -> None:
 
 
 def test_too_many_wrong_passwords_lead_to_the_page_that_says_so(
-    people: Cast, visit: Callable[..., Visitor], settings: SettingsWrapper
+    people: Cast, visit: Callable[..., Visitor], settings: Any
 ) -> None:
     settings.AXES_FAILURE_LIMIT = 3
     visitor = visit()
