@@ -183,7 +183,7 @@ def press_all(page: Page, pressed: Pressed) -> None:
     expect(page.locator("[data-role=save]")).to_have_text("All changes saved")
     page.keyboard.press("Control+Enter")
     if pressed[1] == -1 and -1 not in values(pressed):  # asked once
-        expect(page.locator("[data-role=missing]")).to_contain_text("the outcome is −1")
+        expect(page.locator("[data-role=missing]")).to_contain_text("outcome is −1")
         page.keyboard.press("Control+Enter")
 
 
