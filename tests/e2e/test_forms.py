@@ -11,7 +11,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel, Release
-from tests.browser import Visitor, Watch
+from tests.browser import Visitor
 from tests.e2e.visitors import session_of
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_unanimous
 
@@ -44,6 +44,12 @@ def stored(assignment: Assignment) -> list[int | None]:
     """The stored label values in the order of the steps."""
     labels = Label.objects.filter(assignment=assignment).order_by("step__message_index")
     return list(labels.values_list("value", flat=True))
+
+
+def submitted(page: Page, assignment: Assignment) -> None:
+    """The next trajectory follows what has been submitted."""
+    page.wait_for_url(lambda url: "/assignments/" in url and f"/assignments/{assignment.pk}/" not in url)
+    assert Assignment.objects.get(pk=assignment.pk).state == "submitted"
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
@@ -102,7 +108,7 @@ def test_a_session_that_ends_while_labelling_loses_nothing(
     assert stored(assignment) == [1, 0]
     assert OutcomeLabel.objects.get(assignment=assignment).value == 1
     page.keyboard.press("Control+Enter")
-    page.wait_for_url("**/p/bench/work/")
+    submitted(page, assignment)
 
 
 def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visitor]) -> None:
@@ -121,11 +127,12 @@ def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visito
 def test_going_back_after_submitting_shows_what_was_submitted(
     people: Cast, visit: Callable[..., Visitor]
 ) -> None:
-    page, _assignment = at_the_bench(visit(), people)
+    page, assignment = at_the_bench(visit(), people)
     for key in ("1", "1", "Shift+Digit1", "Control+Enter"):
         page.keyboard.press(key)
-    page.wait_for_url("**/p/bench/work/")
+    submitted(page, assignment)
     page.go_back()
+    page.wait_for_url(f"**/assignments/{assignment.pk}/")
     expect(page.get_by_text("You have submitted this trajectory.")).to_be_visible()
     expect(page.locator("[data-step] input[type=radio]").first).to_be_disabled()
     page.keyboard.press("0")
@@ -143,11 +150,11 @@ def test_going_back_frees_a_form_that_was_sent(people: Cast, visit: Callable[...
     expect(visitor.page.locator(".desk")).to_be_visible()
 
 
-def test_a_stale_label_in_a_second_tab_is_shown(people: Cast, visit: Callable[..., Visitor]) -> None:
+def test_a_stale_label_in_a_second_browser_is_shown(people: Cast, visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     page, assignment = at_the_bench(visitor, people)
-    second = visitor.context.new_page()
-    watch = Watch(second, visitor.home)
+    elsewhere = session_of(visit(), people.ann)  # windows of one browser tell each other
+    second = elsewhere.page
     second.goto(page.url)
     expect(second.locator("html")).to_have_attribute(*READY)
     page.keyboard.press("1")
@@ -164,7 +171,6 @@ def test_a_stale_label_in_a_second_tab_is_shown(people: Cast, visit: Callable[..
     expect(step.locator(".step__state")).to_have_text("−1")
     saved(second)
     assert stored(assignment)[0] == -1
-    assert watch.unexpected() == []
 
 
 def test_a_server_that_is_away_for_a_moment_loses_nothing(
@@ -177,7 +183,7 @@ def test_a_server_that_is_away_for_a_moment_loses_nothing(
     page.keyboard.press("1")
     expect(page.locator("[data-role=banner]")).to_contain_text("No connection")
     page.keyboard.press("0")
-    page.keyboard.press("Shift+Minus")
+    page.keyboard.press("Shift+Digit1")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-role=missing]")).to_contain_text("not saved yet")
     visitor.context.set_offline(False)
