@@ -97,7 +97,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "frontend.context.shell",
-                "frontend.context.shell",
             ],
         },
     },
