@@ -1,9 +1,9 @@
-"""Which state may follow which, and how its labels settle a trajectory (DESIGN §3, §6, §7).
+"""Which state may follow which (DESIGN §3, §6, §7).
 
 Services change states by guarded UPDATEs; these tables say which changes exist at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -70,25 +70,3 @@ def check(frm: StrEnum, to: StrEnum) -> None:
     """Raise StaleState unless `to` may follow `frm`."""
     if not allowed(frm, to):
         raise StaleState(f"What is {frm.value} cannot become {to.value}.")
-
-
-def settle(
-    step_labels: Sequence[Mapping[int, int]], outcomes: Sequence[int]
-) -> tuple[TrajectoryState, frozenset[int], bool]:
-    """What the submitted labels of all annotators make of a trajectory.
-
-    `step_labels`: per annotator, message index to value, complete; `outcomes`: per annotator. Answers the
-    state (unanimous, or disputed when a step or the outcome alone differs), the indexes of the disputed
-    steps, and whether the outcome is disputed. One annotator is always unanimous. ValueError when the
-    annotators did not label the same steps, or when there is none.
-    """
-    if not step_labels or len(step_labels) != len(outcomes):
-        raise ValueError("every annotator needs step labels and an outcome")
-    first = step_labels[0]
-    if any(labels.keys() != first.keys() for labels in step_labels):
-        raise ValueError("the annotators did not label the same steps")
-    disputed = frozenset(index for index in first if len({labels[index] for labels in step_labels}) > 1)
-    outcome_disputed = len(set(outcomes)) > 1
-    agreed = not disputed and not outcome_disputed
-    state = TrajectoryState.UNANIMOUS if agreed else TrajectoryState.DISPUTED
-    return state, disputed, outcome_disputed

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Model
 
+from annotation.core import workflow
 from annotation.core.errors import StaleState
 
 
@@ -14,9 +15,12 @@ def advance(
 ) -> None:
     """Move row `pk` of `model` from a state in `frm` to `to`, setting `values` with it.
 
-    Raises StaleState when the row is in none of these states (any more).
+    Raises StaleState when the row is in none of these states (any more), or when the workflow knows no such
+    step.
     """
     states = [frm] if isinstance(frm, StrEnum) else list(frm)
+    for state in states:
+        workflow.check(state, to)
     changed = model._default_manager.filter(pk=pk, state__in=states).update(state=to, **values)
     if not changed:
         name = model._meta.verbose_name

@@ -1,4 +1,4 @@
-"""States, the ways between them, and how labels settle a trajectory."""
+"""States, and the ways between them."""
 
 import pytest
 
@@ -58,29 +58,3 @@ def test_every_state_has_an_entry_and_leads_only_to_states_of_its_kind() -> None
 def test_states_of_different_things_are_never_mixed() -> None:
     with pytest.raises(TypeError):
         workflow.allowed(A.OPEN, J.DECIDED)
-
-
-def test_equal_labels_and_outcomes_are_unanimous() -> None:
-    state, steps, outcome = workflow.settle([{2: 1, 4: -1}, {4: -1, 2: 1}], [1, 1])
-    assert (state, steps, outcome) == (T.UNANIMOUS, frozenset(), False)
-
-
-def test_a_different_step_is_a_dispute_of_that_step() -> None:
-    state, steps, outcome = workflow.settle([{2: 1, 4: -1}, {2: 1, 4: 0}, {2: 1, 4: -1}], [1, 1, 1])
-    assert (state, steps, outcome) == (T.DISPUTED, frozenset({4}), False)
-
-
-def test_a_different_outcome_alone_is_a_dispute() -> None:
-    assert workflow.settle([{2: 1}, {2: 1}], [1, 0]) == (T.DISPUTED, frozenset(), True)
-
-
-def test_one_annotator_is_unanimous() -> None:
-    assert workflow.settle([{2: -1}], [0])[0] is T.UNANIMOUS
-
-
-@pytest.mark.parametrize(
-    ("labels", "outcomes"), [([], []), ([{2: 1}, {4: 1}], [1, 1]), ([{2: 1}, {2: 1}], [1])]
-)
-def test_incomplete_labels_settle_nothing(labels, outcomes) -> None:
-    with pytest.raises(ValueError, match="annotator"):
-        workflow.settle(labels, outcomes)
