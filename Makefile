@@ -78,6 +78,7 @@ check: dev node_modules/.installed
 	$(BIN)/mypy
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
 	@$(BIN)/python -m tests.settings_check
+	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
 format: dev
 	$(BIN)/ruff check --fix .

@@ -14,7 +14,7 @@ from annotation.core.agreement.bootstrap import interval, task_weights
 from annotation.core.agreement.confusion import confusion
 from annotation.core.agreement.kappa import kappa_values
 from annotation.core.agreement.summary import Figures
-from annotation.core.workflow import settle
+from annotation.services.consensus import Ballot
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "agentprocessbench"
 PREDICTIONS = {
@@ -203,5 +203,8 @@ def test_the_published_figures() -> None:
     assert figures.first_error.n == len(both)
     assert figures.first_error.value == pytest.approx(sum(x == y for x, y in both) / len(both))
 
-    states = [settle(two, finals)[0].value for two, finals in zip(labels, outcomes, strict=True)]
-    assert (states.count("disputed"), states.count("unanimous")) == (92, 158)
+    ballots = [
+        Ballot({step: (two[0][step], two[1][step]) for step in two[0]}, tuple(finals))
+        for two, finals in zip(labels, outcomes, strict=True)
+    ]
+    assert [ballot.unanimous for ballot in ballots].count(True) == 158
