@@ -1,0 +1,73 @@
+"""What a judge's answer comes to: labels that were really given, and a count of everything that was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ProblemKind(StrEnum):
+    """What was found wrong, or worth noting, about one place of an answer."""
+
+    MISSING = "missing"
+    """A step (or the outcome) without a label, null included."""
+    EXTRA = "extra"
+    """A label for a message that is not a step; it is never moved to a step nearby."""
+    INVALID = "invalid"
+    """A value that is not a label: ``true``, ``0.5``, ``2``, ``"good"``."""
+    CONTRADICTORY = "contradictory"
+    """The same step (or key) twice with different values: it has no label, and counts as invalid."""
+    NOTED = "noted"
+    """Read all the same, but not as asked for: a label as a string, comments in the JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding. ``where``: "steps.4", "outcome", "answer". ``found``: what stood there, in short."""
+
+    kind: ProblemKind
+    where: str
+    found: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON-ready."""
+        return {"kind": str(self.kind), "where": self.where, "found": self.found}
+
+
+class UnusableKind(StrEnum):
+    """Why no label at all could be taken from an answer. The words are those of ``providers.FailureKind``."""
+
+    NOT_JSON = "not_json"
+    TRUNCATED = "truncated"
+    NO_LABELS = "no_labels"
+    TOO_LARGE = "too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The whole answer is a failure: why, and one sentence about it."""
+
+    kind: UnusableKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A parsed answer.
+
+    ``labels`` has every step index that was asked for, in order, and no other; ``None`` is a missing label,
+    never 0. ``reasons`` holds the steps that got one. ``missing``, ``extra`` and ``invalid`` count steps and
+    indexes (``problems`` lists the first 100 findings and may hold notes too); the outcome is not counted in
+    them, but its problems are listed. ``unusable`` is set when no step has a label: then every label and the
+    outcome are ``None``.
+    """
+
+    labels: dict[int, int | None]
+    reasons: dict[int, str]
+    outcome: int | None
+    outcome_reason: str
+    problems: tuple[Problem, ...]
+    missing: int
+    extra: int
+    invalid: int
+    unusable: Unusable | None = None

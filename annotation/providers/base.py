@@ -1,0 +1,165 @@
+"""What every kind of judge is: given a trajectory's material, a judgement, or a failure that knows itself."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, Literal, Protocol
+
+from annotation.core.judging import Estimate, Judgement, Material, Usage
+
+
+class FailureKind(StrEnum):
+    """What went wrong with one call."""
+
+    # transient: a retry may help
+    TIMEOUT = "timeout"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    NOT_JSON = "not_json"
+    """HTML, broken JSON, or no JSON at all: as the reply itself (transient), or as the model's answer."""
+    NO_ANSWER = "no_answer"
+    """A reply without choices, or without content."""
+    # permanent for this trajectory
+    TRUNCATED = "truncated"
+    NO_LABELS = "no_labels"
+    TOO_LARGE = "too_large"
+    TOO_LONG = "too_long"
+    """The trajectory does not fit the token budget, or the model's window."""
+    REFUSED = "refused"
+    """A content filter, or the model itself, declined."""
+    BAD_REQUEST = "bad_request"
+    # permanent for the run
+    REDIRECT = "redirect"
+    WRONG_MODEL = "wrong_model"
+    WRONG_ADDRESS = "wrong_address"
+    BAD_KEY = "bad_key"
+    NO_CREDIT = "no_credit"
+    FORBIDDEN_URL = "forbidden_url"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One trajectory to be judged. ``reference`` names it in logs (a primary key); it is not sent."""
+
+    material: Material
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What is kept of a call for audit. Keys are redacted in both; ``b""`` when there was none.
+
+    ``request``: the JSON body as sent. ``response``: the body as received, its first 256 KB for a failure
+    (``response_bytes`` counts all that were read).
+    """
+
+    request: bytes = b""
+    response: bytes = b""
+    response_bytes: int = 0
+    status: int | None = None
+    attempts: int = 0
+    """Requests sent, this one included; 0 when none was."""
+    seconds: float = 0.0
+    """From the first attempt to the end, waits included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A usable answer: at least one step has a label (``judgement.unusable`` is ``None``).
+
+    ``cost`` is in the currency of the judge's price. ``model`` is what the server says answered ("" unknown).
+    ``clipped``: one sentence for each piece of the trajectory that the judge saw shortened.
+    """
+
+    judgement: Judgement
+    usage: Usage
+    cost: Decimal
+    prompt_version: str
+    model: str = ""
+    finish_reason: str = ""
+    clipped: tuple[str, ...] = ()
+    exchange: Exchange = Exchange()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """No usable answer, and why.
+
+    ``permanent``: asking again as it is will not help, or would pay again for an answer already given; only a
+    person's "retry failed" asks again. ``scope``: "run" when every other call would fail alike, so that the
+    run should stop at once and show ``message``. ``retry_after``: seconds after which the server wants to be
+    asked again, when it said so. ``message``: one sentence for people, without secrets. ``judgement`` is set
+    when there was an answer without a usable label: its problems say why. ``usage`` and ``cost`` count what
+    the failed call was charged (``None``: nothing is known to have been).
+    """
+
+    kind: FailureKind
+    permanent: bool
+    scope: Literal["call", "run"]
+    message: str
+    retry_after: float | None = None
+    judgement: Judgement | None = None
+    usage: Usage | None = None
+    cost: Decimal = Decimal(0)
+    exchange: Exchange = Exchange()
+
+    @property
+    def raw(self) -> bytes | None:
+        """The answer as received, redacted; ``None`` when there was none."""
+        return self.exchange.response or None
+
+
+class Stopped(Exception):
+    """Raised by a hook to give a call up between two attempts; ``judge`` lets it through."""
+
+
+def _admit() -> None:
+    """No limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What a provider takes from outside, so that time and chance are the caller's.
+
+    ``admit`` is called before every attempt: it may wait (a rate limit shared by all workers), and may raise
+    ``Stopped``. ``sleep`` may raise it too (a run that was paused or cancelled). ``rng`` is used under a
+    lock. ``clock`` counts seconds, monotonic; ``now`` is the time of day in seconds since 1970 (for HTTP
+    dates).
+    """
+
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    admit: Callable[[], None] = _admit
+    rng: random.Random = field(default_factory=random.Random)
+
+
+class Provider(Protocol):
+    """A judge ready to work. Shared by the threads of a worker; ``close`` when the run ends."""
+
+    def judge(self, request: Request) -> Reply | Failure:
+        """Judge one trajectory. Raises nothing but ``Stopped``. Holds no lock while it waits."""
+
+    def estimate(self, material: Material) -> Estimate:
+        """What ``judge`` would take, without asking anybody. Never raises."""
+
+    def close(self) -> None:
+        """Give connections back. Calls still under way may fail."""
+
+
+TRANSIENT: Final = frozenset(
+    {
+        FailureKind.TIMEOUT,
+        FailureKind.RATE_LIMITED,
+        FailureKind.SERVER_ERROR,
+        FailureKind.CONNECTION,
+        FailureKind.NO_ANSWER,
+    }
+)
+"""The kinds that are always worth another try; ``not_json`` is when it speaks of the reply, see there."""
