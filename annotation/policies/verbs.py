@@ -17,6 +17,8 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "members.change": (Role.ADMIN,),
     "import": (Role.ADMIN,),
     "assign": (Role.ADMIN,),
+    "judges.change": (Role.ADMIN,),
+    "suggest": (Role.ADMIN,),
     "claim": (Role.ANNOTATOR,),
     "label": (Role.ANNOTATOR,),
     "agreement.view": (Role.ADJUDICATOR, Role.ADMIN),

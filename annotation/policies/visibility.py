@@ -128,6 +128,9 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Judge: _member("project", Role.ADMIN),
     m.Suggestion: _suggestions(""),
     m.SuggestedLabel: _suggestions("suggestion__"),
+    m.SuggestionRun: _member("project", Role.ADMIN),
+    m.SuggestionItem: _member("run__project", Role.ADMIN),
+    m.JudgeAnswer: _suggestions(""),
     m.Consensus: _consensus,
     m.OutcomeConsensus: _consensus,
     m.Adjudication: _own_or_admin("adjudicator", "project"),
@@ -146,6 +149,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.LabelEvent: "assignment__trajectory",
     m.Suggestion: "trajectory",
     m.SuggestedLabel: "suggestion__trajectory",
+    m.JudgeAnswer: "trajectory",
     m.Consensus: "trajectory",
     m.OutcomeConsensus: "trajectory",
 }
