@@ -138,6 +138,7 @@ def words() -> dict[str, str]:
             "You have been signed out. Sign in again in another tab; your changes are kept here."
         ),
         "failed": _("The server could not save this: {reason}"),
+        "unkept": _("This browser has no room for them: leave this page open until they are saved."),
         "nothing_to_confirm": _("Nothing here to confirm."),
         "nothing_left": _("Every step has a label."),
         "nothing_to_undo": _("Nothing to undo."),

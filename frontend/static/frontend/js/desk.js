@@ -35,6 +35,8 @@ const live = part(document, "live", HTMLElement);
 const banner = part(document, "banner", HTMLElement);
 const elsewhere = part(document, "elsewhere", HTMLElement);
 const saveBadge = part(document, "save", HTMLElement);
+/** Whether the browser keeps what is not saved yet. */
+let kept = true;
 /** @type {() => void} */
 let lookAgain = () => {};
 
@@ -59,7 +61,7 @@ export const saver = makeSaver({
   get: () => state,
   set,
   tell,
-  keep: outbox.write,
+  keep: (waiting) => (kept = outbox.write(waiting)),
   spread: (answer) => tabs.tell({ type: "saved", answer }),
   urls: page.urls,
   csrf: token,
@@ -118,7 +120,8 @@ function tell(status, reason) {
   saveBadge.dataset.status = status;
   const calm = status === "saved" || status === "saving" || status === "conflict";
   say(saveBadge, words(calm ? status : "unsaved"));
-  const trouble = calm ? "" : words(status, { reason });
+  const net = kept || status === "closed" ? "" : ` ${words("unkept")}`;
+  const trouble = calm ? "" : words(status, { reason }) + net;
   if (status !== "saving") say(banner, trouble);
   if (status === "closed") dispatch({ type: "close" });
 }

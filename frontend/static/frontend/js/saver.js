@@ -22,11 +22,15 @@ import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./queue.js";
  * @property {string} csrf
  */
 
+/** What was understood and refused as often as this waits until something changes. */
+const REFUSALS = 3;
+
 /** @param {Host} host */
 export function makeSaver(host) {
   /** @type {Batch[]} sent or to be sent first, and not acknowledged */
   let batches = [];
   let failures = 0;
+  let refusals = 0;
   let stopped = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -65,7 +69,7 @@ export function makeSaver(host) {
       // what the server has understood and refused as a whole is put together and tried anew
       return failed(answer, () => void batches.shift());
     }
-    failures = 0;
+    failures = refusals = 0;
     batches = batches.filter((one) => one !== batch);
     host.set(stored(host.get(), batch, answer.data));
     host.spread({ labels: answer.data.labels, outcome: answer.data.outcome });
@@ -76,7 +80,7 @@ export function makeSaver(host) {
     const { marks } = host.get();
     const answer = await post(host.urls.marks, marks, host.csrf);
     if (!answer.ok) return failed(answer, () => {});
-    failures = 0;
+    failures = refusals = 0;
     const now = host.get();
     if (now.marks === marks) host.set({ ...now, marksDirty: false });
     return true;
@@ -93,12 +97,14 @@ export function makeSaver(host) {
       return false;
     }
     failures += 1;
-    const signedOut = answer.status === 401 || answer.status === 403;
+    const signedOut = answer.status === 401 || answer.data?.error?.code === "csrf_failed";
     if (!answer.reached) host.tell("offline", "");
     else if (signedOut) host.tell("signed_out", "");
     else host.tell("failed", reasonOf(answer, String(answer.status)));
-    if (answer.reached && !signedOut) giveUp();
-    timer = setTimeout(save, retryDelay(failures));
+    const refused = answer.reached && !signedOut;
+    if (refused) giveUp();
+    refusals = refused ? refusals + 1 : 0;
+    if (refusals < REFUSALS) timer = setTimeout(save, retryDelay(failures));
     return false;
   }
 
@@ -119,6 +125,7 @@ export function makeSaver(host) {
     /** Something has changed: keep it in the browser at once, and send it. */
     changed() {
       if (running) keep();
+      refusals = 0;
       return save();
     },
     /** Send what a page that is gone has left. @param {Kept} kept */
@@ -129,9 +136,10 @@ export function makeSaver(host) {
       keep();
       void save();
     },
-    /** Ask what is stored now, when nothing is under way. */
+    /** Somebody looks again: send what waits; with nothing under way, ask what is stored now. */
     async refresh() {
-      if (stopped || running || pending() || !host.get().open) return;
+      if (stopped || running || !host.get().open) return;
+      if (pending()) return save();
       const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [] }, host.csrf);
       if (answer.ok && answer.data) host.set(stored(host.get(), null, answer.data));
       else if (answer.data?.error?.code === "not_open") failed(answer, () => {});
