@@ -11,7 +11,7 @@ as an annotator, whatever else they are.
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
 from .sights import NO_SIGHT, Sight, sight
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
-from .visibility import VISIBLE, visible
+from .visibility import VISIBLE, own, visible
 
 __all__ = [
     "ANYBODY_VERBS",
@@ -25,6 +25,7 @@ __all__ = [
     "Sight",
     "Viewer",
     "allowed",
+    "own",
     "recorded",
     "require",
     "roles",

@@ -39,11 +39,13 @@ def recorded(actor: Actor) -> m.User | None:
     return actor if isinstance(actor, m.User) else None
 
 
-def roles(user: Viewer, project: m.Project) -> frozenset[Role]:
-    """The roles a person holds in a project; superusers administer every project. One query."""
+def roles(user: Viewer, project: m.Project | int) -> frozenset[Role]:
+    """The roles a person holds in a project (or the project of that pk); superusers administer every project.
+    One query."""
     held: set[Role] = {Role.ADMIN} if getattr(user, "is_superuser", False) else set()
     if isinstance(user, m.User):
-        membership = m.Membership.objects.filter(project=project, user=user).first()
+        # unordered: the models' own order would join both tables, on every request
+        membership = m.Membership.objects.filter(project=project, user=user).order_by().first()
         if membership is not None:
             held.update(membership.roles)
     return frozenset(held)

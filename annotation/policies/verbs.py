@@ -6,6 +6,7 @@ from typing import Any
 
 from annotation import models as m
 from annotation.core.errors import Denied
+from annotation.core.said import said
 from annotation.core.vocabulary import Role
 
 from .people import RESULT_ROLES, Operator, Viewer, roles
@@ -34,8 +35,9 @@ ANYBODY_VERBS = frozenset({"account.change", "token.change"})
 SUPERUSER_VERBS = frozenset({"project.create", "account.create"})
 
 
-def _project_of(obj: Any) -> m.Project:
-    return obj if isinstance(obj, m.Project) else obj.project
+def _project_of(obj: Any) -> int:
+    project: int = obj.pk if isinstance(obj, m.Project) else obj.project_id
+    return project
 
 
 def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
@@ -68,4 +70,4 @@ def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
 def require(actor: Viewer, verb: str, obj: Any = None) -> None:
     """Raise Denied unless `allowed`."""
     if not allowed(actor, verb, obj):
-        raise Denied(f"You are not allowed to do this ({verb}).")
+        raise Denied(said("You are not allowed to do this ({verb}).", verb=verb))

@@ -161,6 +161,19 @@ OWNER: dict[type[Model], str] = {
 }
 
 
+def own(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
+    """Those rows of a queryset that are a person's own: never more than `visible`, and cheaper to ask for,
+    which matters where every key press asks.
+
+    Raises LookupError for a model whose rows have no owner.
+    """
+    if queryset.model not in OWNER:
+        raise LookupError(f"{queryset.model.__name__} has no owner")
+    if not isinstance(user, m.User) or not user.is_active:
+        return queryset.none()
+    return queryset.filter(**{OWNER[queryset.model]: user.pk})
+
+
 def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
     """The rows of a queryset that a person may know of; trajectories that are not live are nobody's.
 

@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Assignment
-from annotation.policies import visible
+from annotation.policies import own, visible
 from annotation.reports.workbench import Workbench, workbench
 from annotation.services import assign, label
 
 from ..serializers import assignments as shapes
 from . import trajectories
-from .base import ProjectView, View, fetch
+from .base import ProjectView, View, fetch, one
 
 # everything an assignment is shown with
 ROWS = Assignment.objects.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
@@ -63,7 +63,7 @@ class Mine(View):
 
     def found(self, pk: int) -> Assignment:
         """The assignment. Raises NotFound for anybody else's."""
-        return fetch(self.user, ROWS.filter(annotator=self.user), pk=pk)
+        return one(own(self.user, ROWS.filter(pk=pk)))
 
     def again(self, row: Assignment) -> Response:
         """The assignment after what was done to it."""
@@ -99,7 +99,7 @@ class Labels(Mine):
         """Save a batch of changes. Each change names the version it is based on and the whole new content
         of one label, and is saved, found stale or refused by itself. The same `op_id` again changes
         nothing."""
-        row = self.found(pk)
+        row = one(own(self.user, Assignment.objects.filter(pk=pk)))  # bare: this is asked at every key
         return Response(label.save_labels(actor=self.user, assignment=row, **self.parsed(shapes.Save)))
 
 

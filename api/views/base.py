@@ -23,11 +23,17 @@ def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
     """The one visible row of that lookup. Raises NotFound, the same whether it is not there or not to be
     seen."""
     # PostgreSQL cannot even be asked about a NUL; nothing stored has one.
-    if not any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
-        found = visible(user, queryset).filter(**lookup).first()
-        if found is not None:
-            return found
-    raise NotFound(_("There is nothing here, or it is not for you to see."))
+    if any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
+        return one(queryset.none())
+    return one(visible(user, queryset).filter(**lookup))
+
+
+def one(found: QuerySet[M]) -> M:
+    """The one row of a queryset that a policy has narrowed. Raises NotFound without one."""
+    row = found.order_by("pk").first()
+    if row is None:
+        raise NotFound(_("There is nothing here, or it is not for you to see."))
+    return row
 
 
 class View(GenericAPIView[Any]):

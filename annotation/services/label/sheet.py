@@ -57,6 +57,12 @@ class Sheet:
     touched: dict[int, Label] = field(default_factory=dict)
     events: list[LabelEvent] = field(default_factory=list)
     outcome_touched: bool = False
+    _by_index: dict[int, Step] = field(init=False)
+    _index_by_pk: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_index = {step.message_index: step for step in self.steps}
+        self._index_by_pk = {step.pk: step.message_index for step in self.steps}
 
     @classmethod
     def load(cls, assignment: Assignment, now: datetime) -> "Sheet":
@@ -72,11 +78,11 @@ class Sheet:
 
     def step(self, message_index: int | None) -> Step | None:
         """The step at a message index, or None when that message is not a step."""
-        return next((step for step in self.steps if step.message_index == message_index), None)
+        return None if message_index is None else self._by_index.get(message_index)
 
     def index_of(self, step_pk: int | None) -> int | None:
         """The message index of a step's pk."""
-        return next((step.message_index for step in self.steps if step.pk == step_pk), None)
+        return None if step_pk is None else self._index_by_pk.get(step_pk)
 
     def inputs(self) -> list[StepInput]:
         """What the propagation rule reads."""
