@@ -1,0 +1,155 @@
+"""The prompt of a judge, by version: what is asked, over a trajectory that is made to fit a token budget.
+
+A version that suggestions were made with is never edited: a change of words, or of how the record is written
+out, is a new file in ``prompts/`` (tests hold each version to its digest).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from annotation.core.errors import Invalid, TristepError
+
+from .clipping import clip_middle, water_level
+from .material import Material
+from .record import Block, blocks_of, mark_for, sendable
+from .tokens import UNITS_PER_TOKEN, tokens_of, units
+
+LATEST: Final = "v1"
+MIN_OUTPUT_TOKENS: Final = 60
+"""A tool output is never shortened to less than this: then the trajectory is too long."""
+
+_FOLDER: Final = Path(__file__).parent / "prompts"
+VERSIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("v*.md")))
+_PLACE: Final = re.compile(r"{{(guidelines|mark|record|steps)}}")
+
+# One schema for every trajectory, which servers compile once. It cannot say that each index occurs once.
+_VERDICT: Final[dict[str, Any]] = {
+    "reasoning": {"type": "string"},
+    "label": {"type": "integer", "enum": [-1, 0, 1]},
+    "reason": {"type": "string"},
+}
+
+
+def _strict(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+ANSWER_SCHEMA: Final[dict[str, Any]] = _strict(
+    {
+        "steps": {"type": "array", "items": _strict({"index": {"type": "integer"}, **_VERDICT})},
+        "outcome": _strict(_VERDICT),
+    }
+)
+"""JSON Schema of an answer, strict in the sense of structured output: every key required, no others."""
+
+
+class TooLong(TristepError):
+    """The trajectory does not fit the budget, even with every tool output cut short. ``details``: its least
+    number of tokens, and the budget."""
+
+    default_code = "too_long"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent.
+
+    ``clipped``: one sentence for each thing that was shortened or left out. ``step_indexes``: what the answer
+    must label. ``estimated_tokens`` is on the high side (see ``tokens``), and at most the budget.
+    """
+
+    version: str
+    system: str
+    user: str
+    clipped: tuple[str, ...]
+    estimated_tokens: int
+    step_indexes: tuple[int, ...]
+
+
+def build(prompt_version: str, material: Material, budget_tokens: int) -> Prompt:
+    """The prompt of ``prompt_version`` for one trajectory, in at most ``budget_tokens`` tokens.
+
+    Only tool outputs are shortened, in their middle and with a note, the longest first and all to the same
+    length. Same input, same prompt. Raises ``TooLong``, and ``Invalid`` for a version that there is not.
+    """
+    system, user = template(prompt_version)
+    blocks, notes = blocks_of(material)
+    mark = mark_for(blocks)
+    values = {
+        "guidelines": _guidelines(material.guidelines),
+        "mark": mark,
+        "steps": ", ".join(map(str, material.steps)),
+    }
+    frame = system + _filled(user, record="", **values)
+    fixed = units(frame) + sum(_fixed(block, mark) for block in blocks)
+    bodies = _bodies(blocks, fixed, budget_tokens, notes)
+    written = list(zip(blocks, bodies, strict=True))
+    outputs = sum(units(body) for block, body in written if block.clippable)
+    return Prompt(
+        version=prompt_version,
+        system=system,
+        user=_filled(user, record="".join(block.written(mark, body) for block, body in written), **values),
+        clipped=tuple(notes),
+        estimated_tokens=tokens_of(fixed + outputs),
+        step_indexes=material.steps,
+    )
+
+
+@cache
+def template(prompt_version: str) -> tuple[str, str]:
+    """The system text and the user template of a version. Raises ``Invalid``."""
+    if prompt_version not in VERSIONS:
+        raise Invalid(
+            f"There is no prompt version “{prompt_version[:40]}”; there are: {', '.join(VERSIONS)}.",
+            fields={"prompt_version": f"must be one of {', '.join(VERSIONS)}"},
+        )
+    text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
+    system, _, user = text.removeprefix("## system\n").partition("\n## user\n")
+    return system.strip(), user.strip() + "\n"
+
+
+def _guidelines(text: str) -> str:
+    """The project's guidelines stand outside the record: its admins wrote them."""
+    text = sendable(text.strip())[0]
+    return f"The guidelines of this project bind you as its judge:\n\n{text}\n\n" if text else ""
+
+
+def _fixed(block: Block, mark: str) -> int:
+    return units(block.written(mark, "" if block.clippable else block.body))
+
+
+def _bodies(blocks: Sequence[Block], fixed: int, budget_tokens: int, notes: list[str]) -> list[str]:
+    """The blocks' texts, those of tool outputs together in what ``fixed`` units leave of the budget."""
+    room = budget_tokens * UNITS_PER_TOKEN - fixed
+    sizes = [units(block.body) for block in blocks if block.clippable]
+    level = water_level(sizes, room)
+    least = MIN_OUTPUT_TOKENS * UNITS_PER_TOKEN
+    if room < 0 or (level is not None and level < min(least, max(sizes))):
+        needed = tokens_of(fixed + sum(min(size, least) for size in sizes))
+        raise TooLong(
+            f"The trajectory is too long for the judge: with its tool outputs cut short it still needs "
+            f"{needed:,} tokens, and the budget is {budget_tokens:,}.",
+            details={"needed_tokens": needed, "budget_tokens": budget_tokens},
+        )
+    if level is None:
+        return [block.body for block in blocks]
+    bodies = []
+    for block in blocks:
+        clip = clip_middle(block.body, level) if block.clippable else None
+        if clip and clip.left_out:
+            of = f"{clip.left_out:,} of {len(block.body):,} characters"
+            notes.append(f"Message {block.index}: {of} were left out.")
+        bodies.append(clip.text if clip else block.body)
+    return bodies
+
+
+def _filled(user: str, **values: str) -> str:
+    """The template with its places filled in one pass: what stands in a value is never filled in again."""
+    return _PLACE.sub(lambda place: values[place.group(1)], user)
