@@ -47,7 +47,7 @@ def line(cast: Cast) -> SimpleNamespace:
     cleo_done = people.label_next(cast.cleo, cast.project, -1, outcome=-1, note="Cleo's.")
     assert cleo_done.trajectory_id == ann_open.trajectory_id
     judge = m.Judge.objects.create(
-        project=cast.project, name="judge", kind="file", created_at=ann_open.claimed_at
+        project=cast.project, name="judge", kind="imported", created_at=ann_open.claimed_at
     )
     suggestion = m.Suggestion.objects.create(
         judge=judge, trajectory=rows[3], outcome=-1, created_at=ann_open.claimed_at

@@ -170,7 +170,7 @@ def finish(user: User, trajectory: Trajectory, values: list[int], *, outcome: in
 
 def _suggest(cast: Cast, rows: list[Trajectory]) -> None:
     now = timezone.now()
-    judge = Judge.objects.create(project=cast.project, name=canary("judge"), kind="file", created_at=now)
+    judge = Judge.objects.create(project=cast.project, name=canary("judge"), kind="imported", created_at=now)
     for row in rows:
         place = PLACES[row.query_index or 0]
         made = Suggestion.objects.create(

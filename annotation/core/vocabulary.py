@@ -68,6 +68,38 @@ class SuggestionPolicy(StrEnum):
     NEVER = "never"
 
 
+class JudgeKind(StrEnum):
+    """Where a judge's suggestions come from: a chat-completions server, the trained baseline, or a file."""
+
+    OPENAI_COMPATIBLE = "openai_compatible"
+    BASELINE = "baseline"
+    IMPORTED = "imported"
+
+
+class SuggestionRunState(StrEnum):
+    """Where one judge's way over many trajectories stands.
+
+    ``stopped``: something that no repetition mends ended it (a wrong model name, an expired key);
+    ``over_budget``: the next call could have cost more than was left. Both can be taken up again.
+    """
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    OVER_BUDGET = "over_budget"
+
+
+class SuggestionItemState(StrEnum):
+    """One trajectory of a run: still to be asked about, suggested, or failed."""
+
+    DUE = "due"
+    DONE = "done"
+    FAILED = "failed"
+
+
 class LabelSource(StrEnum):
     """How a label came to be: pressed, or filled by the rule and then confirmed by the annotator."""
 

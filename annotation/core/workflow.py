@@ -8,7 +8,15 @@ from enum import StrEnum
 from typing import Any, Final
 
 from annotation.core.errors import StaleState
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, ImportState, TrajectoryState
+from annotation.core.said import said
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    ImportState,
+    SuggestionItemState,
+    SuggestionRunState,
+    TrajectoryState,
+)
 
 ASSIGNMENT: Final[Mapping[AssignmentState, frozenset[AssignmentState]]] = {
     AssignmentState.OPEN: frozenset(
@@ -49,12 +57,43 @@ ADJUDICATION: Final[Mapping[AdjudicationState, frozenset[AdjudicationState]]] = 
     AdjudicationState.RELEASED: frozenset({AdjudicationState.OPEN}),
 }
 
+SUGGESTION_RUN: Final[Mapping[SuggestionRunState, frozenset[SuggestionRunState]]] = {
+    SuggestionRunState.QUEUED: frozenset(
+        {SuggestionRunState.RUNNING, SuggestionRunState.PAUSED, SuggestionRunState.CANCELLED}
+    ),
+    # back to queued: its worker died, or was asked to end and handed it on
+    SuggestionRunState.RUNNING: frozenset(
+        {
+            SuggestionRunState.QUEUED,
+            SuggestionRunState.PAUSED,
+            SuggestionRunState.CANCELLED,
+            SuggestionRunState.FINISHED,
+            SuggestionRunState.STOPPED,
+            SuggestionRunState.OVER_BUDGET,
+        }
+    ),
+    SuggestionRunState.PAUSED: frozenset({SuggestionRunState.QUEUED, SuggestionRunState.CANCELLED}),
+    SuggestionRunState.CANCELLED: frozenset(),
+    # what failed in it is tried again
+    SuggestionRunState.FINISHED: frozenset({SuggestionRunState.QUEUED}),
+    SuggestionRunState.STOPPED: frozenset({SuggestionRunState.QUEUED, SuggestionRunState.CANCELLED}),
+    SuggestionRunState.OVER_BUDGET: frozenset({SuggestionRunState.QUEUED, SuggestionRunState.CANCELLED}),
+}
+
+SUGGESTION_ITEM: Final[Mapping[SuggestionItemState, frozenset[SuggestionItemState]]] = {
+    SuggestionItemState.DUE: frozenset({SuggestionItemState.DONE, SuggestionItemState.FAILED}),
+    SuggestionItemState.DONE: frozenset(),
+    SuggestionItemState.FAILED: frozenset({SuggestionItemState.DUE}),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
     TrajectoryState: TRAJECTORY,
     ImportState: IMPORT,
     AdjudicationState: ADJUDICATION,
+    SuggestionRunState: SUGGESTION_RUN,
+    SuggestionItemState: SUGGESTION_ITEM,
 }
 
 
@@ -69,4 +108,4 @@ def allowed(frm: StrEnum, to: StrEnum) -> bool:
 def check(frm: StrEnum, to: StrEnum) -> None:
     """Raise StaleState unless `to` may follow `frm`."""
     if not allowed(frm, to):
-        raise StaleState(f"What is {frm.value} cannot become {to.value}.")
+        raise StaleState(said("What is {state} cannot become {next}.", state=frm.value, next=to.value))

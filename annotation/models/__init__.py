@@ -17,11 +17,22 @@ from .labels import (
 )
 from .projects import MAX_ANNOTATORS, Guideline, Membership, Project, Subset
 from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
-from .suggestions import Judge, SuggestedLabel, Suggestion
+from .suggestions import (
+    MAX_CONCURRENCY,
+    UNFINISHED_RUNS,
+    Judge,
+    JudgeAnswer,
+    SuggestedLabel,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+)
 
 __all__ = [
     "ACTIVE_STATES",
     "MAX_ANNOTATORS",
+    "MAX_CONCURRENCY",
+    "UNFINISHED_RUNS",
     "Adjudication",
     "ApiToken",
     "Assignment",
@@ -34,6 +45,7 @@ __all__ = [
     "Invitation",
     "JobFields",
     "Judge",
+    "JudgeAnswer",
     "Judgement",
     "Label",
     "LabelEvent",
@@ -50,6 +62,8 @@ __all__ = [
     "Subset",
     "SuggestedLabel",
     "Suggestion",
+    "SuggestionItem",
+    "SuggestionRun",
     "Task",
     "Trajectory",
     "TrajectoryContent",
