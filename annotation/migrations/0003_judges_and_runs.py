@@ -94,9 +94,11 @@ class Migration(migrations.Migration):
                 ("labels_missing", models.BigIntegerField(default=0)),
                 ("labels_invalid", models.BigIntegerField(default=0)),
                 ("labels_extra", models.BigIntegerField(default=0)),
+                ("guideline_version", models.PositiveIntegerField(blank=True, null=True)),
                 ("deaths", models.PositiveSmallIntegerField(default=0)),
                 ("stop_reason", models.TextField(blank=True)),
                 ("resend_at", models.DateTimeField(blank=True, null=True)),
+                ("not_before", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField()),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
@@ -217,7 +219,24 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="judge",
             name="structured_output",
-            field=models.BooleanField(default=False, verbose_name="structured output"),
+            field=models.CharField(default="auto", max_length=16, verbose_name="structured output"),
+        ),
+        migrations.AddField(
+            model_name="judge",
+            name="with_reference",
+            field=models.BooleanField(default=False, verbose_name="sees the reference answer"),
+        ),
+        migrations.AddField(
+            model_name="judge",
+            name="price_cached",
+            field=models.DecimalField(
+                blank=True,
+                decimal_places=6,
+                max_digits=12,
+                null=True,
+                validators=[django.core.validators.MinValueValidator(0)],
+                verbose_name="price of cached input",
+            ),
         ),
         migrations.AddField(
             model_name="judge",

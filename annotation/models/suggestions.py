@@ -30,7 +30,7 @@ class Judge(models.Model):
 
     `key_name` is the name of an environment variable, never a key. `sampling` holds what is sent with each
     request (temperature, top_p, max_tokens, seed …), and nothing for what the server shall decide. Prices are
-    US dollars per million tokens. `next_call_at` is when the rate limit lets the next call begin; it lies in
+    US dollars per million tokens (`price_cached` null: the same as other input). `next_call_at` is when the rate limit lets the next call begin; it lies in
     the database, so that a worker that takes over does not begin with a burst. `details` is what a baseline
     or an imported judge says of itself (its figures, its file).
     """
@@ -44,7 +44,8 @@ class Judge(models.Model):
     base_url = models.CharField(_("address"), max_length=500, blank=True)
     key_name = models.CharField(_("environment variable of the key"), max_length=120, blank=True)
     sampling = models.JSONField(_("sampling parameters"), default=dict, blank=True)
-    structured_output = models.BooleanField(_("structured output"), default=False)
+    structured_output = models.CharField(_("structured output"), max_length=16, default="auto")
+    with_reference = models.BooleanField(_("sees the reference answer"), default=False)
     context_tokens = models.PositiveIntegerField(
         _("context window in tokens"), default=32_768, validators=[MinValueValidator(1_024)]
     )
@@ -60,6 +61,14 @@ class Judge(models.Model):
         max_digits=12,
         decimal_places=6,
         default=Decimal(0),
+        validators=[MinValueValidator(0)],
+    )
+    price_cached = models.DecimalField(
+        _("price of cached input"),
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(0)],
     )
     rate_per_minute = models.PositiveIntegerField(
@@ -113,7 +122,8 @@ class SuggestionRun(JobFields):
 
     `selection` says how they were chosen and `estimate` what that was thought to cost. `lease_until` belongs
     to the worker that holds the run, also while it waits for calls in flight after a pause; `resend_at` is
-    until when a queued run's job need not be sent again. `deaths` counts workers that died one after the
+    until when a queued run's job need not be sent again, `not_before` when the judge's server wants to be asked
+    again. `deaths` counts workers that died one after the
     other without storing an answer. `stop_reason` is one sentence for people. `progress_*` count items;
     costs are US dollars.
     """
@@ -133,9 +143,11 @@ class SuggestionRun(JobFields):
     labels_missing = models.BigIntegerField(default=0)
     labels_invalid = models.BigIntegerField(default=0)
     labels_extra = models.BigIntegerField(default=0)
+    guideline_version = models.PositiveIntegerField(null=True, blank=True)
     deaths = models.PositiveSmallIntegerField(default=0)
     stop_reason = models.TextField(blank=True)
     resend_at = models.DateTimeField(null=True, blank=True)
+    not_before = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
