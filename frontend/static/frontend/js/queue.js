@@ -67,7 +67,8 @@ export function stored(state, batch, answer) {
     dirty: new Set(state.dirty),
     problems: new Map(state.problems),
   };
-  const results = new Map((answer.results ?? []).map((result) => [keyOf(result), result]));
+  // by their order: a change that could not be read has a result without a name
+  const results = new Map((answer.results ?? []).map((result, i) => [keyOf(batch?.body.changes[i] ?? result), result]));
   /** @type {Key[]} */
   const fresh = [];
   /** @type {Set<Key>} */
