@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from annotation.core import errors
+from annotation.language import translated
 
 STATUS: tuple[tuple[type[errors.TristepError], int], ...] = (
     (errors.Denied, status.HTTP_403_FORBIDDEN),
@@ -51,9 +52,10 @@ def status_of(error: errors.TristepError) -> int:
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's hook: an answer for every expected failure, None (a 500) for anything else."""
     if isinstance(exc, errors.TristepError):
-        fields = exc.fields if isinstance(exc, errors.Invalid) else None
+        fields = exc.fields if isinstance(exc, errors.Invalid) else {}
+        said = {name: translated(why) for name, why in fields.items()}
         answer = Response(
-            body(exc.code, exc.message, fields=fields, details=exc.details), status=status_of(exc)
+            body(exc.code, translated(exc.message), fields=said, details=exc.details), status=status_of(exc)
         )
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)

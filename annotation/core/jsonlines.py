@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
+from annotation.core.said import said
+
 from .outline import HEAD_BYTES, Layout, outline
 from .splitting import Flaw, Piece, Source, split_elements, split_lines
 
@@ -92,7 +94,7 @@ def read_records(
         nothing = False
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:
-        reason = "the file holds no records" if source.head else "the file is empty"
+        reason = said("the file holds no records") if source.head else said("the file is empty")
         yield RecordError(filename, 0, "", reason)
 
 
@@ -103,11 +105,11 @@ def _read(
     hook: Callable[[list[tuple[str, Any]]], Any] | None,
 ) -> Record | RecordError:
     if isinstance(piece, Flaw):
-        return RecordError(filename, piece.line, "", piece.reason.format(limit=_megabytes(limit)))
+        return RecordError(filename, piece.line, "", said(piece.reason, limit=_megabytes(limit)))
     try:
         return Record(parse_bytes(piece.raw, piece=piece, object_pairs_hook=hook), piece.raw, piece.line)
     except BadJson as bad:
-        return RecordError(filename, piece.line, "", str(bad))
+        return RecordError(filename, piece.line, "", bad.args[0])
 
 
 def parse_bytes(
@@ -122,8 +124,11 @@ def parse_bytes(
     except UnicodeDecodeError as error:
         offset = error.start + (piece.offset if piece else 0)
         raise BadJson(
-            f"is not UTF-8 text: byte 0x{raw[error.start]:02X} at byte {offset + 1} of the file; "
-            "save the file as UTF-8"
+            said(
+                "is not UTF-8 text: byte 0x{byte} at byte {offset} of the file; save the file as UTF-8",
+                byte=f"{raw[error.start]:02X}",
+                offset=offset + 1,
+            )
         ) from None
     _check_structure(raw)
     return _loads(text, piece.line if piece else 1, object_pairs_hook)
@@ -146,9 +151,9 @@ def _check_structure(raw: bytes) -> None:
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     if len(_brackets(raw)) > 2 * MAX_CONTAINERS:
-        raise BadJson(f"holds more than {MAX_CONTAINERS:,} lists and objects")
+        raise BadJson(said("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
     if depth_of(raw) > MAX_DEPTH:
-        raise BadJson(f"nests deeper than {MAX_DEPTH} levels")
+        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH))
 
 
 def _brackets(raw: bytes) -> bytes:
@@ -160,11 +165,11 @@ def _brackets(raw: bytes) -> bytes:
 def describe_not_text(head: bytes) -> str | None:
     """Why a file that begins with ``head`` is no UTF-8 text at all, as the end of a sentence, or ``None``."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
-        return "the file is in UTF-16 or UTF-32; save it as UTF-8"
+        return said("the file is in UTF-16 or UTF-32; save it as UTF-8")
     if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
-        return "the file is compressed; unpack it first"
+        return said("the file is compressed; unpack it first")
     if b"\x00" in head[:64]:
-        return "the file is not UTF-8 text (UTF-16 or binary)"
+        return said("the file is not UTF-8 text (UTF-16 or binary)")
     return None
 
 
@@ -174,19 +179,24 @@ def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | 
     except json.JSONDecodeError as error:
         raise BadJson(_describe(error, line)) from None
     except RecursionError:
-        raise BadJson(f"nests deeper than {MAX_DEPTH} levels") from None
+        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH)) from None
     except ValueError:
-        raise BadJson("holds an integer of more than 4,300 digits") from None
+        raise BadJson(said("holds an integer of more than 4,300 digits")) from None
 
 
 def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
-        return "is cut off: the record ends in the middle of its JSON"
-    where = f"column {error.colno}"
-    if error.lineno > 1:
-        where = f"line {line + error.lineno - 1}, {where}"
-    return f"is not valid JSON: {error.msg.removesuffix(' at')} at {where}"
+        return said("is cut off: the record ends in the middle of its JSON")
+    what, column = error.msg.removesuffix(" at"), error.colno
+    if error.lineno == 1:
+        return said("is not valid JSON: {what} at column {column}", what=what, column=column)
+    return said(
+        "is not valid JSON: {what} at line {line}, column {column}",
+        what=what,
+        line=line + error.lineno - 1,
+        column=column,
+    )
 
 
 def _megabytes(count: int) -> str:

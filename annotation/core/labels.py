@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
+from annotation.core.said import said
+
 from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
@@ -107,7 +109,9 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
             return RecordError(filename, line, key, f"is missing from the line of {record_id}")
     given = value["step_labels"]
     if not isinstance(given, dict):
-        return RecordError(filename, line, "step_labels", "must be an object of message index and label")
+        return RecordError(
+            filename, line, "step_labels", said("must be an object of message index and label")
+        )
     problems: list[tuple[str, str]] = []
     step_labels = dict(read_step_labels(given, problems))
     final_label = read_value(value["final_label"], "final_label", problems)
@@ -135,11 +139,11 @@ def read_step_labels(
 ) -> Iterator[tuple[int, int | None]]:
     """(message index, value or ``None``) of a ``step_labels`` object; ``problems`` takes what is invalid."""
     for key in getattr(given, "repeated", ()):
-        problems.append((f"step_labels.{shown(key)}", "occurs twice"))
+        problems.append((f"step_labels.{shown(key)}", said("occurs twice")))
     for key, value in given.items():
         index = read_index(key)
         if index is None:
-            problems.append((f"step_labels.{shown(key)}", "is not a message index"))
+            problems.append((f"step_labels.{shown(key)}", said("is not a message index")))
         else:
             yield index, read_value(value, f"step_labels.{index}", problems)
 
@@ -149,7 +153,7 @@ def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | 
     if is_value(value):
         return int(value)
     if value is not None:
-        problems.append((name, f"must be −1, 0 or 1, not {shown(value)}"))
+        problems.append((name, said("must be −1, 0 or 1, not {value}", value=shown(value))))
     return None
 
 

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
+from annotation.core.said import said
+
 from .outline import BOM, HEAD_BYTES
 
 CHUNK_BYTES: Final = 256 * 1024
 
-TOO_LARGE: Final = "is larger than {limit}, the limit for one record"
-MORE_AFTER_LIST: Final = "the file goes on after the end of its list; the rest was not read"
-LIST_NOT_CLOSED: Final = "the file is cut off: it ends before its list is closed"
+TOO_LARGE: Final = said("is larger than {limit}, the limit for one record")
+MORE_AFTER_LIST: Final = said("the file goes on after the end of its list; the rest was not read")
+LIST_NOT_CLOSED: Final = said("the file is cut off: it ends before its list is closed")
 
 _IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 # up to the next bracket, whole strings passed over in one go, or to a string that the chunk does not end

@@ -8,6 +8,7 @@ from typing import Final
 from annotation.core.errors import Invalid
 from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 from annotation.core.outline import outline
+from annotation.core.said import said
 
 from .agentprocessbench import AgentProcessBench
 from .base import Importer, ReadContext
@@ -28,9 +29,13 @@ def by_name(name: str) -> Importer:
         return FORMATS[name]
     except KeyError:
         raise Invalid(
-            f"There is no format called “{name[:60]}”; there are: {', '.join(FORMATS)}.",
+            said(
+                "There is no format called “{name}”; there are: {formats}.",
+                name=name[:60],
+                formats=", ".join(FORMATS),
+            ),
             code="unknown_format",
-            fields={"format": f"must be one of {', '.join(FORMATS)}"},
+            fields={"format": said("must be one of {formats}", formats=", ".join(FORMATS))},
         ) from None
 
 
@@ -40,21 +45,24 @@ def sniff(head: bytes) -> Importer:
     Raises ``Invalid`` when the file is empty, no UTF-8 text, or of no known format.
     """
     if not head.removeprefix(b"\xef\xbb\xbf").strip():
-        raise Invalid("The file is empty.", code="empty_file")
+        raise Invalid(said("The file is empty."), code="empty_file")
     if reason := describe_not_text(head):
-        raise Invalid(f"{reason[0].upper()}{reason[1:]}.", code="not_text")
+        raise Invalid(said("This cannot be read: {reason}.", reason=reason), code="not_text")
     for beginning in _beginnings(head):
         best = max(FORMATS.values(), key=lambda importer: importer.sniff(beginning))
         if best.sniff(beginning) > 0:
             return best
     if {"step_labels", "final_label"} <= outline(head).keys:
         raise Invalid(
-            "This is a file of labels or predictions, without messages; it is not a trajectory file.",
+            said("This is a file of labels or predictions, without messages; it is not a trajectory file."),
             code="unknown_format",
         )
     raise Invalid(
-        "The format was not recognised: the first record has no list of messages. "
-        f"The formats are: {', '.join(FORMATS)}.",
+        said(
+            "The format was not recognised: the first record has no list of messages. "
+            "The formats are: {formats}.",
+            formats=", ".join(FORMATS),
+        ),
         code="unknown_format",
     )
 

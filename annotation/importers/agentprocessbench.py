@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.jsonlines import Record, RecordError, read_records
 from annotation.core.outline import outline
+from annotation.core.said import said
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext
@@ -46,7 +47,7 @@ class AgentProcessBench:
     """See the module; ``Importer`` states what each member promises."""
 
     name = "agentprocessbench"
-    title = "AgentProcessBench (JSON Lines)"
+    title = said("AgentProcessBench (JSON Lines)")
 
     def sniff(self, head: bytes) -> float:
         keys = outline(head).keys
@@ -76,12 +77,14 @@ def _draft(
 ) -> TrajectoryDraft | None:
     value = record.value
     if not isinstance(value, dict):
-        problems.add("", "is not a JSON object")
+        problems.add("", said("is not a JSON object"))
         return None
     data_source = value.get("data_source")
     if not isinstance(data_source, str) or not data_source:
         missing = data_source is None
-        problems.add("data_source", "is missing" if missing else "must be a text that is not empty")
+        problems.add(
+            "data_source", said("is missing") if missing else said("must be a text that is not empty")
+        )
         data_source = ""
     short_text(data_source, "data_source", MAX_DATA_SOURCE, problems)
     query_index = index_of(value, "query_index", problems)

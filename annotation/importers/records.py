@@ -10,6 +10,7 @@ from typing import Any, Final
 from annotation.core.jsonlines import RecordError
 from annotation.core.labels import MAX_INDEX, read_step_labels, read_value, shown
 from annotation.core.messages import message_text
+from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.trajectory import FileLabels
 
@@ -37,7 +38,9 @@ class Problems:
         for name, reason in self.found[:MAX_PROBLEMS_PER_RECORD]:
             yield RecordError(self.filename, self.line, name, reason)
         if (more := len(self.found) - MAX_PROBLEMS_PER_RECORD) > 0:
-            yield RecordError(self.filename, self.line, "", f"has {more:,} more errors like these")
+            yield RecordError(
+                self.filename, self.line, "", said("has {n} more errors like these", n=f"{more:,}")
+            )
 
 
 class Identities:
@@ -54,33 +57,45 @@ class Identities:
         if first is None:
             self._lines[key] = line
         else:
-            where = f"in lines {first} and {line}" if first != line else f"in line {line}"
-            problems.add(name, f"{shown(record_id)} occurs twice in this file, {where}")
+            problems.add(
+                name,
+                said(
+                    "{record} occurs twice in this file, in lines {first} and {line}",
+                    record=shown(record_id),
+                    first=first,
+                    line=line,
+                )
+                if first != line
+                else said(
+                    "{record} occurs twice in this file, in line {line}", record=shown(record_id), line=line
+                ),
+            )
 
 
 def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
     """``value`` as messages: objects with a role, at least one of them the assistant's."""
     if not isinstance(value, list):
-        problems.add("messages", "is missing" if value is None else "must be a list of messages")
+        problems.add("messages", said("is missing") if value is None else said("must be a list of messages"))
         return []
     if not value:
-        problems.add("messages", "is empty")
+        problems.add("messages", said("is empty"))
         return []
     assistant = False
     for index, message in enumerate(value):
         if not isinstance(message, dict):
-            problems.add(f"messages[{index}]", "must be an object with a role")
+            problems.add(f"messages[{index}]", said("must be an object with a role"))
             continue
         role = message.get("role")
         if not isinstance(role, str) or not role:
             missing = role is None
             problems.add(
-                f"messages[{index}].role", "is missing" if missing else "must be a word such as user"
+                f"messages[{index}].role",
+                said("is missing") if missing else said("must be a word such as user"),
             )
         elif role == "assistant":
             assistant = True
     if not assistant:
-        problems.add("messages", "has no assistant message, so there is no step to label")
+        problems.add("messages", said("has no assistant message, so there is no step to label"))
     return value
 
 
@@ -89,7 +104,7 @@ def tools_of(value: Any, problems: Problems) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        problems.add("tools", "must be a list")
+        problems.add("tools", said("must be a list"))
         return []
     return value
 
@@ -103,16 +118,18 @@ def labels_of(
     if given is None and final is None:
         return None
     if not isinstance(given, dict | None):
-        problems.add("step_labels", "must be an object of message index and label")
+        problems.add("step_labels", said("must be an object of message index and label"))
         return None
     step_labels = dict(read_step_labels(given or {}, problems.found))
     for index in step_labels:
         message = messages[index] if index < len(messages) else None
         if message is None:
             last = len(messages) - 1
-            problems.add(f"step_labels.{index}", f"there is no such message; the last one is {last}")
+            problems.add(
+                f"step_labels.{index}", said("there is no such message; the last one is {last}", last=last)
+            )
         elif not isinstance(message, dict) or message.get("role") != "assistant":
-            problems.add(f"step_labels.{index}", "is not a step: that message is not the assistant’s")
+            problems.add(f"step_labels.{index}", said("is not a step: that message is not the assistant’s"))
     return FileLabels(step_labels, read_value(final, "final_label", problems.found))
 
 
@@ -121,14 +138,19 @@ def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
     value = record.get(key)
     if type(value) is int and 0 <= value <= MAX_INDEX:
         return value
-    problems.add(key, "is missing" if value is None else f"must be a whole number from 0, not {shown(value)}")
+    problems.add(
+        key,
+        said("is missing")
+        if value is None
+        else said("must be a whole number from 0, not {value}", value=shown(value)),
+    )
     return 0
 
 
 def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
     """``value``, which must fit a column of ``limit`` characters once escaped."""
     if len(escape(value)) > limit:
-        problems.add(name, f"is longer than {limit} characters")
+        problems.add(name, said("is longer than {limit} characters", limit=limit))
     return value
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from django.db.models import Max, Min
 
 from annotation.core.errors import Denied
+from annotation.core.said import said
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
 from annotation.models import (
@@ -137,7 +138,7 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
 def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool) -> SideBySide:
     shown = plain(actor=actor, trajectory=trajectory)
     if not shown.sight.others_labels:
-        raise Denied("The labels of others are not open to you here.")
+        raise Denied(said("The labels of others are not open to you here."))
     found = (
         Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
     )

@@ -6,6 +6,7 @@ from typing import Any
 from annotation.core.errors import NotFound
 from annotation.core.images import Image, decode_data_uri
 from annotation.core.rawmessage import message_json
+from annotation.core.said import said
 from annotation.core.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Trajectory
 from annotation.policies import Sight, Viewer, sight
@@ -39,7 +40,7 @@ def transcript(*, trajectory: Trajectory, seen_with: Sight) -> Transcript:
     Raises NotFound for a viewer without any sight of it.
     """
     if seen_with.mode == "none":
-        raise NotFound("There is no such trajectory, or it is not yours to see.")
+        raise NotFound(said("There is no such trajectory, or it is not yours to see."))
     content = content_of(trajectory)
     messages = normalise(content["messages"])
     return Transcript(
@@ -64,7 +65,7 @@ def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_ind
         part = messages[message_index].parts[part_index]
         if part.kind == "image" and part.data is not None:
             return decode_data_uri(part.data)
-    raise NotFound("There is no image here.")
+    raise NotFound(said("There is no image here."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Sour
     seen_with = sight(actor, trajectory)
     messages = transcript(trajectory=trajectory, seen_with=seen_with).messages
     if message_index >= len(messages):
-        raise NotFound("There is no such message.")
+        raise NotFound(said("There is no such message."))
     message = messages[message_index]
     record = raw_of(trajectory)
     found = message_json(record, message.raw, message_index, hints=seen_with.reward_hints)

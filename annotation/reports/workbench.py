@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.core.errors import StaleState
 from annotation.core.propagation import Rules
+from annotation.core.said import said
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
@@ -39,7 +40,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     require(actor, "label", assignment)
     if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
         raise StaleState(
-            "This trajectory has been given back. You can take it up again from your work.", code="not_open"
+            said("This trajectory has been given back. You can take it up again from your work."),
+            code="not_open",
         )
     trajectory = assignment.trajectory
     trajectory.project = assignment.project  # the same row: spares a query

@@ -18,6 +18,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from annotation.core import keymap
 from annotation.core.errors import Invalid
+from annotation.core.said import said
 from annotation.models import ApiToken, User
 from annotation.policies import Actor, require
 
@@ -91,7 +92,7 @@ def new_user(
         except ValidationError as error:
             fields["password"] = " ".join(error.messages)
     if fields:
-        raise Invalid("The account cannot be made as given.", fields=fields)
+        raise Invalid(said("The account cannot be made as given."), fields=fields)
     if password is None:
         user.set_unusable_password()
     else:
@@ -102,11 +103,13 @@ def new_user(
             user.save(force_insert=True)
     except ValidationError as error:
         raise Invalid(
-            "The account cannot be made as given.",
+            said("The account cannot be made as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     except IntegrityError as error:
-        raise Invalid("This user name is taken.", fields={"username": "This user name is taken."}) from error
+        raise Invalid(
+            said("This user name is taken."), fields={"username": said("This user name is taken.")}
+        ) from error
     return user
 
 
@@ -136,10 +139,14 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
     require(actor, "account.change", user)
     unknown = set(values) - PROFILE_FIELDS
     if unknown:
-        raise Invalid("Unknown fields.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
+        raise Invalid(
+            said("Unknown fields."), fields=dict.fromkeys(sorted(unknown), said("There is no such setting."))
+        )
     zone = values.get("time_zone", user.time_zone)
     if zone and zone not in available_timezones():
-        raise Invalid("Unknown time zone.", fields={"time_zone": "Choose a time zone from the list."})
+        raise Invalid(
+            said("Unknown time zone."), fields={"time_zone": said("Choose a time zone from the list.")}
+        )
     for name, value in values.items():
         setattr(user, name, value)
     try:
@@ -148,7 +155,7 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
         )
     except ValidationError as error:
         raise Invalid(
-            "The profile cannot be saved as given.",
+            said("The profile cannot be saved as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     user.save(update_fields=sorted(values))
@@ -201,9 +208,9 @@ def issue_token(
     require(actor, "token.change", user)
     now = now or timezone.now()
     if not name.strip():
-        raise Invalid("Give the token a name.", fields={"name": "Give the token a name."})
+        raise Invalid(said("Give the token a name."), fields={"name": said("Give the token a name.")})
     if days is not None and not 1 <= days <= MAX_TOKEN_DAYS:
-        reason = f"Choose between 1 and {MAX_TOKEN_DAYS} days."
+        reason = said("Choose between 1 and {token_days} days.", token_days=MAX_TOKEN_DAYS)
         raise Invalid(reason, fields={"days": reason})
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(

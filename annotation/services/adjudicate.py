@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, StaleVersion
+from annotation.core.said import said
 from annotation.core.vocabulary import (
     VALUES,
     AdjudicationState,
@@ -29,7 +30,7 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     """
     require(actor, "adjudicate", trajectory.project)
     if Assignment.objects.filter(trajectory=trajectory, annotator=actor).exists():
-        raise Denied("You have labelled this trajectory yourself; another adjudicator must decide it.")
+        raise Denied(said("You have labelled this trajectory yourself; another adjudicator must decide it."))
     locked = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(pk=trajectory.pk)
     active = (
         Adjudication.objects.filter(trajectory=locked).exclude(state=AdjudicationState.RELEASED.value).first()
@@ -37,9 +38,9 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     if active is not None and active.adjudicator_id == actor.pk:
         return active
     if active is not None:
-        raise Conflict("Another adjudicator has this case.", code="case_taken")
+        raise Conflict(said("Another adjudicator has this case."), code="case_taken")
     if locked.state != TrajectoryState.DISPUTED:
-        raise Conflict("This trajectory is not disputed.", code="not_disputed")
+        raise Conflict(said("This trajectory is not disputed."), code="not_disputed")
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -47,7 +48,7 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
                 project=trajectory.project, trajectory=locked, adjudicator=actor, opened_at=now
             )
     except IntegrityError as error:
-        raise Conflict("Another adjudicator has this case.", code="case_taken") from error
+        raise Conflict(said("Another adjudicator has this case."), code="case_taken") from error
     exposures.expose(user=actor, trajectory=locked, kind=ExposureKind.LABEL)
     audit.record(actor=actor, verb="case.open", project=trajectory.project, obj=case)
     return case
@@ -61,7 +62,7 @@ def _own_open(actor: User, adjudication: Adjudication) -> Adjudication:
         .get(pk=adjudication.pk)
     )
     if case.state != AdjudicationState.OPEN:
-        raise Conflict("This case is not open any more.", code="case_closed")
+        raise Conflict(said("This case is not open any more."), code="case_closed")
     return case
 
 
@@ -82,12 +83,12 @@ def decide(
     """
     case = _own_open(actor, adjudication)
     if type(value) is not int or value not in VALUES:
-        raise Invalid("A label is −1, 0 or 1.", fields={"value": "A label is −1, 0 or 1."})
+        raise Invalid(said("A label is −1, 0 or 1."), fields={"value": said("A label is −1, 0 or 1.")})
     _check_note(note)
     step = _disputed_step(case, message_index)
     current = Decision.objects.filter(adjudication=case, step=step).first()
     if (current.version if current else 0) != version:
-        raise StaleVersion("This decision was changed elsewhere; reload to see it.")
+        raise StaleVersion(said("This decision was changed elsewhere; reload to see it."))
     now = timezone.now()
     if current is None:
         return Decision.objects.create(
@@ -105,7 +106,7 @@ def decide(
 
 def _check_note(note: str) -> None:
     if len(note) > MAX_NOTE:
-        message = f"Keep the note under {MAX_NOTE:,} characters."
+        message = said("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
         raise Invalid(message, fields={"note": message})
 
 
@@ -114,10 +115,14 @@ def _disputed_step(case: Adjudication, message_index: int | None) -> Step | None
         return None
     step = Step.objects.filter(trajectory=case.trajectory_id, message_index=message_index).first()
     if step is None:
-        raise Invalid(f"Message {message_index} is not a step.", fields={"message_index": "Not a step."})
+        raise Invalid(
+            said("Message {message_index} is not a step.", message_index=message_index),
+            fields={"message_index": said("Not a step.")},
+        )
     if step.pk not in consensus.ballot(case.trajectory_id).disputed_steps:
         raise Invalid(
-            f"The annotators agree on step {message_index}.", fields={"message_index": "Not disputed."}
+            said("The annotators agree on step {message_index}.", message_index=message_index),
+            fields={"message_index": said("Not disputed.")},
         )
     return step
 
@@ -140,9 +145,10 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
             .order_by("message_index")
             .values_list("message_index", flat=True)
         )
-        first = f"step {indexes[0]}" if indexes else "the outcome"
         raise Invalid(
-            f"Not everything is decided yet: {first} is missing.",
+            said("Not everything is decided yet: step {index} is missing.", index=indexes[0])
+            if indexes
+            else said("Not everything is decided yet: the outcome is missing."),
             code="incomplete",
             details={"missing": indexes, "outcome": outcome_missing},
         )

@@ -1,9 +1,13 @@
 """Noting what people have seen: the first time counts, and it can never be unseen (DESIGN §6)."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Exposure, Trajectory, User
+from annotation.models import Assignment, Exposure, Label, OutcomeLabel, Trajectory, User
 
 
 def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
@@ -12,3 +16,47 @@ def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
         [Exposure(user=user, trajectory=trajectory, kind=kind.value, created_at=timezone.now())],
         ignore_conflicts=True,
     )
+
+
+def expose_suggestions(
+    *, user: User, trajectory: Trajectory, steps: Iterable[int | None], now: datetime
+) -> set[int | None]:
+    """Note that a person now sees what judges suggest for these steps (by pk; None: for the outcome).
+
+    Answers which of them they had not seen before. The caller holds a lock of the person's own, so that two
+    windows do not both see something for the first time.
+    """
+    seen = Exposure.objects.filter(user=user, trajectory=trajectory, kind=ExposureKind.SUGGESTION)
+    fresh = set(steps) - set(seen.values_list("step", flat=True))
+    Exposure.objects.bulk_create(
+        [
+            Exposure(
+                user=user,
+                trajectory=trajectory,
+                step_id=step,
+                kind=ExposureKind.SUGGESTION.value,
+                created_at=now,
+            )
+            for step in fresh
+        ],
+        ignore_conflicts=True,
+    )
+    return fresh
+
+
+def fix_blind_values(*, assignment: Assignment, steps: Iterable[int | None], now: datetime) -> None:
+    """What the labels of these steps are now (None: the outcome) is their blind value for ever: this is the
+    first exposure. Labels that were exposed before keep the blind value they have."""
+    wanted = set(steps)
+    first = {"blind_value": F("value"), "exposed_at": now}
+    unexposed = {"assignment": assignment, "exposed_at__isnull": True}
+    if wanted - {None}:
+        Label.objects.filter(step__in=wanted - {None}, **unexposed).update(**first)
+    if None in wanted:
+        OutcomeLabel.objects.filter(**unexposed).update(**first)
+
+
+def of_outcome(*, user_id: int, trajectory_id: int) -> datetime | None:
+    """When a person first saw something that tells of a trajectory's outcome; None: not yet."""
+    seen = Exposure.objects.filter(user=user_id, trajectory=trajectory_id, step__isnull=True)
+    return seen.order_by("created_at").values_list("created_at", flat=True).first()

@@ -8,6 +8,7 @@ from django.db.models import Model
 
 from annotation.core import workflow
 from annotation.core.errors import StaleState
+from annotation.core.said import said
 
 
 def advance(
@@ -23,6 +24,4 @@ def advance(
         workflow.check(state, to)
     changed = model._default_manager.filter(pk=pk, state__in=states).update(state=to, **values)
     if not changed:
-        name = model._meta.verbose_name
-        expected = " or ".join(state.value for state in states)
-        raise StaleState(f"This {name} is no longer {expected}; reload to see what happened.")
+        raise StaleState(said("This has changed in the meantime; reload to see what happened."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.vocabulary import AssignmentState, Closes, LabelSource
+from annotation.language import translated
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
 from annotation.services.label.marks import MAX_ACTIVE_MS
@@ -129,13 +130,21 @@ class Save(Input):
     changes = serializers.ListField(child=serializers.DictField(), allow_empty=True, max_length=MAX_CHANGES)
 
 
+class Sentence(serializers.CharField):
+    """A sentence of the domain, in the reader's language."""
+
+    def to_representation(self, value: str) -> str:
+        """In words."""
+        return super().to_representation(translated(value))
+
+
 class SaveResult(Output):
     """What became of one change, and the label as it is now."""
 
     target = serializers.ChoiceField(choices=["step", "outcome"], allow_null=True)
     message_index = serializers.IntegerField(allow_null=True)
     status = serializers.ChoiceField(choices=["saved", "stale", "refused"])
-    reason = serializers.CharField()
+    reason = Sentence()
     label = serializers.DictField(child=serializers.JSONField(), allow_null=True)  # type: ignore[assignment]
 
 

@@ -6,9 +6,7 @@ The variables are listed in docs/operations.md.
 from datetime import timedelta
 from pathlib import Path
 
-from django.utils.translation import gettext_lazy as _
-
-from config import csp, logs
+from config import csp, languages, logs
 from config import env as reading
 
 env = reading.Env()
@@ -159,7 +157,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("TRISTEP_EMAIL_FROM", "tristep@loca
 
 # ── Language and time ───────────────────────────────────────────────────────
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGES = languages.offered(BASE_DIR / "frontend" / "locale")
 USE_I18N = True
 FORMAT_MODULE_PATH = ["frontend.formats"]
 USE_TZ = True

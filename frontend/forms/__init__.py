@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django import forms
 
 from annotation.core.errors import Invalid
+from annotation.language import translated
 
 
 def add_errors(
@@ -12,12 +13,11 @@ def add_errors(
 ) -> None:
     """Put a service's refusal on its fields, or above the form. `names` maps its field names to ours."""
     placed = False
-    for name, why in error.fields.items():
+    fields = {name: translated(why) for name, why in error.fields.items()}
+    for name, why in fields.items():
         field = (names or {}).get(name, name)
         if field in form.fields:
             form.add_error(field, why)
             placed = True
     if not placed:
-        form.add_error(
-            None, " ".join([error.message, *error.fields.values()]) if error.fields else error.message
-        )
+        form.add_error(None, " ".join([translated(error.message), *fields.values()]))

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.importers import FORMATS
+from annotation.language import translated
 
 _LINE = re.compile(r"^\s*(\d{1,9})\s*[=:]\s*(\S.*?)\s*$")
 
@@ -63,7 +64,7 @@ class ImportForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        formats = [(name, importer.title) for name, importer in FORMATS.items()]
+        formats = [(name, translated(importer.title)) for name, importer in FORMATS.items()]
         self.fields["format"].choices = [("", _("Recognise it")), *formats]  # type: ignore[attr-defined]
 
     def clean_policy_models(self) -> dict[int, str]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.vocabulary import AdjudicationState
+from annotation.language import translated
 from annotation.models import Adjudication, Trajectory
 from annotation.reports import cases, home
 from annotation.services import adjudicate
@@ -70,7 +71,7 @@ def take(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         case = adjudicate.open_case(actor=opened.user, trajectory=trajectory)
     except Conflict as error:
-        messages.warning(request, error.message)
+        messages.warning(request, translated(error.message))
         return redirect("frontend:adjudication-queue", slug)
     return redirect("frontend:adjudication", case.pk)
 
@@ -136,7 +137,7 @@ def decide(request: HttpRequest, pk: int) -> HttpResponse:
         if not wants_json:
             raise
         return JsonResponse(
-            {"error": {"code": error.code, "message": error.message}}, status=status_of(error)
+            {"error": {"code": error.code, "message": translated(error.message)}}, status=status_of(error)
         )
     if wants_json:
         return JsonResponse({"value": decision.value, "version": decision.version})
@@ -152,7 +153,7 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         adjudicate.close_case(actor=opened.user, adjudication=row, note=request.POST.get("note", ""))
     except Invalid as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
         return redirect("frontend:adjudication", pk)
     messages.success(request, _("The case is decided; its labels are the consensus now."))
     return redirect("frontend:adjudication-queue", row.project.slug)

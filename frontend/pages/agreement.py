@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.agreement.summary import Figures
 from annotation.core.vocabulary import VALUES
+from annotation.language import translated
 from annotation.reports import agreement as report
 from frontend.charts import CELL, heat
 from frontend.pages.common import open_project
@@ -82,7 +83,7 @@ def _undefined(parts: list[dict[str, Any]]) -> list[tuple[str, str]]:
             why.setdefault(reason, []).append(
                 part["name"] if everything else f"{part['name']} ({', '.join(titles)})"
             )
-    return [("; ".join(what), reason) for reason, what in why.items()]
+    return [("; ".join(what), translated(reason)) for reason, what in why.items()]
 
 
 @require_GET

@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import requires_csrf_token
 
 from annotation.core import errors
+from annotation.language import translated
 
 STATUS = (
     (errors.Denied, 403),
@@ -47,7 +48,8 @@ def page(request: HttpRequest, status: int, sentence: str, **context: Any) -> Ht
 def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
     """The page for an expected failure raised by a service or a report."""
     fields = error.fields if isinstance(error, errors.Invalid) else {}
-    return page(request, status_of(error), error.message, fields=fields)
+    said = {name: translated(why) for name, why in fields.items()}
+    return page(request, status_of(error), translated(error.message), fields=said)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

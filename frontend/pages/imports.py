@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
 from annotation.core.vocabulary import ImportState
+from annotation.language import translated
 from annotation.models import ImportFile
 from annotation.services import ingest
 from frontend.forms.imports import ImportForm
@@ -80,7 +81,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
             try:
                 queued.append(_receive(opened, file, form.cleaned_data))
             except Invalid as error:
-                form.add_error("file", f"{file.name}: {error.message}")
+                form.add_error("file", f"{file.name}: {translated(error.message)}")
     if queued:
         messages.success(
             request, _("Uploaded: %(names)s.") % {"names": ", ".join(row.filename for row in queued)}
@@ -146,7 +147,7 @@ def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         ingest.abandon(actor=opened.user, source=row)
     except TristepError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     else:
         messages.success(request, _("The import was stopped; nothing of it stays."))
     return redirect("frontend:import-detail", slug, pk)

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import policies
 from annotation.core import keymap
 from annotation.core.errors import Invalid
+from annotation.language import translated
 from annotation.models import ApiToken, User
 from annotation.services import accounts
 from frontend.forms import add_errors
@@ -96,7 +97,9 @@ def keys_change(request: HttpRequest) -> HttpResponse:
     try:
         accounts.change_keys(actor=user, user=user, keys=wanted)
     except Invalid as error:
-        return _page(request, keys=chosen, key_errors=error.fields)
+        return _page(
+            request, keys=chosen, key_errors={name: translated(why) for name, why in error.fields.items()}
+        )
     messages.success(request, _("Your keys are saved."))
     return redirect("frontend:profile")
 

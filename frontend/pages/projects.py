@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Invalid, Locked
+from annotation.language import translated
 from annotation.models import Assignment, AuditEvent, Guideline, Membership, Project, Subset
 from annotation.services import projects as service
 from frontend import markdown
@@ -69,7 +70,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
         except Invalid as error:
             add_errors(form, error)
         except Locked as error:
-            form.add_error("annotators_per_trajectory", error.message)
+            form.add_error("annotators_per_trajectory", translated(error.message))
         else:
             messages.success(request, _("The settings are saved."))
             return redirect("frontend:project-settings", slug)

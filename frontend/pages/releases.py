@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.vocabulary import VALUES
+from annotation.language import translated
 from annotation.models import Release
 from annotation.reports import releases as report
 from annotation.services import release as service
@@ -79,7 +80,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         except Invalid as error:
             add_errors(form, error)
         except Conflict as error:
-            form.add_error("version" if error.code == "version_taken" else None, error.message)
+            form.add_error("version" if error.code == "version_taken" else None, translated(error.message))
             status = 409
         else:
             messages.success(request, _("Release %(version)s is frozen.") % {"version": release.version})

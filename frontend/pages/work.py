@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.errors import Conflict
 from annotation.core.vocabulary import AssignmentState
+from annotation.language import translated
 from annotation.models import Assignment
 from annotation.reports import home
 from annotation.services import assign, label
@@ -55,7 +56,7 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
     except Conflict as error:
         if error.code != "nothing_left":
             raise
-        messages.info(request, error.message)
+        messages.info(request, translated(error.message))
         return redirect("frontend:work", slug)
     return redirect("frontend:workbench", assignment.pk)
 

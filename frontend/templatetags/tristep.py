@@ -7,6 +7,7 @@ from django.core.paginator import Page
 from django.http import QueryDict
 from django.utils.translation import gettext, pgettext
 
+from annotation import language
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, ImportState, Role, TrajectoryState
 from frontend import transcript
@@ -87,6 +88,19 @@ def sign(value: int | None) -> str:
 def shown(value: str) -> str:
     """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
     return transcript.shown(unescape(value))
+
+
+@register.filter
+def translated(sentence: str) -> str:
+    """A sentence of the domain (a refusal, a reason) in the reader's language."""
+    return language.translated(sentence)
+
+
+@register.filter
+def finding(error: dict[str, Any]) -> str:
+    """What is wrong with a line of a file, in the reader's language (services/ingest keeps the patterns)."""
+    pattern, values = error.get("pattern"), error.get("values")
+    return gettext(pattern).format(**values) if pattern and values else language.translated(error["reason"])
 
 
 @register.filter

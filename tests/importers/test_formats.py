@@ -45,8 +45,8 @@ def test_the_more_particular_format_wins() -> None:
     [
         (b"", "The file is empty."),
         (b"\xef\xbb\xbf \n", "The file is empty."),
-        (b"\xff\xfe{\x00", "The file is in UTF-16 or UTF-32; save it as UTF-8."),
-        (b"PK\x03\x04rest", "The file is compressed; unpack it first."),
+        (b"\xff\xfe{\x00", "This cannot be read: the file is in UTF-16 or UTF-32; save it as UTF-8."),
+        (b"PK\x03\x04rest", "This cannot be read: the file is compressed; unpack it first."),
         (b'{"a": 1}', "The format was not recognised"),
         (b"[" * 100_000, "The format was not recognised"),
         (b"id,question\n1,x", "The format was not recognised"),

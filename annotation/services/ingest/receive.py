@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
+from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, sniff
@@ -55,7 +56,8 @@ def receive_file(
     if format and format not in FORMATS:
         known = ", ".join(sorted(FORMATS))
         raise Invalid(
-            f"Unknown format “{format}”; choose one of {known}.", fields={"format": f"One of {known}."}
+            said("Unknown format “{format}”; choose one of {known}.", format=format, known=known),
+            fields={"format": said("One of {known}.", known=known)},
         )
     name = escape(Path(filename.replace("\\", "/")).name)[:255] or "upload"
     stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
@@ -63,7 +65,11 @@ def receive_file(
     try:
         head, size, sha256 = _store(path, chunks)
         if size == 0:
-            raise Invalid(f"{name} is empty.", code="empty_file", fields={"file": "The file is empty."})
+            raise Invalid(
+                said("{name} is empty.", name=name),
+                code="empty_file",
+                fields={"file": said("The file is empty.")},
+            )
         chosen = format or _sniffed(head, name)
         with transaction.atomic():
             source = ImportFile.objects.create(
@@ -98,7 +104,11 @@ def _sniffed(head: bytes, name: str) -> str:
     try:
         return sniff(head).name
     except Invalid as unknown:
-        raise Invalid(f"{name}: {unknown.message}", code=unknown.code, fields=unknown.fields) from unknown
+        raise Invalid(
+            said("{name}: {message}", name=name, message=unknown.message),
+            code=unknown.code,
+            fields=unknown.fields,
+        ) from unknown
 
 
 def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
@@ -123,7 +133,7 @@ def abandon(*, actor: Actor, source: ImportFile) -> None:
     """
     require(actor, "import", source)
     if source.state not in UNFINISHED:
-        raise StaleState("This import has ended already.", code="import_ended")
+        raise StaleState(said("This import has ended already."), code="import_ended")
     advance(
         ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
     )

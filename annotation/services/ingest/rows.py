@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from annotation.core.canonical import content_json, sha256_hex
+from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import RecordError
@@ -131,9 +132,15 @@ def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory
 
 def _refusal(source: ImportFile, item: Prepared, known: Trajectory) -> RecordError | None:
     if not source.replace:
-        reason = f"{item.record_id} is already here with other content; import with “replace” to replace it."
+        reason = said(
+            "{record_id} is already here with other content; import with “replace” to replace it.",
+            record_id=item.record_id,
+        )
     elif Assignment.objects.filter(trajectory=known).exists():
-        reason = f"{item.record_id} has been claimed or labelled, so that it cannot be replaced any more."
+        reason = said(
+            "{record_id} has been claimed or labelled, so that it cannot be replaced any more.",
+            record_id=item.record_id,
+        )
     else:
         return None
     return RecordError(file=source.filename, line=item.draft.line, field="record_id", reason=reason)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.core.errors import ImportRefused, StaleState
 from annotation.core.labels import LabelLine, problems_against, read_label_lines, shown
 from annotation.core.propagation import Rules, StepInput, resolve
+from annotation.core.said import said
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.importers import RecordError
@@ -67,7 +68,11 @@ class Findings:
             return
         listed = [{"line": error.line, "field": error.field, "reason": error.reason} for error in self.errors]
         raise ImportRefused(
-            f"{self.filename} was refused, nothing was imported; errors: {self.count:,}.",
+            said(
+                "{filename} was refused, nothing was imported; errors: {count}.",
+                filename=self.filename,
+                count=f"{self.count:,}",
+            ),
             report={"errors": listed, "count": self.count},
         )
 

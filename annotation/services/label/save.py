@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.propagation import Rules, allowed_confirmation
+from annotation.core.said import said
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, SaveOperation, Step, User
 from annotation.policies import require
@@ -19,13 +20,26 @@ from .sheet import Sheet, rules_of
 
 RESULT = dict[str, Any]
 OP_ID = re.compile(r"[!-~]{1,64}")
-OP_ID_RULE = "1 to 64 visible ASCII characters."
+OP_ID_RULE = said("1 to 64 visible ASCII characters.")
+
+
+# a save is made for every key press: it reads no more than it needs
+NEEDED = (
+    "state",
+    "annotator_id",
+    "project_id",
+    "trajectory_id",
+    "project__carry_forward",
+    "trajectory__subset__suspend_on_user_turn",
+)
 
 
 def locked(assignment: Assignment) -> Assignment:
     return (
         Assignment.objects.select_for_update(no_key=True, of=("self",))
         .select_related("project", "trajectory__subset")
+        .only(*NEEDED)
+        .order_by()
         .get(pk=assignment.pk)
     )
 
@@ -47,19 +61,21 @@ def save_labels(
     """
     require(actor, "label", assignment)
     if not OP_ID.fullmatch(op_id):
-        raise Invalid(f"op_id: {OP_ID_RULE}", fields={"op_id": OP_ID_RULE})
+        raise Invalid(said("op_id: {op_id_rule}", op_id_rule=OP_ID_RULE), fields={"op_id": OP_ID_RULE})
     if len(changes) > MAX_CHANGES:
-        raise Invalid(f"At most {MAX_CHANGES} changes in one batch.", code="too_many_changes")
+        raise Invalid(
+            said("At most {changes} changes in one batch.", changes=MAX_CHANGES), code="too_many_changes"
+        )
     current = locked(assignment)
     digest = sha256_hex(canonical_json([dict(change) for change in changes]))
     sheet = Sheet.load(current, timezone.now())
     earlier = SaveOperation.objects.filter(assignment=current, op_id=op_id).first()
     if earlier is not None:
         if earlier.digest != digest:
-            raise Conflict("This op_id was used for other changes.", code="op_id_reused")
+            raise Conflict(said("This op_id was used for other changes."), code="op_id_reused")
         return _answer(sheet, op_id, earlier.results)
     if current.state != AssignmentState.OPEN:
-        raise StaleState("This trajectory is not open for labelling any more.", code="not_open")
+        raise StaleState(said("This trajectory is not open for labelling any more."), code="not_open")
     if not changes:
         return _answer(sheet, op_id, [])
     rules = rules_of(current)
@@ -105,13 +121,17 @@ def _apply(
     result: RESULT = {"target": change.target, "message_index": change.message_index}
     based_on = outcome_version if change.message_index is None else versions.get(change.message_index, 0)
     if change.version != based_on:
-        return {**result, "status": "stale", "reason": "Changed elsewhere since this page last saw it."}
+        return {**result, "status": "stale", "reason": said("Changed elsewhere since this page last saw it.")}
     if change.target == "outcome":
         sheet.put_outcome(change, op_id)
         return {**result, "status": "saved", "reason": ""}
     step = sheet.step(change.message_index)
     if step is None:
-        return {**result, "status": "refused", "reason": f"Message {change.message_index} is not a step."}
+        return {
+            **result,
+            "status": "refused",
+            "reason": said("Message {index} is not a step.", index=change.message_index),
+        }
     refusal = _unfit(sheet, change, step, rules)
     if refusal:
         return {**result, "status": "refused", "reason": refusal}

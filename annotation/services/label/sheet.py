@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
+
 from annotation.core import text
 from annotation.core.propagation import Rules, StepInput, StepResult, resolve
 from annotation.core.vocabulary import LabelSource
-from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, Step
+from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel, Step
 
+from .. import exposures
 from .changes import Change
 
 LABEL_FIELDS = [
@@ -47,13 +50,18 @@ def rules_of(assignment: Assignment) -> Rules:
 
 @dataclass(slots=True)
 class Sheet:
-    """All labels of one assignment in memory: read once, changed, resolved by the rule, written once."""
+    """All labels of one assignment in memory: read once, changed, resolved by the rule, written once.
+
+    `exposed` says, by message index, when the annotator first saw something that tells of a step's label: a
+    label that is made afterwards is not blind.
+    """
 
     assignment: Assignment
     steps: list[Step]
     labels: dict[int, Label]
     outcome: OutcomeLabel | None
     now: datetime
+    exposed: dict[int, datetime] = field(default_factory=dict)
     touched: dict[int, Label] = field(default_factory=dict)
     events: list[LabelEvent] = field(default_factory=list)
     outcome_touched: bool = False
@@ -67,14 +75,26 @@ class Sheet:
     @classmethod
     def load(cls, assignment: Assignment, now: datetime) -> "Sheet":
         """Three queries, however long the trajectory is."""
-        steps = list(Step.objects.filter(trajectory=assignment.trajectory_id).order_by("message_index"))
+        # asked for with the steps: it is wanted for every new label, and there is one at nearly every key
+        seen = Exposure.objects.filter(
+            user=assignment.annotator_id, trajectory=assignment.trajectory_id, step=OuterRef("pk")
+        ).order_by("created_at")
+        rows = Step.objects.filter(trajectory=assignment.trajectory_id).order_by("message_index")
+        exposed = {}
+        steps: list[Step] = []
+        for step in rows.annotate(seen_at=Subquery(seen.values("created_at")[:1])):
+            steps.append(step)
+            if step.seen_at is not None:
+                exposed[step.message_index] = step.seen_at
         by_pk = {step.pk: step for step in steps}
         labels = {}
         for label in Label.objects.filter(assignment=assignment):
             label.step = by_pk[label.step_id]
             labels[label.step.message_index] = label
         outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
-        return cls(assignment=assignment, steps=steps, labels=labels, outcome=outcome, now=now)
+        return cls(
+            assignment=assignment, steps=steps, labels=labels, outcome=outcome, now=now, exposed=exposed
+        )
 
     def step(self, message_index: int | None) -> Step | None:
         """The step at a message index, or None when that message is not a step."""
@@ -105,7 +125,12 @@ class Sheet:
         """Write one accepted change of a step into the sheet."""
         label = self.labels.get(step.message_index)
         if label is None:
-            label = Label(assignment=self.assignment, step=step, version=0)
+            label = Label(
+                assignment=self.assignment,
+                step=step,
+                version=0,
+                exposed_at=self.exposed.get(step.message_index),
+            )
             self.labels[step.message_index] = label
         label.value = change.value
         label.source = change.source if change.value is not None else ""
@@ -119,7 +144,10 @@ class Sheet:
     def put_outcome(self, change: Change, op_id: str) -> None:
         """Write an accepted change of the outcome into the sheet."""
         if self.outcome is None:
-            self.outcome = OutcomeLabel(assignment=self.assignment, version=0)
+            seen_at = exposures.of_outcome(
+                user_id=self.assignment.annotator_id, trajectory_id=self.assignment.trajectory_id
+            )
+            self.outcome = OutcomeLabel(assignment=self.assignment, version=0, exposed_at=seen_at)
         outcome = self.outcome
         outcome.value, outcome.unsure, outcome.flagged = change.value, change.unsure, change.flagged
         outcome.note, outcome.reason = change.note, change.reason

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, StaleState
+from annotation.core.said import said
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import require
@@ -26,7 +27,7 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     require(actor, "label", assignment)
     current = locked(assignment)
     if current.state != AssignmentState.OPEN:
-        raise StaleState("This trajectory has been submitted or given back already.", code="not_open")
+        raise StaleState(said("This trajectory has been submitted or given back already."), code="not_open")
     done = set(
         Label.objects.filter(assignment=current, value__isnull=False).values_list(
             "step__message_index", flat=True
@@ -36,9 +37,10 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     missing = [index for index in indexes.values_list("message_index", flat=True) if index not in done]
     outcome_missing = not OutcomeLabel.objects.filter(assignment=current, value__isnull=False).exists()
     if missing or outcome_missing:
-        first = f"step {missing[0]} has no label" if missing else "the outcome is not set"
         raise Invalid(
-            f"Not complete yet: {first}.",
+            said("Not complete yet: step {index} has no label.", index=missing[0])
+            if missing
+            else said("Not complete yet: the outcome is not set."),
             code="incomplete",
             details={"missing": missing, "outcome": outcome_missing},
         )

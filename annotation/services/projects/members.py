@@ -9,13 +9,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, NotFound
+from annotation.core.said import said
 from annotation.models import Invitation, Membership, Project, User
 from annotation.policies import Actor, recorded, require
 
 from .. import accounts, audit
 
 INVITATION_DAYS = 14
-NO_ROLE = "Choose at least one role."
+NO_ROLE = said("Choose at least one role.")
 
 
 @transaction.atomic
@@ -71,7 +72,7 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
 def _keep_an_admin(project: Project, leaving: Membership) -> None:
     others = Membership.objects.filter(project=project, is_admin=True).exclude(pk=leaving.pk)
     if not others.exists():
-        raise Conflict("A project needs an admin: make somebody else one first.", code="last_admin")
+        raise Conflict(said("A project needs an admin: make somebody else one first."), code="last_admin")
 
 
 @transaction.atomic
@@ -94,7 +95,7 @@ def invite(
             validate_email(email)
         except ValidationError as error:
             raise Invalid(
-                "This is not an e-mail address.", fields={"email": " ".join(error.messages)}
+                said("This is not an e-mail address."), fields={"email": " ".join(error.messages)}
             ) from error
     now = now or timezone.now()
     secret = secrets.token_urlsafe(32)
@@ -127,7 +128,9 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
         .first()
     )
     if invitation is None:
-        raise NotFound("This invitation is not valid any more; ask for a new one.", code="invitation_gone")
+        raise NotFound(
+            said("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+        )
     return invitation
 
 
@@ -155,7 +158,9 @@ def accept_invitation(
         accepted_at=now, accepted_by=user
     )
     if not taken:
-        raise NotFound("This invitation is not valid any more; ask for a new one.", code="invitation_gone")
+        raise NotFound(
+            said("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+        )
     membership, _ = Membership.objects.get_or_create(
         project=invitation.project,
         user=user,

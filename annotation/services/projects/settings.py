@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.core.errors import Invalid, Locked
+from annotation.core.said import said
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
@@ -33,7 +34,7 @@ def _clean(project: Project) -> None:
         project.full_clean(exclude=["created_by"], validate_unique=False, validate_constraints=False)
     except ValidationError as error:
         raise Invalid(
-            "The project cannot be saved as given.",
+            said("The project cannot be saved as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
 
@@ -47,7 +48,10 @@ def create_project(
     require(actor, "project.create")
     unknown = set(settings) - SETTINGS
     if unknown:
-        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
+        raise Invalid(
+            said("Unknown settings."),
+            fields=dict.fromkeys(sorted(unknown), said("There is no such setting.")),
+        )
     now = timezone.now()
     project = Project(
         name=name.strip(),
@@ -62,7 +66,7 @@ def create_project(
             project.save(force_insert=True)
     except IntegrityError as error:
         raise Invalid(
-            "This slug is taken.", fields={"slug": "This slug is taken; choose another."}
+            said("This slug is taken."), fields={"slug": said("This slug is taken; choose another.")}
         ) from error
     Guideline.objects.create(
         project=project, version=1, text=guidelines, created_by=recorded(actor), created_at=now
@@ -80,7 +84,10 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     require(actor, "project.change", project)
     unknown = set(values) - SETTINGS
     if unknown:
-        raise Invalid("Unknown settings.", fields=dict.fromkeys(sorted(unknown), "There is no such setting."))
+        raise Invalid(
+            said("Unknown settings."),
+            fields=dict.fromkeys(sorted(unknown), said("There is no such setting.")),
+        )
     current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = {key: getattr(current, key) for key in values}
     for key, value in values.items():
@@ -94,7 +101,7 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
         Trajectory.objects.filter(project=current).update(free_slots=wanted)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(
-                "The number of annotators is locked: somebody has already claimed a trajectory.",
+                said("The number of annotators is locked: somebody has already claimed a trajectory."),
                 code="annotators_locked",
             )
     current.save(update_fields=sorted(values))
@@ -135,7 +142,7 @@ def ensure_subset(
     try:
         subset.clean_fields()
     except ValidationError as error:
-        reason = "Use letters, digits, hyphens and underscores for a subset's name (at most 64)."
+        reason = said("Use letters, digits, hyphens and underscores for a subset's name (at most 64).")
         raise Invalid(reason, fields={"subset": reason}) from error
     subset, made = Subset.objects.get_or_create(
         project=project, name=subset.name, defaults={"created_at": subset.created_at}

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.publishing import EXPORT_FORMATS, MANIFEST, file_name, manifest_problems, published_line
+from annotation.core.said import said
 from annotation.models import Release
 from annotation.policies import Actor, require
 
@@ -42,7 +43,10 @@ def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:
         if subset and row.subset != subset:
             continue
         if body is None:
-            raise Conflict(f"Record {row.record_id} of this release is damaged; verify it.", code="damaged")
+            raise Conflict(
+                said("Record {record_id} of this release is damaged; verify it.", record_id=row.record_id),
+                code="damaged",
+            )
         yield row.subset, published_line(json.loads(body))
 
 
@@ -54,14 +58,20 @@ def export_release(*, actor: Actor, release: Release, format: str, output: Path)
     """
     require(actor, "release.view", release)
     if format not in EXPORT_FORMATS:
-        raise Invalid(f"Unknown format “{format}”; choose {', '.join(EXPORT_FORMATS)}.")
+        raise Invalid(
+            said(
+                "Unknown format “{format}”; choose {export_formats}.",
+                format=format,
+                export_formats=", ".join(EXPORT_FORMATS),
+            )
+        )
     manifest: dict[str, Any] = json.loads(release.manifest)
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output, prefix=".export-") as scratch:
         written = _write(release, Path(scratch))
-        said = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-        if written != said:
-            raise Conflict("The release does not match its checksums; verify it.", code="damaged")
+        stated = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+        if written != stated:
+            raise Conflict(said("The release does not match its checksums; verify it."), code="damaged")
         (Path(scratch) / MANIFEST).write_bytes(manifest_bytes(release))
         for name in (*written, MANIFEST):
             (Path(scratch) / name).replace(output / name)
@@ -87,7 +97,9 @@ def verify_export(*, path: Path) -> Verification:
     manifest."""
     source = path / MANIFEST
     if not source.is_file():
-        raise Invalid(f"There is no {MANIFEST} in {path}.", code="no_manifest")
+        raise Invalid(
+            said("There is no {manifest} in {path}.", manifest=MANIFEST, path=path), code="no_manifest"
+        )
     written = source.read_bytes()
     try:
         manifest = json.loads(written)

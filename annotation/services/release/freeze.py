@@ -29,6 +29,7 @@ from annotation.core.publishing import (
     release_record,
     sealed,
 )
+from annotation.core.said import said
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import (
@@ -51,7 +52,7 @@ RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
 CHUNK = 100
 MAX_NOTE = 20_000
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,39}", re.ASCII)
-BAD_VERSION = (
+BAD_VERSION = said(
     "Use letters, digits, dots, hyphens and underscores, at most 40, beginning with a letter or digit."
 )
 
@@ -114,9 +115,16 @@ def freeze(
     require(actor, "release.freeze", project)
     version = version.strip()
     if not VERSION.fullmatch(version):
-        raise Invalid(f"“{version[:60]}” cannot be a version. {BAD_VERSION}", fields={"version": BAD_VERSION})
+        raise Invalid(
+            said(
+                "“{version}” cannot be a version. {bad_version}",
+                version=version[:60],
+                bad_version=BAD_VERSION,
+            ),
+            fields={"version": BAD_VERSION},
+        )
     if len(note) > MAX_NOTE:
-        message = f"Keep the note under {MAX_NOTE:,} characters."
+        message = said("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
         raise Invalid(message, fields={"note": message})
     try:
         with transaction.atomic():
@@ -126,7 +134,10 @@ def freeze(
 
 
 def _taken(version: str) -> Conflict:
-    return Conflict(f"There is a release {version} already; releases never change.", code="version_taken")
+    return Conflict(
+        said("There is a release {version} already; releases never change.", version=version),
+        code="version_taken",
+    )
 
 
 def _freeze(actor: Actor, project: Project, version: str, note: str, now: datetime) -> Release:
@@ -139,7 +150,9 @@ def _freeze(actor: Actor, project: Project, version: str, note: str, now: dateti
     for chunk in _chunks(project):
         _write(release_id, chunk, running)
     if not running.records:
-        raise Invalid("Nothing is resolved yet, so that there is nothing to freeze.", code="nothing_resolved")
+        raise Invalid(
+            said("Nothing is resolved yet, so that there is nothing to freeze."), code="nothing_resolved"
+        )
     manifest = _manifest(project, version, last + 1, note, now, running)
     release = Release.objects.create(
         pk=release_id,
@@ -228,7 +241,7 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
     }
     if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
         raise Conflict(
-            "Labels changed while the release was being frozen; try again.", code="changed_meanwhile"
+            said("Labels changed while the release was being frozen; try again."), code="changed_meanwhile"
         )
     return {pk: Resolved(steps=steps[pk], outcome=outcomes[pk]) for pk in pks}
 
@@ -283,7 +296,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
     """
     require(actor, "release.withdraw", release)
     if not reason.strip() or len(reason) > MAX_NOTE:
-        message = "Say why the release is withdrawn."
+        message = said("Say why the release is withdrawn.")
         raise Invalid(message, fields={"reason": message})
     try:
         with transaction.atomic():
@@ -294,7 +307,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
                 created_at=timezone.now(),
             )
     except IntegrityError as error:
-        raise Conflict("This release is withdrawn already.", code="withdrawn") from error
+        raise Conflict(said("This release is withdrawn already."), code="withdrawn") from error
     audit.record(
         actor=actor, verb="release.withdraw", project=release.project, obj=release, version=release.version
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.publishing import file_name, manifest_problems, published_line, record_line
+from annotation.core.said import said
 from annotation.core.text import unescape
 from annotation.models import Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, require
@@ -77,11 +78,13 @@ def verify(*, actor: Actor, release: Release) -> Verification:
             waiting = next(stored, None)
         problem = _check(row, body, labels, found)
         if problem:
-            found.problems.append(f"{row.subset}/{row.record_id}: {problem}")
+            found.problems.append(
+                said("{record}: {problem}", record=f"{row.subset}/{row.record_id}", problem=problem)
+            )
         found.records += 1
         found.labels += sum(1 for index in labels if index is not None)
     if waiting is not None:
-        found.problems.append("There are labels that belong to no record.")
+        found.problems.append(said("There are labels that belong to no record."))
     problems = [*found.problems, *_against(release, found)]
     return Verification(
         ok=not problems,
@@ -96,7 +99,7 @@ def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomp
     """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
     if body is None or sha256_hex(body) != row.sha256:
         found.digest.update(b"\n")
-        return "the record does not match its checksum."
+        return said("the record does not match its checksum.")
     found.digest.update(body + b"\n")
     try:
         record = json.loads(body)
@@ -107,11 +110,11 @@ def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomp
             wanted[int(index)] = (value, record["step_kinds"][index])
         canonical = record_line(record) == body
     except UNREADABLE:
-        return "the record cannot be read."
+        return said("the record cannot be read.")
     found.files.setdefault(file_name(row.subset), hashlib.sha256()).update(line)
     if own != (row.subset, unescape(row.record_id)) or row.ordinal != found.records or not canonical:
-        return "the row does not match its record."
-    return "" if labels == wanted else "its labels differ from its record."
+        return said("the row does not match its record.")
+    return "" if labels == wanted else said("its labels differ from its record.")
 
 
 def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
@@ -131,29 +134,31 @@ def _against(release: Release, found: Recomputed) -> list[str]:
     try:
         manifest = json.loads(release.manifest)
     except ValueError:
-        return ["The manifest cannot be read."]
+        return [said("The manifest cannot be read.")]
     problems = manifest_problems(manifest)
     if problems:
         return problems
     if canonical_json(manifest).decode() != release.manifest:
-        problems.append("The manifest is not in its canonical form.")
+        problems.append(said("The manifest is not in its canonical form."))
     try:
         checks = _checks(release, manifest, found)
     except UNREADABLE:
-        return ["The manifest cannot be read."]
+        return [said("The manifest cannot be read.")]
     return problems + [problem for problem, holds in checks.items() if not holds]
 
 
 def _checks(release: Release, manifest: dict[str, Any], found: Recomputed) -> dict[str, bool]:
-    said = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+    stated_files = {name: entry["sha256"] for name, entry in manifest["files"].items()}
     files = {name: digest.hexdigest() for name, digest in found.files.items()}
     own = (release.project.slug, release.version, release.number, unescape(release.note), release.created_at)
     created_at = datetime.fromisoformat(manifest["created_at"])
     stated = tuple(manifest[key] for key in ("project", "version", "number", "note"))
+    records = found.records if found.records == release.record_count else None
+    labels = found.labels if found.labels == release.label_count else None
     return {
-        "The digest does not match.": found.digest.hexdigest() == release.digest == manifest["digest"],
-        "The number of records does not match.": found.records == release.record_count == manifest["records"],
-        "The number of labels does not match.": found.labels == release.label_count == manifest["labels"],
-        "The files' checksums do not match.": files == said,
-        "The version does not match.": own == (*stated, created_at),
+        said("The digest does not match."): found.digest.hexdigest() == release.digest == manifest["digest"],
+        said("The number of records does not match."): records == manifest["records"],
+        said("The number of labels does not match."): labels == manifest["labels"],
+        said("The files' checksums do not match."): files == stated_files,
+        said("The version does not match."): own == (*stated, created_at),
     }

@@ -35,7 +35,12 @@ export async function post(url, body, csrf, { last = false, timeout = 15000 } = 
       credentials: "same-origin",
       redirect: "error",
       keepalive: last,
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken(csrf) },
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json",
+        "Accept-Language": document.documentElement.lang, // refusals in the language of the page
+        "X-CSRFToken": csrfToken(csrf),
+      },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeout),
     });

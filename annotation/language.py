@@ -1,0 +1,25 @@
+"""The sentences of the domain in the reader's language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotation.core.said import Said
+
+
+def translated(sentence: str) -> str:
+    """An English sentence of ours in the language that is active; anything else as it is.
+
+    A sentence with values is said anew by its pattern (`annotation.core.said`); what came from JSON or from a
+    column has lost its pattern, so that only sentences without values are known again.
+    """
+    if isinstance(sentence, Said):
+        values: dict[str, Any] = {
+            name: translated(value) if isinstance(value, Said) else value
+            for name, value in sentence.values.items()
+        }
+        words = gettext(sentence.pattern)
+        return words.format(**values) if values else words
+    return gettext(sentence) if sentence else ""
