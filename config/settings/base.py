@@ -212,6 +212,13 @@ CELERY_TIMEZONE = TIME_ZONE
 # How often a worker looks for jobs whose worker died, or that were never sent.
 REAP_SECONDS = env.number("TRISTEP_REAP_SECONDS", 15, minimum=1)
 
+# ── Judges ──────────────────────────────────────────────────────────────────
+# The servers that judges may ask, and the variables beside TRISTEP_JUDGE_KEY_… that may hold their keys.
+JUDGE_URLS = env.words("TRISTEP_JUDGE_URLS")
+JUDGE_KEYS = env.words("TRISTEP_JUDGE_KEYS")
+# Runs of judges that one worker process does at a time; each has threads of its own.
+JUDGE_RUNS = env.number("TRISTEP_JUDGE_RUNS", 4, minimum=1)
+
 # ── REST ────────────────────────────────────────────────────────────────────
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["api.renderers.StrictJSON"],
