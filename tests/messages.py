@@ -12,10 +12,12 @@ import io
 import re
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import django
+from babel import Locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
@@ -94,7 +96,7 @@ def untranslated(catalogue: Catalog) -> list[Message]:
 
 def renew(path: Path, strings: Catalog) -> Catalog:
     """Bring one catalogue up to date: new strings empty, strings that are gone dropped, the rest kept."""
-    catalogue = read(path) if path.exists() else Catalog(locale=path.parts[-3], project="Tristep")
+    catalogue = read(path) if path.exists() else _begun(path.parts[-3])
     strings.creation_date = catalogue.creation_date
     catalogue.update(strings, no_fuzzy_matching=True)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +105,20 @@ def renew(path: Path, strings: Catalog) -> Catalog:
     with path.with_suffix(".mo").open("wb") as file:
         write_mo(file, catalogue)
     return catalogue
+
+
+def _begun(locale: str) -> Catalog:
+    return Catalog(
+        locale=locale,
+        header_comment=f"# Tristep in {Locale.parse(locale).english_name}.",
+        project="Tristep",
+        version="1",
+        msgid_bugs_address="-",
+        last_translator="-",
+        language_team="-",
+        fuzzy=False,
+        revision_date=datetime.now(UTC),
+    )
 
 
 def main(new: list[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.core.paginator import Page
 from django.http import QueryDict
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import get_language, gettext, pgettext
 
 from annotation import language
 from annotation.core.text import unescape
@@ -88,6 +88,13 @@ def sign(value: int | None) -> str:
 def shown(value: str) -> str:
     """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
     return transcript.shown(unescape(value))
+
+
+@register.simple_tag
+def language_tag() -> str:
+    """The active language as pages and browsers write it: `en`, `zh-Hans`."""
+    parts = (get_language() or "en").split("-")
+    return "-".join(part.title() if len(part) == 4 else part for part in parts)
 
 
 @register.filter
