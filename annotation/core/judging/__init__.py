@@ -3,18 +3,29 @@
 from .cost import FREE, Estimate, Price, Usage, cost, estimate
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .material import Material
+from .parsing import parse
+from .prompt import ANSWER_SCHEMA, LATEST, VERSIONS, Prompt, TooLong, build
+from .tokens import estimate_tokens
 
 __all__ = [
+    "ANSWER_SCHEMA",
     "FREE",
+    "LATEST",
+    "VERSIONS",
     "Estimate",
     "Judgement",
     "Material",
     "Price",
     "Problem",
     "ProblemKind",
+    "Prompt",
+    "TooLong",
     "Unusable",
     "UnusableKind",
     "Usage",
+    "build",
     "cost",
     "estimate",
+    "estimate_tokens",
+    "parse",
 ]

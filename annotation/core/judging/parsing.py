@@ -1,0 +1,194 @@
+"""Reading a judge's answer without charity: a label that was not given stays missing, and is counted.
+
+What counts as a label: the numbers −1, 0 and 1, and the strings that can mean nothing else ("1", "+1", "-1",
+"−1", "0"), which are noted. ``true``, ``1.0``, ``0.5``, ``2``, ``"good"`` are invalid. A label belongs to the
+index that it stands under, or to none: indexes are never shifted, filled or guessed. Under ``steps`` may stand
+a list of objects with an ``index``, as asked for, or an object by index; under ``outcome`` an object or a label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from annotation.core.labels import shown
+from annotation.core.vocabulary import is_value
+
+from .answers import MAX_ANSWER_CHARS, Object, last_object
+from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
+
+MAX_PROBLEMS: Final = 100
+MAX_REASON: Final = 2_000
+"""A longer reason is cut, and says so; the raw answer has all of it."""
+
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_AS_STRING: Final = {"1": 1, "+1": 1, "0": 0, "-1": -1, "−1": -1}
+_NOT_GIVEN: Final = object()
+_STEPS: Final = "steps"
+
+
+def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> Judgement:
+    """The judgement in ``answer_text`` about exactly these steps. Never raises, whatever the text.
+
+    ``cut_off``: the server said that it stopped at its length limit, which names the failure of an answer
+    without a whole JSON object. Reasons are as the model wrote them (``core.text.escape`` before a column).
+    """
+    if len(answer_text) > MAX_ANSWER_CHARS:
+        size, limit = f"{len(answer_text):,}", f"{MAX_ANSWER_CHARS:,}"
+        sentence = f"The answer has {size} characters; one of more than {limit} is not read."
+        return _unusable(step_indexes, UnusableKind.TOO_LARGE, sentence)
+    found = last_object(answer_text, _STEPS)
+    if found.value is None:
+        return _unusable(step_indexes, *_why(answer_text, found.cut or cut_off, found.any_json))
+    reading = _Reading(tuple(step_indexes))
+    if found.lenient:
+        reading.note("answer", "read although it is not quite JSON")
+    reading.take_steps(found.value)
+    return reading.judgement(found.value)
+
+
+def _why(text: str, cut: bool, any_json: bool) -> tuple[UnusableKind, str]:
+    if cut:
+        return UnusableKind.TRUNCATED, "The answer is cut off before its JSON object ends."
+    if any_json:
+        return UnusableKind.NO_LABELS, "The answer holds JSON, but no object with “steps”."
+    if not text.strip():
+        return UnusableKind.NOT_JSON, "The answer is empty."
+    return UnusableKind.NOT_JSON, "The answer holds no JSON object."
+
+
+def _unusable(
+    step_indexes: Sequence[int],
+    kind: UnusableKind,
+    message: str,
+    problems: tuple[Problem, ...] = (),
+    counts: tuple[int, int, int] | None = None,
+) -> Judgement:
+    labels: dict[int, int | None] = dict.fromkeys(step_indexes)
+    missing, extra, invalid = counts or (len(labels), 0, 0)
+    return Judgement(labels, {}, None, "", problems, missing, extra, invalid, Unusable(kind, message))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far. ``given``: index → label, ``None`` for null, or invalid (``_NOT_GIVEN``)."""
+
+    steps: tuple[int, ...]
+    given: dict[int, Any] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    extra: int = 0
+
+    def take_steps(self, answer: Object) -> None:
+        given = answer.get(_STEPS)
+        if _STEPS in answer.contradictory:
+            self.problem(ProblemKind.CONTRADICTORY, _STEPS, "occurs twice")
+            return
+        wanted = frozenset(self.steps)
+        for key, entry in _entries(given):
+            index = _index(key)
+            if index is None or index not in wanted:
+                self.extra += 1
+                where = _STEPS if index is None else f"{_STEPS}.{index}"
+                self.problem(ProblemKind.EXTRA, where, "" if key is _NOT_GIVEN else shown(key))
+                continue
+            if isinstance(given, Object) and str(key) in given.contradictory:
+                self.problem(ProblemKind.CONTRADICTORY, f"{_STEPS}.{index}", "occurs twice")
+                self.given[index] = _NOT_GIVEN
+                continue
+            self.take(index, entry)
+
+    def take(self, index: int, entry: Any) -> None:
+        where = f"{_STEPS}.{index}"
+        label = self.label(entry, where)
+        if index not in self.given:
+            self.given[index] = label
+            self.reasons[index] = _reason(entry)
+        elif self.given[index] == label and label is not _NOT_GIVEN:
+            self.note(where, "occurs twice")
+        else:
+            self.problem(ProblemKind.CONTRADICTORY, where, "occurs twice")
+            self.given[index] = _NOT_GIVEN
+
+    def label(self, entry: Any, where: str) -> Any:
+        """A label, ``None`` for one that is not there, ``_NOT_GIVEN`` for what is no label."""
+        value = entry.get("label") if isinstance(entry, Object) else entry
+        if isinstance(entry, Object) and "label" in entry.contradictory:
+            self.problem(ProblemKind.CONTRADICTORY, where, "label occurs twice")
+            return _NOT_GIVEN
+        if value is None:
+            return None
+        if is_value(value):
+            return value
+        if isinstance(value, str) and value.strip() in _AS_STRING:
+            self.note(where, shown(value))
+            return _AS_STRING[value.strip()]
+        self.problem(ProblemKind.INVALID, where, shown(value))
+        return _NOT_GIVEN
+
+    def judgement(self, answer: Object) -> Judgement:
+        labels = {index: self._usable(index) for index in self.steps}
+        invalid = sum(self.given.get(index) is _NOT_GIVEN for index in labels)
+        absent = [index for index in labels if self.given.get(index) is None]
+        for index in absent:
+            self.problem(ProblemKind.MISSING, f"{_STEPS}.{index}")
+        outcome = self.label(answer.get("outcome"), "outcome")
+        if "outcome" in answer.contradictory:
+            self.problem(ProblemKind.CONTRADICTORY, "outcome", "occurs twice")
+            outcome = None
+        elif outcome is None:
+            self.problem(ProblemKind.MISSING, "outcome")
+        outcome = None if outcome is _NOT_GIVEN else outcome
+        problems = tuple(self.problems)
+        if all(label is None for label in labels.values()):
+            sentence = (
+                f"The answer labels none of the {len(labels)} steps: {len(absent)} missing, {invalid} "
+                f"invalid, and {self.extra} for messages that are not steps."
+            )
+            counts = (len(absent), self.extra, invalid)
+            return _unusable(self.steps, UnusableKind.NO_LABELS, sentence, problems, counts)
+        reasons = {index: self.reasons[index] for index, label in labels.items() if label is not None}
+        return Judgement(
+            labels=labels,
+            reasons={index: reason for index, reason in reasons.items() if reason},
+            outcome=outcome,
+            outcome_reason=_reason(answer.get("outcome")) if outcome is not None else "",
+            problems=problems,
+            missing=len(absent),
+            extra=self.extra,
+            invalid=invalid,
+        )
+
+    def _usable(self, index: int) -> int | None:
+        label = self.given.get(index)
+        return None if label is _NOT_GIVEN else label
+
+    def note(self, where: str, found: str) -> None:
+        self.problem(ProblemKind.NOTED, where, found)
+
+    def problem(self, kind: ProblemKind, where: str, found: str = "") -> None:
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(kind, where, found))
+
+
+def _entries(given: Any) -> Iterator[tuple[Any, Any]]:
+    """(index as written, entry) of what stands under ``steps``."""
+    if isinstance(given, dict):
+        yield from given.items()
+    for entry in given if isinstance(given, list) else ():
+        sure = isinstance(entry, Object) and "index" in entry and "index" not in entry.contradictory
+        yield (entry["index"] if sure else _NOT_GIVEN), entry
+
+
+def _index(key: Any) -> int | None:
+    if type(key) is int:
+        return key if key >= 0 else None
+    return int(key) if isinstance(key, str) and _INDEX.fullmatch(key.strip()) else None
+
+
+def _reason(entry: Any) -> str:
+    reason = entry.get("reason") if isinstance(entry, dict) else None
+    reason = reason.strip() if isinstance(reason, str) else ""
+    return reason if len(reason) <= MAX_REASON else reason[:MAX_REASON] + " […]"
