@@ -37,6 +37,8 @@ const elsewhere = part(document, "elsewhere", HTMLElement);
 const saveBadge = part(document, "save", HTMLElement);
 /** Whether the browser keeps what is not saved yet. */
 let kept = true;
+/** A save that takes longer is told, in ms. */
+const SLOW_SAVE = 300;
 /** @type {() => void} */
 let lookAgain = () => {};
 
@@ -117,13 +119,27 @@ export function dispatch(action) {
  * @param {string} reason
  */
 function tell(status, reason) {
-  saveBadge.dataset.status = status;
+  setStatus(status);
   const calm = status === "saved" || status === "saving" || status === "conflict";
-  say(saveBadge, words(calm ? status : "unsaved"));
   const net = kept || status === "closed" ? "" : ` ${words("unkept")}`;
   const trouble = calm ? "" : words(status, { reason }) + net;
   if (status !== "saving") say(banner, trouble);
   if (status === "closed") dispatch({ type: "close" });
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let slow;
+
+/**
+ * Most saves take a few milliseconds: to say so each time would be noise. One that takes longer is told.
+ * @param {import("./saver.js").Status} status
+ */
+function setStatus(status) {
+  const calm = status === "saved" || status === "conflict";
+  clearTimeout(slow);
+  saveBadge.dataset.status = status;
+  if (status === "saving") slow = setTimeout(() => say(saveBadge, words("saving")), SLOW_SAVE);
+  else say(saveBadge, words(calm ? status : "unsaved"));
 }
 
 const time = part(document, "time", HTMLElement);
@@ -168,7 +184,9 @@ export function watchProposals() {
   lookAgain = watch({
     elements: new Map([...view.steps].map(([index, { article }]) => [index, article])),
     wanted: (index) =>
-      !state.seen.has(index) && state.results.some((step) => step.message_index === index && step.proposal !== null),
+      !state.seen.has(index) &&
+      view.isDrawn(index) &&
+      state.results.some((step) => step.message_index === index && step.proposal !== null),
     seen: (index) => dispatch({ type: "seen", index }),
     covered,
   });

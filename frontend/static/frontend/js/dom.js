@@ -50,11 +50,21 @@ export function offer(select, choices, chosen) {
     select.options.length === choices.length &&
     choices.every(([value, text], i) => select.options[i]?.value === value && select.options[i]?.text === text);
   if (!same) select.replaceChildren(...choices.map(([value, text]) => make("option", { value }, text)));
-  select.value = chosen;
+  if (select.value !== chosen) select.value = chosen;
+}
+
+/** @param {Element} element @param {string} name @param {string} value */
+export function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/** Out of sight and reach, with its place kept: nothing else moves. @param {HTMLElement} element @param {boolean} on */
+export function blank(element, on) {
+  element.classList.toggle("is-absent", on);
 }
 
 /** @param {HTMLElement} element @param {string} text */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
-  element.hidden = !text;
+  if (element.hidden !== !text) element.hidden = !text;
 }

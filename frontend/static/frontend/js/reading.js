@@ -32,8 +32,13 @@ export function covered() {
 let finds = [];
 let at = -1;
 
-/** @returns {Element | null} */
-const focusedStep = () => run?.querySelector(".step.is-focused") ?? null;
+const rail = part(document, "rail", HTMLElement);
+
+/** The rail is short; to look through the whole run takes longer than a key may. */
+function focusedStep() {
+  const link = rail.querySelector("[aria-current]");
+  return link instanceof HTMLElement ? document.getElementById(`m${link.dataset.goto}`) : null;
+}
 
 /** @param {string} query */
 function collect(query) {
@@ -187,11 +192,7 @@ function expandPin(open) {
 }
 
 pinOpen.addEventListener("click", () => expandPin(pinOpen.getAttribute("aria-expanded") !== "true"));
-const rail = document.querySelector('[data-role="rail"]');
-if (rail) {
-  const options = { subtree: true, attributeFilter: ["aria-current"] };
-  new MutationObserver(pinUser).observe(rail, options);
-}
+new MutationObserver(pinUser).observe(rail, { subtree: true, attributeFilter: ["aria-current"] });
 
 // --- tools ----------------------------------------------------------------------------------------------
 

@@ -137,7 +137,7 @@ export function settle(state, labels) {
     const { value, source, root, root_pinned, closes } = labels.get(index) ?? NO_LABEL;
     return { message_index: index, value, source, root, root_pinned, closes, after_user_turn: afterUserTurn };
   });
-  const results = resolve(inputs, state.rules);
+  const results = keepSame(state.results, resolve(inputs, state.rules));
   const settled = new Map(labels);
   for (const { message_index: index, value, source, root, root_pinned } of results) {
     const label = settled.get(index) ?? NO_LABEL;
@@ -146,6 +146,28 @@ export function settle(state, labels) {
     }
   }
   return { ...state, labels: settled, results, seen: stillSeen(state, results) };
+}
+
+/**
+ * The results that say the same as before, as the very objects they were: what is told apart by them stays as it is.
+ * @param {readonly StepResult[]} before
+ * @param {readonly StepResult[]} now
+ */
+function keepSame(before, now) {
+  return now.map((step, i) => {
+    const was = before[i];
+    const same =
+      was !== undefined &&
+      was.message_index === step.message_index &&
+      was.value === step.value &&
+      was.source === step.source &&
+      was.root === step.root &&
+      was.root_pinned === step.root_pinned &&
+      was.orphaned === step.orphaned &&
+      was.proposal?.value === step.proposal?.value &&
+      was.proposal?.root === step.proposal?.root;
+    return same ? was : step;
+  });
 }
 
 /**

@@ -33,8 +33,10 @@ function keyOf(target) {
 /** @param {Key | null} key */
 const positionOf = (key) => current().places.findIndex((place) => place.index === key);
 
+const dialogs = [...document.querySelectorAll("dialog")];
+
 document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return;
+  if (dialogs.some((dialog) => dialog.open)) return;
   const where = placeOf(event.target);
   if (event.key === "Escape" && where === "field") {
     reveal();
