@@ -23,6 +23,7 @@ SENTENCES = {
     "case.open": gettext_lazy("took a case"),
     "case.release": gettext_lazy("handed a case back"),
     "case.reopen": gettext_lazy("opened a case again"),
+    "case.reveal": gettext_lazy("looked at judges’ suggestions in a case"),
     "guidelines.write": gettext_lazy("wrote guidelines"),
     "import.abandon": gettext_lazy("stopped an import"),
     "import.publish": gettext_lazy("imported a file"),

@@ -77,8 +77,9 @@ class Judgement(models.Model):
     """What labels and outcome labels have in common.
 
     `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its
-    note and its marks. `blind_value` is the value at the first exposure (null with `exposed_at` null: never
-    exposed, the value itself is blind). Notes are escaped (core.text).
+    note and its marks. `blind_value` is the value at the first exposure: with `exposed_at` null there was
+    none, and the value itself is blind; null with `exposed_at` set: there was no label yet, and none made since
+    is blind. Notes are escaped (core.text).
     """
 
     value = models.SmallIntegerField(null=True, blank=True)
@@ -195,8 +196,8 @@ class SaveOperation(models.Model):
 class Exposure(models.Model):
     """The moment a person first sees a suggestion, a consensus or another's label of a trajectory.
 
-    `step` null means the whole trajectory. Whoever has been exposed to others' labels of a trajectory can no
-    longer claim it.
+    `step` null means the whole trajectory; of suggestions, which are revealed step by step, the outcome.
+    Whoever has been exposed to others' labels of a trajectory can no longer claim it.
     """
 
     user = models.ForeignKey(

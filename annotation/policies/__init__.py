@@ -9,7 +9,7 @@ as an annotator, whatever else they are.
 """
 
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
-from .sights import NO_SIGHT, Sight, sight
+from .sights import NO_SIGHT, Sight, sight, suggestion_policy
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
 
@@ -30,5 +30,6 @@ __all__ = [
     "require",
     "roles",
     "sight",
+    "suggestion_policy",
     "visible",
 ]

@@ -50,6 +50,12 @@ _ADMIN_SIGHT = Sight(
 )
 
 
+def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolicy:
+    """The policy in force for a person who labels a trajectory: when they may see what judges suggest. Asked
+    here and nowhere else. No query, when the trajectory comes with its project."""
+    return SuggestionPolicy(trajectory.project.suggestion_policy)
+
+
 def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
     """What a person may see of a trajectory. At most three queries."""
     if isinstance(user, Operator):
@@ -62,7 +68,7 @@ def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
     as_annotator = Sight(
         mode="annotator",
         own_labels=True,
-        suggestions=project.suggestion_policy,
+        suggestions=suggestion_policy(user, trajectory).value,
         reference_answer=project.show_reference_answer,
         reward_hints=project.show_reward_hints,
     )

@@ -15,6 +15,7 @@ from annotation.core.vocabulary import (
 )
 from annotation.models import Adjudication, Assignment, Decision, Step, Trajectory, User
 from annotation.policies import require
+from annotation.reports.revealed import Revealed, asked_for, suggested
 
 from . import audit, consensus, exposures
 from .transitions import advance
@@ -198,3 +199,44 @@ def reopen_case(*, actor: User, adjudication: Adjudication) -> Adjudication:
     audit.record(actor=actor, verb="case.reopen", project=adjudication.project, obj=adjudication)
     adjudication.refresh_from_db()
     return adjudication
+
+
+@transaction.atomic
+def reveal(
+    *,
+    actor: User,
+    adjudication: Adjudication,
+    message_index: int | None = None,
+    outcome: bool = False,
+    everything: bool = False,
+) -> list[Revealed]:
+    """Show what judges suggest for one step, the outcome or all of one's own case: asked for on purpose,
+    before or after deciding. The exposure is noted, and the audit log says what had been decided by then.
+
+    `adjudication` comes with its trajectory. Raises Invalid for a message that is no step, Conflict for a
+    case that was handed back.
+    """
+    require(actor, "adjudicate", adjudication)
+    case = Adjudication.objects.select_for_update(no_key=True, of=("self",)).get(pk=adjudication.pk)
+    if case.state == AdjudicationState.RELEASED:
+        raise Conflict(said("You have handed this case back."), code="case_closed")
+    trajectory = adjudication.trajectory
+    wanted = asked_for(
+        trajectory=trajectory, message_index=message_index, outcome=outcome, everything=everything
+    )
+    shown = suggested(trajectory=trajectory, steps=wanted)
+    telling = [one.step for one in shown if one.tells]
+    fresh = exposures.expose_suggestions(user=actor, trajectory=trajectory, steps=telling, now=timezone.now())
+    if fresh:
+        decided = set(Decision.objects.filter(adjudication=case).values_list("step", flat=True))
+        audit.record(
+            actor=actor,
+            verb="case.reveal",
+            project=adjudication.project,
+            obj=case,
+            steps=[wanted[step] for step in wanted if step in fresh and step is not None],
+            outcome=None in fresh,
+            decided=[wanted[step] for step in wanted if step in fresh & decided and step is not None],
+            outcome_decided=None in fresh & decided,
+        )
+    return shown

@@ -4,6 +4,7 @@ from .changes import MAX_CHANGES, MAX_NOTE
 from .files import LabelImport, import_labels
 from .marks import add_activity, mark
 from .reopen import reopen
+from .reveal import reveal
 from .save import save_labels
 from .sheet import Sheet, rules_of
 from .submit import finish, submit
@@ -18,6 +19,7 @@ __all__ = [
     "import_labels",
     "mark",
     "reopen",
+    "reveal",
     "rules_of",
     "save_labels",
     "submit",

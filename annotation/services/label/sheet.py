@@ -74,7 +74,8 @@ class Sheet:
 
     @classmethod
     def load(cls, assignment: Assignment, now: datetime) -> "Sheet":
-        """Three queries, however long the trajectory is."""
+        """Two queries, however long the trajectory is; a third when the assignment came without its
+        outcome."""
         # asked for with the steps: it is wanted for every new label, and there is one at nearly every key
         seen = Exposure.objects.filter(
             user=assignment.annotator_id, trajectory=assignment.trajectory_id, step=OuterRef("pk")
@@ -91,7 +92,7 @@ class Sheet:
         for label in Label.objects.filter(assignment=assignment):
             label.step = by_pk[label.step_id]
             labels[label.step.message_index] = label
-        outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+        outcome = getattr(assignment, "outcome", None)
         return cls(
             assignment=assignment, steps=steps, labels=labels, outcome=outcome, now=now, exposed=exposed
         )

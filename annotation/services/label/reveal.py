@@ -1,0 +1,125 @@
+"""Revealing what judges suggest, when the policy in force allows it (DESIGN §6).
+
+Seeing cannot be undone. So a reveal is one transaction: the exposure is noted, the labels that it is about
+keep the value they have now as their blind value, the history says what was shown; then it is shown.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Denied, StaleState, TristepError
+from annotation.core.said import said
+from annotation.core.vocabulary import AssignmentState, SuggestionPolicy
+from annotation.models import ACTIVE_STATES, Assignment, Label, LabelEvent, OutcomeLabel, User
+from annotation.policies import require, sight
+from annotation.reports.revealed import Revealed, asked_for, suggested
+
+from .. import exposures
+
+Judged = Label | OutcomeLabel
+
+
+@transaction.atomic
+def reveal(
+    *,
+    actor: User,
+    assignment: Assignment,
+    message_index: int | None = None,
+    outcome: bool = False,
+    everything: bool = False,
+) -> list[Revealed]:
+    """Show the suggestions for one step, for the outcome, or for everything that is open now; and note it.
+
+    Exactly one of the three is asked for. Repeating it shows the same and notes nothing. What nobody has
+    suggested anything for is answered, and is no exposure: nothing was seen.
+
+    Raises Invalid for a message that is no step, Denied (code "sealed") where the project never shows
+    suggestions, Conflict (codes "label_first", "submit_first") where it does not yet, StaleState for an
+    assignment that was given back.
+    """
+    require(actor, "label", assignment)
+    # the same lock as in saving: a label is stored before a reveal or after it, and never in between
+    current = (
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("trajectory__project")
+        .get(pk=assignment.pk)
+    )
+    if current.state not in ACTIVE_STATES:
+        raise StaleState(said("This trajectory is not open for labelling any more."), code="not_open")
+    wanted = asked_for(
+        trajectory=current.trajectory, message_index=message_index, outcome=outcome, everything=everything
+    )
+    judged = _judged(current)
+    policy = sight(actor, current.trajectory).suggestions
+    refusals = {step: _refusal(policy, current, judged, step) for step in wanted}
+    refused = [refusal for refusal in refusals.values() if refusal is not None]
+    if refused and (not everything or len(refused) == len(refusals)):
+        raise refused[0]
+    open_now = {step: index for step, index in wanted.items() if refusals[step] is None}
+    shown = suggested(trajectory=current.trajectory, steps=open_now)
+    _note(current, actor, [one for one in shown if one.tells], judged, timezone.now())
+    return shown
+
+
+def _judged(assignment: Assignment) -> dict[int | None, Judged]:
+    """The rows of an assignment's labels, with or without a value, by step pk; None is the outcome."""
+    rows: dict[int | None, Judged] = {
+        label.step_id: label for label in Label.objects.filter(assignment=assignment)
+    }
+    outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+    return rows if outcome is None else {**rows, None: outcome}
+
+
+def _refusal(
+    policy: str, assignment: Assignment, judged: dict[int | None, Judged], step: int | None
+) -> TristepError | None:
+    """Why the suggestions for a step (None: the outcome) stay sealed; None when they may be shown."""
+    if policy in (SuggestionPolicy.ALWAYS, "all"):
+        return None
+    if policy == SuggestionPolicy.AFTER_SUBMIT:
+        if assignment.state == AssignmentState.SUBMITTED:
+            return None
+        return Conflict(said("Suggestions are shown once you have submitted."), code="submit_first")
+    if policy == SuggestionPolicy.AFTER_LABEL:
+        label = judged.get(step)
+        if label is not None and label.value is not None:
+            return None
+        first = said("Label this step first.") if step is not None else said("Set the outcome first.")
+        return Conflict(first, code="label_first")
+    return Denied(said("This project does not show suggestions while labelling."), code="sealed")
+
+
+def _note(
+    assignment: Assignment,
+    actor: User,
+    shown: Collection[Revealed],
+    judged: dict[int | None, Judged],
+    now: datetime,
+) -> None:
+    """Exposures, blind values and history of what is seen for the first time."""
+    fresh = exposures.expose_suggestions(
+        user=actor, trajectory=assignment.trajectory, steps=[one.step for one in shown], now=now
+    )
+    exposures.fix_blind_values(assignment=assignment, steps=fresh, now=now)
+    LabelEvent.objects.bulk_create(
+        _event(assignment, one, judged.get(one.step), now) for one in shown if one.step in fresh
+    )
+
+
+def _event(assignment: Assignment, one: Revealed, label: Judged | None, now: datetime) -> LabelEvent:
+    return LabelEvent(
+        assignment=assignment,
+        step_id=one.step,
+        kind="reveal",
+        value=label.value if label is not None else None,
+        source=getattr(label, "source", ""),
+        version=label.version if label is not None else 0,
+        detail={
+            "outcome": one.step is None,
+            "judges": [{"judge": advice.judge, "value": advice.value} for advice in one.suggestions],
+        },
+        created_at=now,
+    )
