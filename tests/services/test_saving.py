@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.errors import Conflict, Denied, Invalid, StaleState
+from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.models import Assignment, Label, LabelEvent, SaveOperation
 from annotation.services import label
 from tests import people
@@ -165,7 +165,7 @@ def test_the_same_step_twice_in_a_batch_is_based_on_the_version_before_it(assign
 # ── Who and when ────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("who", ["ben", "admin", "judith", "oscar", "root"])
 def test_nobody_labels_in_another_persons_name(cast: Cast, assignment: Assignment, who: str) -> None:
-    with pytest.raises(Denied):
+    with pytest.raises(NotFound):
         label.save_labels(actor=cast.everybody[who], assignment=assignment, op_id="x", changes=[change(2, 1)])
 
 

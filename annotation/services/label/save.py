@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.errors import Conflict, Invalid, StaleState
+from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.core.propagation import Rules, allowed_confirmation
 from annotation.core.said import said
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, SaveOperation, Step, User
-from annotation.policies import require
+from annotation.policies import own, require
 
 from .changes import MAX_CHANGES, TARGETS, Change, parse_change
 from .sheet import Sheet, rules_of
@@ -34,21 +34,28 @@ NEEDED = (
 )
 
 
-def locked(assignment: Assignment) -> Assignment:
-    return (
-        Assignment.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("project", "trajectory__subset")
-        .only(*NEEDED)
+def locked(actor: User, pk: int) -> Assignment:
+    """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
+    rows = (
+        own(actor, Assignment.objects.filter(pk=pk))
+        .select_for_update(no_key=True, of=("self",))
+        .select_related("project", "trajectory__subset", "outcome")
+        .only(*NEEDED, "outcome")
         .order_by()
-        .get(pk=assignment.pk)
     )
+    try:
+        return rows.get()
+    except Assignment.DoesNotExist:
+        raise NotFound(said("There is nothing here, or it is not for you to see.")) from None
 
 
 @transaction.atomic
 def save_labels(
-    *, actor: User, assignment: Assignment, op_id: str, changes: Sequence[Mapping[str, Any]]
+    *, actor: User, assignment: Assignment | int, op_id: str, changes: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Apply a batch of changes to an open assignment; repeating a batch (same `op_id`) changes nothing.
+
+    `assignment` may be its pk: a save is made for every key press, so the row is read once, under its lock.
 
     Each change names its target ("step" with `message_index`, or "outcome"), the version it is based on, and
     the whole new content (see services/label/changes.py). Changes are taken one by one: a stale or refused
@@ -56,17 +63,17 @@ def save_labels(
     {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch
     asks what is stored, and leaves no trace.
 
-    Raises Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
+    Raises NotFound for what is not the actor's own, Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
     StaleState when the assignment is not open.
     """
-    require(actor, "label", assignment)
+    current = locked(actor, assignment if isinstance(assignment, int) else assignment.pk)
+    require(actor, "label", current)
     if not OP_ID.fullmatch(op_id):
         raise Invalid(said("op_id: {op_id_rule}", op_id_rule=OP_ID_RULE), fields={"op_id": OP_ID_RULE})
     if len(changes) > MAX_CHANGES:
         raise Invalid(
             said("At most {changes} changes in one batch.", changes=MAX_CHANGES), code="too_many_changes"
         )
-    current = locked(assignment)
     digest = sha256_hex(canonical_json([dict(change) for change in changes]))
     sheet = Sheet.load(current, timezone.now())
     earlier = SaveOperation.objects.filter(assignment=current, op_id=op_id).first()

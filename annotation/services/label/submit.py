@@ -25,7 +25,7 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     when it is not open (a second submit, for example).
     """
     require(actor, "label", assignment)
-    current = locked(assignment)
+    current = locked(actor, assignment.pk)
     if current.state != AssignmentState.OPEN:
         raise StaleState(said("This trajectory has been submitted or given back already."), code="not_open")
     done = set(
