@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [--database sqlite|postgres|both] [--only imports|requests]`"""
+"""`python -m bench [--quick] [--database sqlite|postgres|both] [--only TOPIC]`"""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bench import imports, records, requests
 from bench.client import Refused
 from bench.places import Failed, Place, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
+from bench.workbench import topic as workbench
 
 SIZES = [1_000, 20_000]
 QUICK_SIZES = [200, 1_000]
@@ -33,7 +34,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed and memory.")
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute; shows that it works")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
-    parser.add_argument("--only", choices=["imports", "requests"], help="one topic")
+    parser.add_argument("--only", choices=["imports", "requests", "workbench"], help="one topic")
     parser.add_argument("--turns", type=int, help="how many trajectories are labelled in each project")
     options = parser.parse_args()
 
@@ -48,7 +49,10 @@ def main() -> int:
         for kind in ["sqlite", "postgres"] if options.database == "both" else [options.database]:
             databases = stock(kind, folder)
             try:
-                run(databases, folder, sizes, turns, options.only, report)
+                if options.only != "workbench":
+                    run(databases, folder, sizes, turns, options.only, report)
+                if kind == "sqlite" and options.only in (None, "workbench"):
+                    workbench.run(databases, folder, options.quick, report, say)
             finally:
                 databases.close([])
     except (Failed, ServerMissing, Refused) as error:

@@ -105,16 +105,22 @@ def main() -> int:
     two = works.add_parser("fill")
     two.add_argument("project")
     two.add_argument("share", type=float)
+    works.add_parser("workbench").add_argument("folder", type=Path)
+    works.add_parser("stored").add_argument("project")
     options = parser.parse_args()
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     import django
+
+    from bench.workbench import rows as workbench
 
     django.setup()
     works_by_name: dict[str, Callable[[], dict[str, Any]]] = {
         "start": lambda: start(options.project),
         "import": lambda: import_file(options.project, options.file),
         "fill": lambda: fill(options.project, options.share),
+        "workbench": lambda: workbench.prepare(options.folder),
+        "stored": lambda: workbench.stored(options.project),
     }
     json.dump(works_by_name[options.work](), sys.stdout)
     return 0

@@ -1,0 +1,1 @@
+"""The workbench in a real browser: presses a step, vigilance, latency."""
