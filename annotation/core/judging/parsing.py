@@ -1,9 +1,10 @@
 """Reading a judge's answer without charity: a label that was not given stays missing, and is counted.
 
-What counts as a label: the numbers −1, 0 and 1, and the strings that can mean nothing else ("1", "+1", "-1",
-"−1", "0"), which are noted. ``true``, ``1.0``, ``0.5``, ``2``, ``"good"`` are invalid. A label belongs to the
-index that it stands under, or to none: indexes are never shifted, filled or guessed. Under ``steps`` may stand
-a list of objects with an ``index``, as asked for, or an object by index; under ``outcome`` an object or a label.
+What counts as a label: the numbers −1, 0 and 1, and the strings that can mean nothing else ("1", "+1",
+"-1", "−1", "0"), which are noted. ``true``, ``1.0``, ``0.5``, ``2``, ``"good"`` are invalid. A label belongs
+to the index that it stands under, or to none: indexes are never shifted, filled or guessed. Under ``steps``
+may stand a list of objects with an ``index``, as asked for, or an object by index; under ``outcome`` an
+object or the bare label.
 """
 
 from __future__ import annotations

@@ -1,0 +1,98 @@
+"""One POST, its reply read in full or not at all: at most so many bytes, in at most so much time."""
+
+from __future__ import annotations
+
+import ssl
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import httpcore
+import httpx
+
+from annotation.providers.base import Failure, FailureKind
+
+from .transport import Deadline
+
+MAX_BYTES: Final = 8 * 1024 * 1024
+"""A reply may have so many bytes, unpacked; a judgement of 95 steps has some 50 KB."""
+KEPT_BYTES: Final = 256 * 1024
+"""So much of a reply that was given up is kept."""
+
+_ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A reply, or as much of it as was read before ``failure``. Header names are in small letters."""
+
+    status: int | None
+    headers: Mapping[str, str]
+    body: bytes
+    failure: Failure | None = None
+
+
+def post(client: httpx.Client, url: str, content: bytes, deadline: Deadline, seconds: float) -> Received:
+    """POST ``content`` (JSON) and read the reply. Raises nothing: what goes wrong on the way is the
+    ``failure``, transient unless it says otherwise."""
+    reading = _Reading()
+    try:
+        with deadline.within(seconds), client.stream("POST", url, content=content) as response:
+            reading.read(response)
+            return reading.received(None)
+    except (httpcore.TimeoutException, httpx.TimeoutException):
+        sentence = f"The server did not answer in full within {seconds:g} seconds."
+        return reading.received(_failed(FailureKind.TIMEOUT, sentence))
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpx.HTTPError, OSError) as error:
+        return reading.received(_connection(error))
+    except (zlib.error, ValueError):
+        return reading.received(_failed(FailureKind.NOT_JSON, "The server’s reply could not be unpacked."))
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.headers: dict[str, str] = {}
+        self.body = bytearray()
+        self.too_large = False
+
+    def read(self, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+        encoding = self.headers.get("content-encoding", "").strip().lower()
+        if encoding not in _ENCODINGS:
+            raise ValueError(encoding)
+        # never more than one byte over the limit, however far a few packed bytes unpack
+        unpack = zlib.decompressobj(47) if encoding not in ("", "identity") else None
+        for chunk in response.iter_raw():
+            room = MAX_BYTES + 1 - len(self.body)
+            self.body += unpack.decompress(chunk, room) if unpack else chunk[:room]
+            if len(self.body) > MAX_BYTES:
+                self.too_large = True
+                return
+        if unpack and not unpack.eof:
+            raise zlib.error
+
+    def received(self, failure: Failure | None) -> Received:
+        if self.too_large:
+            sentence = f"The server’s answer has more than {MAX_BYTES // 1024**2} MB; it was not read on."
+            failure = _failed(FailureKind.TOO_LARGE, sentence, permanent=True)
+        kept = self.body if failure is None else self.body[:KEPT_BYTES]
+        return Received(self.status, self.headers, bytes(kept), failure)
+
+
+def _connection(error: Exception) -> Failure:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            sentence = "The server’s certificate was not accepted."
+            return _failed(FailureKind.WRONG_ADDRESS, sentence, permanent=True, run=True)
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpcore.ConnectError):
+        return _failed(FailureKind.CONNECTION, f"The server could not be reached ({str(error)[:120]}).")
+    return _failed(FailureKind.CONNECTION, "The connection broke before the answer was complete.")
+
+
+def _failed(kind: FailureKind, message: str, *, permanent: bool = False, run: bool = False) -> Failure:
+    return Failure(kind=kind, permanent=permanent, scope="run" if run else "call", message=message)

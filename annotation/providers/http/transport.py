@@ -1,0 +1,135 @@
+"""httpx over a pool of connections on which no read or write outlasts the call's deadline.
+
+The time-outs of httpx hold for one read: a server that sends a byte now and then, in its headers or its body,
+is never timed out by them. Here every read of a call gets what is left of the whole call's time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpcore
+import httpx
+
+# At their chattiest these two print headers, in which a server may repeat the key.
+for _name in ("httpcore.http11", "httpcore.connection", "httpx"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
+
+
+class Deadline(threading.local):
+    """The moment by which this thread's call must be over; none outside ``within``."""
+
+    at: float | None = None
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Give what happens inside so many seconds."""
+        self.at = self._clock() + seconds
+        try:
+            yield
+        finally:
+            self.at = None
+
+    def left(self, timeout: float | None) -> float | None:
+        """``timeout``, or what is left when that is less. Raises httpcore's time-out when nothing is."""
+        if self.at is None:
+            return timeout
+        left = self.at - self._clock()
+        if left <= 0:
+            raise httpcore.ReadTimeout("The time for the whole call is over.")
+        return left if timeout is None else min(timeout, left)
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.left(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._deadline.left(timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        secure = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left(timeout))
+        return _Stream(secure, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _Backend(httpcore.NetworkBackend):
+    def __init__(self, deadline: Deadline) -> None:
+        self._plain = httpcore.SyncBackend()
+        self._deadline = deadline
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        left = self._deadline.left(timeout)
+        stream = self._plain.connect_tcp(host, port, left, local_address, socket_options)
+        return _Stream(stream, self._deadline)
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class Transport(httpx.BaseTransport):
+    """At most ``connections`` connections, kept alive. Raises httpcore's exceptions as they are."""
+
+    def __init__(self, deadline: Deadline, connections: int) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context(trust_env=False),
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=20.0,
+            network_backend=_Backend(deadline),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One request, its body not yet read."""
+        reply = self._pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=request.url.raw_scheme,
+                    host=request.url.raw_host,
+                    port=request.url.port,
+                    target=request.url.raw_path,
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()

@@ -1,0 +1,133 @@
+"""A chat completion as a judgement: its envelope, what was charged, and the model's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from annotation.core.jsonlines import BadJson, parse_bytes
+from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
+from annotation.core.labels import shown
+
+from .base import Failure, FailureKind, Reply
+from .http.posting import Received
+from .http.redaction import Redactor
+from .http.verdicts import Asked, Complaint, refusal
+from .openai_config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The first choice of a completion. ``text``: its content, "" for none."""
+
+    text: str
+    finish_reason: str
+    refusal: str
+    model: str
+    usage: Usage
+
+
+class Answers:
+    """Reads the replies of one judge."""
+
+    def __init__(self, config: Config, redact: Redactor, asked: Asked) -> None:
+        self._config = config
+        self._redact = redact
+        self._asked = asked
+
+    def read(self, received: Received, prompt: Prompt) -> Reply | Failure:
+        """The judgement in a reply with a status of 2xx, or why there is none."""
+        if received.headers.get("content-type", "").startswith("text/event-stream"):
+            message = "The server sends a stream of events, although it was not asked for one."
+            return _failure(FailureKind.NOT_JSON, message, permanent=True)
+        try:
+            envelope = parse_bytes(received.body)
+        except BadJson:
+            begins = shown(received.body[:60].decode("utf-8", "replace").strip())
+            return _failure(FailureKind.NOT_JSON, f"The server’s reply is not JSON; it begins {begins}.")
+        if not isinstance(envelope, Mapping):
+            return _failure(FailureKind.NOT_JSON, "The server’s reply is not a chat completion.")
+        choice = _first(envelope.get("choices"))
+        if choice is None:
+            return self._without_choice(envelope)
+        return self._judged(self._said(envelope, choice, prompt), prompt)
+
+    def _without_choice(self, envelope: Mapping[str, Any]) -> Failure:
+        """A reply of 200 without choices; some servers pass another server's error on like that."""
+        if envelope.get("error"):
+            complaint = Complaint.of(envelope)
+            status = int(complaint.code) if complaint.code.isascii() and complaint.code.isdigit() else 500
+            return refusal(status if 400 <= status < 600 else 500, complaint, self._asked)
+        return _failure(FailureKind.NO_ANSWER, "The server’s reply holds no answer (no choices).")
+
+    def _said(self, envelope: Mapping[str, Any], choice: Mapping[str, Any], prompt: Prompt) -> _Said:
+        message = choice.get("message")
+        message = message if isinstance(message, Mapping) else {}
+        text = self._redact.text(_content(message.get("content")))
+        usage = Usage.read(
+            envelope.get("usage"),
+            prompt_estimate=prompt.estimated_tokens,
+            answer_estimate=estimate_tokens(text),
+        )
+        refused = _text(message.get("refusal"))
+        return _Said(text, _text(choice.get("finish_reason")), refused, _text(envelope.get("model")), usage)
+
+    def _judged(self, said: _Said, prompt: Prompt) -> Reply | Failure:
+        charged = cost(said.usage, self._config.price)
+        if said.refusal or said.finish_reason == "content_filter":
+            why = f" It says: {said.refusal[:200]}" if said.refusal else ""
+            failure = _failure(FailureKind.REFUSED, f"The model declined to answer.{why}", permanent=True)
+            return replace(failure, usage=said.usage, cost=charged)
+        cut_off = said.finish_reason == "length"
+        if not said.text.strip() and not cut_off:
+            message = "The model’s answer has no content."
+            failure = _failure(FailureKind.NO_ANSWER, message, permanent=True)
+            return replace(failure, usage=said.usage, cost=charged)
+        judgement = self._clean(parse(said.text, prompt.step_indexes, cut_off=cut_off))
+        if judgement.unusable is None:
+            return Reply(
+                judgement=judgement,
+                usage=said.usage,
+                cost=charged,
+                prompt_version=prompt.version,
+                model=self._redact.text(said.model)[:200],
+                finish_reason=self._redact.text(said.finish_reason)[:40],
+                clipped=prompt.clipped,
+            )
+        kind, message = FailureKind(judgement.unusable.kind), judgement.unusable.message
+        if cut_off and kind is FailureKind.TRUNCATED:
+            message += f" The limit of {self._config.answer_tokens:,} answer tokens was reached."
+        failure = _failure(kind, message, permanent=True)
+        return replace(failure, judgement=judgement, usage=said.usage, cost=charged)
+
+    def _clean(self, judgement: Judgement) -> Judgement:
+        """Reasons and findings without the key, in case the model's JSON spelled it in escapes."""
+        redact = self._redact.text
+        return replace(
+            judgement,
+            reasons={index: redact(reason) for index, reason in judgement.reasons.items()},
+            outcome_reason=redact(judgement.outcome_reason),
+            problems=tuple(Problem(one.kind, one.where, redact(one.found)) for one in judgement.problems),
+        )
+
+
+def _first(choices: Any) -> Mapping[str, Any] | None:
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else None
+
+
+def _content(content: Any) -> str:
+    """The text of a message: a string, or the text parts of a list, as some servers send it."""
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, Mapping))
+        return "".join(part for part in parts if isinstance(part, str))
+    return _text(content)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _failure(kind: FailureKind, message: str, *, permanent: bool = False) -> Failure:
+    return Failure(kind=kind, permanent=permanent, scope="call", message=message)

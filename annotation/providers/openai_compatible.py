@@ -1,0 +1,255 @@
+"""Any server that speaks OpenAI’s chat completions: OpenAI, DeepSeek, OpenRouter, vLLM, Ollama …"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import httpx
+
+from annotation.core.errors import Invalid
+from annotation.core.judging import (
+    ANSWER_SCHEMA,
+    Estimate,
+    Material,
+    Prompt,
+    TooLong,
+    build,
+    estimate,
+)
+
+from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
+from .http.posting import MAX_BYTES, Received, post
+from .http.redaction import Redactor
+from .http.transport import Deadline, Transport
+from .http.verdicts import Asked, Complaint, refusal
+from .http.waiting import Waits, retry_after
+from .openai_answer import Answers
+from .openai_config import Config, problems, read
+
+KIND: Final = "openai_compatible"
+_LOWER: Final = {"json_schema": "json_object", "json_object": "none"}
+_FORMAT_WORDS: Final = (
+    "response_format",
+    "json_schema",
+    "json_object",
+    "structured output",
+    "guided",
+    "grammar",
+)
+_MAX_ADAPTATIONS: Final = 4
+
+
+def check(config: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, str]:
+    """What is wrong with the settings: field → the end of a sentence."""
+    return problems(config, allow_list)
+
+
+def create(
+    config: Mapping[str, Any], *, environ: Mapping[str, str], allow_list: Sequence[str], hooks: Hooks
+) -> OpenAICompatible:
+    """The judge with these settings, its key taken from ``environ``. Raises ``Invalid``."""
+    settings = read(config, allow_list)
+    key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
+    if settings.key_name and not key:
+        reason = "names an environment variable that is not set where judges run"
+        raise Invalid(
+            f"The key of the judge is missing: ${settings.key_name} is not set.",
+            code=str(FailureKind.BAD_KEY),
+            fields={"key_name": reason},
+        )
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise Invalid(
+            f"The key in ${settings.key_name} holds characters that no key has.",
+            code=str(FailureKind.BAD_KEY),
+            fields={"key_name": "names a variable whose value is no key"},
+        )
+    return OpenAICompatible(settings, key, hooks)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What the server was found to understand. ``structured``: how it is asked for JSON."""
+
+    structured: str
+    tokens: str = "max_tokens"
+
+    def after(self, complaint: Complaint) -> Dialect | None:
+        """What to try when this dialect was refused with ``complaint``; ``None``: it is not about that."""
+        if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
+            return replace(self, tokens="max_completion_tokens")
+        if self.structured in _LOWER and any(word in complaint.text for word in _FORMAT_WORDS):
+            return replace(self, structured=_LOWER[self.structured])
+        return None
+
+
+class OpenAICompatible:
+    """See ``Provider``. Threads share its connections, its waits and what it learned about its server."""
+
+    def __init__(self, config: Config, key: str, hooks: Hooks) -> None:
+        self._config = config
+        self._hooks = hooks
+        self._redact = Redactor(key)
+        self._asked = Asked(config.model, config.key_name)
+        self._answers = Answers(config, self._redact, self._asked)
+        self._waits = Waits(hooks.clock, hooks.rng)
+        self._lock = threading.Lock()
+        self._adapts = config.structured == "auto"
+        self._dialect = Dialect("json_schema" if self._adapts else config.structured)
+        self._url = f"{config.base_url}/chat/completions"
+        self._deadline = Deadline(hooks.clock)
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": "tristep",
+        }
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._client = httpx.Client(
+            transport=Transport(self._deadline, config.concurrency),
+            timeout=httpx.Timeout(config.timeout, connect=config.connect_timeout),
+            headers=headers,
+            trust_env=False,
+            follow_redirects=False,
+        )
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self._config.model!r} at {self._config.base_url!r})"
+
+    @property
+    def structured(self) -> str:
+        """How the server is asked for JSON now: json_schema, json_object or none."""
+        return self._dialect.structured
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def estimate(self, material: Material) -> Estimate:
+        """Tokens and cost of one call, on the high side; a trajectory that is too long costs nothing."""
+        try:
+            prompt = build(self._config.prompt_version, material, self._config.budget_tokens)
+        except TooLong:
+            return Estimate(too_long=1)
+        limit = self._config.answer_tokens
+        steps = len(prompt.step_indexes)
+        return estimate(prompt.estimated_tokens, steps, self._config.price, max_answer_tokens=limit)
+
+    def judge(self, request: Request) -> Reply | Failure:
+        """Ask until there is an answer, a failure that will not pass, or no attempt left."""
+        started = self._hooks.clock()
+        try:
+            prompt = build(self._config.prompt_version, request.material, self._config.budget_tokens)
+        except TooLong as error:
+            message = error.message
+            return Failure(kind=FailureKind.TOO_LONG, permanent=True, scope="call", message=message)
+        sent, failures, adaptations = 0, 0, 0
+        while True:
+            dialect = self._dialect
+            body = self._body(prompt, dialect)
+            if (held := self._held()) is not None:
+                return self._kept(held, body, Received(None, {}, b""), sent, started)
+            self._hooks.admit()
+            sent += 1
+            received = post(self._client, self._url, body, self._deadline, self._config.timeout)
+            outcome = self._outcome(received, prompt, dialect)
+            if isinstance(outcome, Dialect):
+                adaptations += 1
+                if adaptations <= _MAX_ADAPTATIONS:
+                    continue
+                outcome = self._refusal(received)
+            if isinstance(outcome, Reply):
+                return self._kept(outcome, body, received, sent, started)
+            failures += 1
+            pause = self._pause(outcome, failures)
+            if pause is None:
+                return self._kept(outcome, body, received, sent, started)
+            self._hooks.sleep(pause)
+
+    def _body(self, prompt: Prompt, dialect: Dialect) -> bytes:
+        config = self._config
+        body: dict[str, Any] = {
+            **config.extra,
+            "model": config.model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            dialect.tokens: config.answer_tokens,
+        }
+        for name in ("temperature", "top_p", "seed"):
+            if (value := getattr(config, name)) is not None:
+                body[name] = value
+        if dialect.structured == "json_schema":
+            schema = {"name": "judgement", "strict": True, "schema": ANSWER_SCHEMA}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif dialect.structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+    def _held(self) -> Failure | None:
+        """Wait while the server has asked everybody to; a failure when that is longer than we wait."""
+        while (left := self._waits.left()) > 0:
+            if left > self._config.longest_wait * 1.25:
+                return Failure(
+                    kind=FailureKind.RATE_LIMITED,
+                    permanent=False,
+                    scope="call",
+                    message=f"The server wants no call for another {left:,.0f} seconds.",
+                    retry_after=left,
+                )
+            self._hooks.sleep(left)
+        return None
+
+    def _outcome(self, received: Received, prompt: Prompt, dialect: Dialect) -> Reply | Failure | Dialect:
+        if received.failure is not None:
+            return received.failure
+        if received.status is not None and 200 <= received.status < 300:
+            return self._answers.read(received, prompt)
+        if received.status in (400, 422):
+            learned = dialect.after(Complaint.read(received.body))
+            if learned is not None and (self._adapts or learned.structured == dialect.structured):
+                with self._lock:
+                    if self._dialect == dialect:
+                        self._dialect = learned
+                return learned
+        return self._refusal(received)
+
+    def _refusal(self, received: Received) -> Failure:
+        failure = refusal(received.status or 0, Complaint.read(received.body), self._asked)
+        if failure.permanent:
+            return failure
+        wait = retry_after(received.headers, self._hooks.now())
+        if wait is not None and wait > 0:
+            self._waits.hold(wait)
+        return replace(failure, retry_after=wait)
+
+    def _pause(self, failure: Failure, failures: int) -> float | None:
+        """Seconds to wait before the next attempt; ``None``: there is to be none."""
+        if failure.permanent or failures >= self._config.attempts:
+            return None
+        if failure.retry_after is None:
+            return self._waits.backoff(failures - 1)
+        return None if failure.retry_after > self._config.longest_wait else failure.retry_after
+
+    def _kept(
+        self, outcome: Reply | Failure, body: bytes, received: Received, sent: int, started: float
+    ) -> Reply | Failure:
+        """``outcome`` with what was sent and received, keys taken out, and a message that holds none."""
+        exchange = Exchange(
+            request=self._redact.data(body) if sent else b"",
+            response=self._redact.data(received.body),
+            status=received.status,
+            attempts=sent,
+            seconds=max(self._hooks.clock() - started, 0.0),
+        )
+        if isinstance(outcome, Failure):
+            return replace(outcome, exchange=exchange, message=self._redact.text(outcome.message))
+        return replace(outcome, exchange=exchange)
+
+
+__all__ = ["KIND", "MAX_BYTES", "Dialect", "OpenAICompatible", "check", "create"]
