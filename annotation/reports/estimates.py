@@ -1,0 +1,115 @@
+"""What a run would take: asked before anything is sent, and answered without asking anybody."""
+
+from __future__ import annotations
+
+import json
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+
+from annotation.core.judging import Estimate, Material, Price
+from annotation.core.judging import estimate as estimate_call
+from annotation.core.judging.prompt import TooLong, build
+from annotation.models import Guideline, Judge, TrajectoryContent
+from annotation.policies import Actor, require
+
+from .due import ALL, Selection, due
+from .judges import answer_tokens, prompt_tokens
+
+SAMPLE: Final = 200
+SEED: Final = 20_260_314
+LOADED_AT_ONCE: Final = 20
+_CENTS: Final = Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEstimate:
+    """What a run may come to. Made of a sample of `sampled` trajectories and scaled up, unless `exact`.
+
+    `clipped`: trajectories of which the judge would see a part left out; `too_long`: those that do not fit
+    its window at all, and will fail. `cost` in US dollars; hidden reasoning of a model comes on top.
+    """
+
+    trajectories: int
+    sampled: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal
+    clipped: int
+    too_long: int
+
+    @property
+    def exact(self) -> bool:
+        """Was every trajectory looked at?"""
+        return self.sampled == self.trajectories
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; the cost as a string."""
+        return {
+            "trajectories": self.trajectories,
+            "sampled": self.sampled,
+            "exact": self.exact,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "cost": str(self.cost),
+            "clipped": self.clipped,
+            "too_long": self.too_long,
+        }
+
+
+def estimate(
+    *, viewer: Actor, judge: Judge, selection: Selection = ALL, at_most: int | None = SAMPLE
+) -> RunEstimate:
+    """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
+    (seeded: the same selection has the same estimate). One trajectory is in memory at a time.
+
+    Raises Invalid for a selection that there is not, Denied.
+    """
+    require(viewer, "suggest", judge)
+    wanted = list(due(judge, selection).values_list("pk", flat=True))
+    sample = wanted
+    if at_most is not None and len(wanted) > at_most:
+        sample = sorted(random.Random(SEED).sample(wanted, at_most))
+    newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
+    guidelines = newest.text if newest is not None else ""
+    total, clipped = Estimate(), 0
+    for content in _contents(sample):
+        one, short = _one(
+            judge, Material.of(content, guidelines=guidelines, with_reference=judge.with_reference)
+        )
+        total += one
+        clipped += short
+    factor = Decimal(len(wanted)) / len(sample) if sample else Decimal(0)
+    return RunEstimate(
+        trajectories=len(wanted),
+        sampled=len(sample),
+        tokens_in=round(total.prompt_tokens * factor),
+        tokens_out=round(total.answer_tokens * factor),
+        cost=(total.cost * factor).quantize(_CENTS, ROUND_HALF_UP),
+        clipped=round(clipped * factor),
+        too_long=round(total.too_long * factor),
+    )
+
+
+def _one(judge: Judge, material: Material) -> tuple[Estimate, bool]:
+    """One call, and whether its prompt leaves something out."""
+    try:
+        prompt = build(judge.prompt_version, material, prompt_tokens(judge))
+    except TooLong:
+        return Estimate(too_long=1), False
+    price = Price(judge.price_input, judge.price_output, judge.price_cached)
+    call = estimate_call(
+        prompt.estimated_tokens, len(prompt.step_indexes), price, max_answer_tokens=answer_tokens(judge)
+    )
+    return call, bool(prompt.clipped)
+
+
+def _contents(trajectories: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for start in range(0, len(trajectories), LOADED_AT_ONCE):
+        part = trajectories[start : start + LOADED_AT_ONCE]
+        rows = TrajectoryContent.objects.filter(trajectory__in=part).values_list("content", flat=True)
+        for packed in rows:
+            yield json.loads(zlib.decompress(bytes(packed)))

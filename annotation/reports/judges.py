@@ -1,0 +1,242 @@
+"""Judges as providers want them, and held against people's labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connections
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from annotation import models as m
+from annotation.core.agreement.judged import MISSING, Judged, judged
+from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.policies import Actor, require
+
+from .agreement import SETTLED, measure_json
+
+ANSWER_TOKENS: Final = 8_192
+SEED: Final = 20_260_314
+BLOCK: Final = 10_000
+RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
+
+
+def answer_tokens(judge: m.Judge) -> int:
+    """The most tokens an answer of this judge may have."""
+    given = judge.sampling.get("max_tokens")
+    return given if type(given) is int else ANSWER_TOKENS
+
+
+def prompt_tokens(judge: m.Judge) -> int:
+    """The most tokens a prompt may have: what the answer leaves of the judge's window."""
+    return judge.context_tokens - answer_tokens(judge)
+
+
+def configuration(judge: m.Judge) -> dict[str, Any]:
+    """The judge as `providers.create` wants it."""
+    sampling = {name: value for name, value in judge.sampling.items() if name != "max_tokens"}
+    return {
+        **sampling,
+        "base_url": judge.base_url,
+        "model": judge.model,
+        "key_name": judge.key_name,
+        "prompt_version": judge.prompt_version,
+        "budget_tokens": prompt_tokens(judge),
+        "answer_tokens": answer_tokens(judge),
+        "structured": judge.structured_output,
+        "price_prompt": str(judge.price_input),
+        "price_answer": str(judge.price_output),
+        "price_cached": None if judge.price_cached is None else str(judge.price_cached),
+        "concurrency": judge.concurrency,
+        "timeout": judge.timeout_seconds,
+    }
+
+
+# ── Against people ──────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class Against:
+    """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
+
+    `outcome` has one step a trajectory: the outcome.
+    """
+
+    subset: str
+    steps: Judged
+    outcome: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """`consensus`: resolved labels. `blind`: each person's own, as given before seeing a suggestion."""
+
+    judge: m.Judge
+    consensus: tuple[Against, ...]
+    blind: tuple[Against, ...]
+    seed: int = SEED
+
+
+def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) -> JudgeAgreement:
+    """How one judge compares with people, over trajectories it has suggestions for. Five queries.
+
+    Only trajectories whose labels are all in count, so that nobody who may yet label one learns of them.
+    Raises Denied to whoever may not see agreement.
+    """
+    require(viewer, "agreement.view", judge)
+    subsets = dict(
+        m.Subset.objects.filter(project=judge.project_id).order_by("name").values_list("pk", "name")
+    )
+    return JudgeAgreement(
+        judge=judge,
+        consensus=_parts(_consensus_steps(judge), _consensus_outcomes(judge), subsets, intervals),
+        blind=_parts(_blind_steps(judge), _blind_outcomes(judge), subsets, intervals),
+    )
+
+
+def _parts(
+    steps: QuerySet[Any, Any], outcomes: QuerySet[Any, Any], subsets: dict[int, str], intervals: bool
+) -> tuple[Against, ...]:
+    of_steps, of_outcomes = _rows(steps), _rows(outcomes)
+
+    def part(pk: int | None, name: str) -> Against:
+        rng = np.random.default_rng(SEED) if intervals else None
+        these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
+        those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
+        return Against(name, judged(these, rng=rng), judged(those))
+
+    return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
+
+
+def _rows(query: QuerySet[Any, Any]) -> npt.NDArray[np.int64]:
+    """Whole numbers by the driver's own cursor, as in the agreement report: (n, 6)."""
+    statement, values = query.query.sql_with_params()
+    with connections[query.db].cursor() as cursor:
+        cursor.execute(statement, values)
+        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
+        numbers = chain.from_iterable(chain.from_iterable(blocks))
+        return np.fromiter(numbers, dtype=np.int64).reshape(-1, 6)
+
+
+def _its_label(judge: m.Judge, step: str) -> Coalesce:
+    label = m.SuggestedLabel.objects.filter(suggestion__judge=judge, step=OuterRef(step)).order_by()
+    return Coalesce(Subquery(label.values("value")[:1]), Value(MISSING))
+
+
+def _its_outcome(judge: m.Judge, trajectory: str) -> Coalesce:
+    suggestion = m.Suggestion.objects.filter(judge=judge, trajectory=OuterRef(trajectory)).order_by()
+    return Coalesce(Subquery(suggestion.values("outcome")[:1]), Value(MISSING))
+
+
+def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
+    return (
+        m.Consensus.objects.filter(
+            trajectory__suggestions__judge=judge,
+            trajectory__live=True,
+            trajectory__state__in=RESOLVED,
+        )
+        .annotate(judged=_its_label(judge, "step"))
+        .order_by("trajectory", "step__ordinal")
+        .values_list(
+            "trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "judged"
+        )
+    )
+
+
+def _consensus_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
+    return (
+        m.OutcomeConsensus.objects.filter(
+            trajectory__suggestions__judge=judge,
+            trajectory__live=True,
+            trajectory__state__in=RESOLVED,
+        )
+        .annotate(judged=_its_outcome(judge, "trajectory"), position=Value(0))
+        .order_by("trajectory")
+        .values_list("trajectory__subset", "trajectory__task", "trajectory", "position", "value", "judged")
+    )
+
+
+# The value at the first exposure counts where there was one (DESIGN §6).
+_BLIND = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
+
+
+def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
+    return (
+        m.Label.objects.filter(
+            assignment__trajectory__suggestions__judge=judge,
+            assignment__trajectory__live=True,
+            assignment__trajectory__state__in=SETTLED,
+            assignment__state=AssignmentState.SUBMITTED,
+        )
+        .annotate(blind=_BLIND, judged=_its_label(judge, "step"))
+        .filter(blind__isnull=False)
+        .order_by("assignment__trajectory", "assignment", "step__ordinal")
+        .values_list(
+            "assignment__trajectory__subset",
+            "assignment__trajectory__task",
+            "assignment",
+            "step__ordinal",
+            "blind",
+            "judged",
+        )
+    )
+
+
+def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
+    return (
+        m.OutcomeLabel.objects.filter(
+            assignment__trajectory__suggestions__judge=judge,
+            assignment__trajectory__live=True,
+            assignment__trajectory__state__in=SETTLED,
+            assignment__state=AssignmentState.SUBMITTED,
+        )
+        .annotate(blind=_BLIND, judged=_its_outcome(judge, "assignment__trajectory"), position=Value(0))
+        .filter(blind__isnull=False)
+        .order_by("assignment")
+        .values_list(
+            "assignment__trajectory__subset",
+            "assignment__trajectory__task",
+            "assignment",
+            "position",
+            "blind",
+            "judged",
+        )
+    )
+
+
+def as_json(report: JudgeAgreement) -> dict[str, Any]:
+    """The report as JSON: unrounded numbers, null with a reason where undefined."""
+    return {
+        "judge": report.judge.name,
+        "consensus": _against_json(report.consensus),
+        "blind": _against_json(report.blind),
+        "interval_seed": report.seed,
+    }
+
+
+def _against_json(parts: tuple[Against, ...]) -> dict[str, Any]:
+    rows = {
+        part.subset: {"steps": judged_json(part.steps), "outcome": judged_json(part.outcome)}
+        for part in parts
+    }
+    return {"overall": rows.pop(""), "subsets": rows}
+
+
+def judged_json(figures: Judged) -> dict[str, Any]:
+    """Figures of one judge: measures as in the agreement report, counts beside them."""
+    return {
+        "steps": figures.steps,
+        "answered": figures.answered,
+        "missing": figures.missing,
+        "trajectories": figures.trajectories,
+        "tasks": figures.tasks,
+        "step_accuracy": measure_json(figures.step_accuracy),
+        "percent_agreement": measure_json(figures.agreement),
+        "kappa": measure_json(figures.kappa),
+        "quadratic_kappa": measure_json(figures.kappa_quadratic),
+        "first_error_accuracy": measure_json(figures.first_error),
+        "strict_first_error_accuracy": measure_json(figures.first_error_strict),
+        "confusion": figures.confusion.tolist(),
+    }
