@@ -61,12 +61,13 @@ def configuration(judge: m.Judge) -> dict[str, Any]:
 class Against:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
 
-    `outcome` has one step a trajectory: the outcome.
+    `outcome` has one step a trajectory: the outcome. `always_plus` is what saying +1 to every step would earn.
     """
 
     subset: str
     steps: Judged
     outcome: Judged
+    always_plus: Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,14 @@ def _parts(
         rng = np.random.default_rng(SEED) if intervals else None
         these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
         those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
-        return Against(name, judged(these, rng=rng), judged(those))
+        return Against(name, judged(these, rng=rng), judged(those), judged(_plus(these)))
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
+
+
+def _plus(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The same steps, judged +1 one and all."""
+    return np.column_stack([rows[:, :5], np.ones(len(rows), dtype=np.int64)])
 
 
 def _rows(query: QuerySet[Any, Any]) -> npt.NDArray[np.int64]:
@@ -218,7 +224,11 @@ def as_json(report: JudgeAgreement) -> dict[str, Any]:
 
 def _against_json(parts: tuple[Against, ...]) -> dict[str, Any]:
     rows = {
-        part.subset: {"steps": judged_json(part.steps), "outcome": judged_json(part.outcome)}
+        part.subset: {
+            "steps": judged_json(part.steps),
+            "outcome": judged_json(part.outcome),
+            "always_plus": judged_json(part.always_plus),
+        }
         for part in parts
     }
     return {"overall": rows.pop(""), "subsets": rows}

@@ -1,0 +1,170 @@
+"""Runs of judges: what they are to do, what that would cost, how far they are, what failed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
+from annotation.reports import suggestions as reports
+
+from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole, words
+
+STATES = words(SuggestionRunState)
+MAX_INT = 2**31 - 1
+
+
+class Money(serializers.DecimalField):
+    """US dollars, as a string with all their places."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_digits=18, decimal_places=10, **kwargs)
+
+
+class Budget(serializers.DecimalField):
+    """US dollars that a run may cost in all; null: no limit."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            max_digits=14, decimal_places=6, min_value=Decimal("0.000001"), allow_null=True, **kwargs
+        )
+
+
+class Selection(Input):
+    """Which trajectories: those that fit all of it and have no suggestion of the judge yet."""
+
+    judge = Whole(min_value=1, max_value=MAX_BIGINT)
+    subset = serializers.CharField(required=False, allow_blank=True, max_length=64)
+    state = serializers.ChoiceField(required=False, allow_blank=True, choices=words(TrajectoryState))
+    policy_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    limit = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_INT)
+
+
+class NewRun(Selection):
+    """A run to be started."""
+
+    budget = Budget(required=False)
+
+
+class Resume(Input):
+    """How much the run may cost in all from now on; left out, the budget stays as it is."""
+
+    budget = Budget(required=False)
+
+
+class Estimate(Output):
+    """What a run would take. `sampled`: so many trajectories were looked at, and the rest reckoned from them;
+    `clipped`: those of which the judge would see something shortened; `too_long`: those that would fail."""
+
+    trajectories = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = Money()
+    clipped = serializers.IntegerField()
+    sampled = serializers.IntegerField()
+    too_long = serializers.IntegerField()
+
+
+class RunProgress(Output):
+    """Trajectories of a run."""
+
+    done = serializers.IntegerField(source="progress_done")
+    failed = serializers.IntegerField(source="progress_failed")
+    total = serializers.IntegerField(source="progress_total")
+
+
+class RunJudge(Output):
+    """Who judges."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+
+
+class RunFilter(Query):
+    """Narrows the list of runs."""
+
+    judge = serializers.IntegerField(required=False, min_value=1, max_value=MAX_BIGINT)
+
+
+class Run(Output):
+    """One judge over many trajectories. `cost_estimated`: the server did not count all tokens, so we did."""
+
+    id = serializers.IntegerField()
+    judge = RunJudge()
+    state = serializers.ChoiceField(choices=STATES)
+    selection = serializers.DictField()
+    budget = Money(allow_null=True)
+    cost = Money()
+    cost_estimated = serializers.BooleanField()
+    progress = RunProgress(source="*")
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    calls = serializers.IntegerField()
+    clipped = serializers.IntegerField()
+    labels_missing = serializers.IntegerField()
+    labels_invalid = serializers.IntegerField()
+    labels_extra = serializers.IntegerField()
+    stop_reason = StoredText()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class FailureKind(Output):
+    """How often something went wrong, with one sentence about it."""
+
+    kind = serializers.CharField()
+    count = serializers.IntegerField()
+    message = StoredText()
+
+
+class RunDetail(Run):
+    """A run as it stands. `per_minute`: trajectories, done or failed; `draining`: it was paused or cancelled,
+    and calls under way are still coming in; `waiting_until`: when the judge's server wants to be asked again.
+    """
+
+    per_minute = serializers.SerializerMethodField()
+    seconds_left = serializers.SerializerMethodField()
+    draining = serializers.SerializerMethodField()
+    waiting_until = serializers.SerializerMethodField()
+    failures = serializers.SerializerMethodField()
+
+    def get_per_minute(self, row: Any) -> float | None:
+        """Null before the first answer."""
+        return self._known.per_minute
+
+    def get_seconds_left(self, row: Any) -> float | None:
+        """Null unless the run moves."""
+        return self._known.seconds_left
+
+    def get_draining(self, row: Any) -> bool:
+        """Whether calls are under way although none begins."""
+        return self._known.draining
+
+    def get_waiting_until(self, row: Any) -> datetime | None:
+        """Null unless the server asked for a pause."""
+        return self._known.waiting_until
+
+    @extend_schema_field(FailureKind(many=True))
+    def get_failures(self, row: Any) -> list[dict[str, Any]]:
+        """What failed, by kind, the most frequent first."""
+        return list(FailureKind(self.context["failures"], many=True).data)
+
+    @property
+    def _known(self) -> reports.RunProgress:
+        known: reports.RunProgress = self.context["known"]
+        return known
+
+
+class Failed(Output):
+    """A trajectory without a suggestion, and why. `answer`: the last raw answer, when there is one."""
+
+    trajectory = serializers.IntegerField(source="trajectory_id")
+    record_id = StoredText(source="trajectory.record_id")
+    failure = serializers.CharField()
+    message = StoredText()
+    answer = serializers.UUIDField(allow_null=True)

@@ -1,0 +1,179 @@
+"""Judges, files of their suggestions, and the raw answers behind them. All of it is for admins."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, cast
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.errors import Invalid, TooLarge
+from annotation.models import Judge, JudgeAnswer
+from annotation.policies import require, visible
+from annotation.services import suggest
+
+from ..parsers import FormData, RawFile, RawJSONLines
+from ..serializers import judges as shapes
+from .base import ProjectView, View, fetch
+
+MAX_FILE = 100 * 1024 * 1024
+IN_MEMORY = 1024 * 1024
+RAW_OPTIONS = [
+    OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
+    OpenApiParameter("subset", str, description="Raw uploads: as in the form."),
+]
+
+
+def _rows() -> QuerySet[Judge]:
+    return Judge.objects.select_related("project").annotate(
+        suggestion_count=Count("suggestions", distinct=True)
+    )
+
+
+def _found(view: View, pk: int) -> Judge:
+    return fetch(view.user, _rows(), pk=pk)
+
+
+class Judges(ProjectView):
+    """`/projects/<slug>/judges/`"""
+
+    noun = "judges"
+
+    @extend_schema(summary="List judges", responses=shapes.Judge(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The judges of a project by name, retired ones too. For admins."""
+        project = self.project()
+        require(self.user, "judges.change", project)
+        return self.page(visible(self.user, _rows().filter(project=project).order_by("name")), shapes.Judge)
+
+    @extend_schema(summary="Make a judge", request=shapes.NewJudge, responses={201: shapes.Judge})
+    def post(self, request: Request, slug: str) -> Response:
+        """Set a judge up. Its address must begin with one that the operator allows, and its key is named,
+        never given. For admins."""
+        project = self.project()
+        require(self.user, "judges.change", project)
+        made = suggest.create_judge(actor=self.user, project=project, **self.parsed(shapes.NewJudge))
+        where = reverse("api:judge", args=[made.pk])
+        return Response(
+            shapes.Judge(_found(self, made.pk)).data,
+            status=status.HTTP_201_CREATED,
+            headers={"Location": where},
+        )
+
+
+class OneJudge(View):
+    """`/judges/<id>/`"""
+
+    noun = "judges"
+
+    @extend_schema(summary="Read a judge", responses=shapes.Judge)
+    def get(self, request: Request, pk: int) -> Response:
+        """Its settings. For admins."""
+        return Response(shapes.Judge(_found(self, pk)).data)
+
+    @extend_schema(summary="Change a judge", request=shapes.JudgeChanges, responses=shapes.Judge)
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change what is given. What its answers depend on is locked (409) once it has suggestions. For
+        admins."""
+        judge = _found(self, pk)
+        suggest.update_judge(actor=self.user, judge=judge, values=self.parsed(shapes.JudgeChanges))
+        return Response(shapes.Judge(_found(self, pk)).data)
+
+
+class Retire(View):
+    """`/judges/<id>/retire/`"""
+
+    noun = "judges"
+
+    @extend_schema(summary="Retire a judge", request=None, responses=shapes.Judge)
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a judge out of use; its suggestions stay. For admins."""
+        suggest.retire_judge(actor=self.user, judge=_found(self, pk))
+        return Response(shapes.Judge(_found(self, pk)).data)
+
+
+class Restore(View):
+    """`/judges/<id>/restore/`"""
+
+    noun = "judges"
+
+    @extend_schema(summary="Restore a judge", request=None, responses=shapes.Judge)
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a retired judge into use again. For admins."""
+        suggest.restore_judge(actor=self.user, judge=_found(self, pk))
+        return Response(shapes.Judge(_found(self, pk)).data)
+
+
+def _spooled(file: Any) -> BinaryIO:
+    """The upload as a file that can be read line by line. Raises TooLarge."""
+    spool = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the request
+    for chunk in file.chunks():
+        if spool.tell() + len(chunk) > MAX_FILE:
+            raise TooLarge(_("A file of suggestions may have at most 100 MB."))
+        spool.write(chunk)
+    spool.seek(0)
+    return cast(BinaryIO, spool)
+
+
+class Suggestions(View):
+    """`/judges/<id>/suggestions/`"""
+
+    noun = "judges"
+    parser_classes = [FormData, RawFile, RawJSONLines]
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Import suggestions",
+        parameters=RAW_OPTIONS,
+        request={
+            "multipart/form-data": shapes.SuggestionUpload,
+            "application/octet-stream": OpenApiTypes.BINARY,
+            "application/x-ndjson": OpenApiTypes.BINARY,
+        },
+        responses=shapes.SuggestionImport,
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Send a file of an imported judge's suggestions, all of it or nothing: as a form, or as the whole
+        body with its options in the query. The same file again changes nothing. For admins."""
+        judge = _found(self, pk)
+        raw = not (request.content_type or "").startswith("multipart/")
+        wanted = self.asked(shapes.RawSuggestionOptions) if raw else self.parsed(shapes.SuggestionOptions)
+        file: Any = request.data.get("file") if isinstance(request.data, Mapping) else None
+        if not hasattr(file, "chunks"):
+            message = _("Send the file, in the field “file” or as the body.")
+            raise Invalid(message, code="empty_file", fields={"file": message})
+        outcome = suggest.import_suggestions(
+            actor=self.user,
+            project=judge.project,
+            judge_name=judge.name,
+            stream=_spooled(file),
+            filename=file.name or "upload",
+            subset=wanted.get("subset", ""),
+        )
+        return Response(shapes.SuggestionImport(outcome).data)
+
+
+class Answer(View):
+    """`/answers/<id>/`"""
+
+    noun = "runs"
+
+    @extend_schema(summary="Read a raw answer", responses=shapes.Answer)
+    def get(self, request: Request, pk: UUID) -> Response:
+        """Request and response of one call, for audit; keys are redacted. For admins."""
+        row = fetch(self.user, JudgeAnswer.objects.all(), pk=pk)
+        known = {
+            name: zlib.decompress(bytes(content)).decode("utf-8", "replace")
+            for name, content in (("request_text", row.request), ("response_text", row.response))
+        }
+        return Response(shapes.Answer(row, context=known).data)

@@ -1,0 +1,75 @@
+"""Starting runs of judges, and giving one more money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.functional import lazystr
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.vocabulary import TrajectoryState
+from annotation.models import Judge, Project, Subset, Trajectory
+from frontend.templatetags.tristep import state_name
+
+MAX_INT = 2_147_483_647
+
+
+class RunForm(forms.Form):
+    """Which judges, over which trajectories, for how much at most."""
+
+    judges = forms.ModelMultipleChoiceField(
+        label=_("Judges"), queryset=Judge.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+    subset = forms.ChoiceField(label=_("Subset"), required=False)
+    state = forms.ChoiceField(label=_("State"), required=False)
+    policy_model = forms.ChoiceField(label=_("Policy model"), required=False)
+    limit = forms.IntegerField(
+        label=_("At most so many trajectories"), required=False, min_value=1, max_value=MAX_INT
+    )
+    budget = forms.DecimalField(
+        label=_("Budget, in US dollars"),
+        required=False,
+        min_value=Decimal("0.000001"),
+        max_digits=14,
+        decimal_places=6,
+        help_text=_("For each judge. The run stops before a call could go beyond it."),
+    )
+
+    def __init__(self, *args: Any, project: Project, judges: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["judges"].queryset = judges  # type: ignore[attr-defined]
+        everything = ("", lazystr(_("All")))
+        names = Subset.objects.filter(project=project).values_list("name", flat=True)
+        models = (
+            Trajectory.objects.filter(project=project, live=True)
+            .exclude(policy_model="")
+            .order_by("policy_model")
+            .values_list("policy_model", flat=True)
+            .distinct()
+        )
+        choices = {
+            "subset": [(name, name) for name in names],
+            "state": [(state.value, state_name(state.value)) for state in TrajectoryState],
+            "policy_model": [(name, name) for name in models],
+        }
+        for field, found in choices.items():
+            self.fields[field].choices = [everything, *found]  # type: ignore[attr-defined]
+
+    def selection(self) -> dict[str, Any]:
+        """What `suggest.Selection` takes."""
+        given = self.cleaned_data
+        return {name: given[name] for name in ("subset", "state", "policy_model", "limit")}
+
+
+class BudgetForm(forms.Form):
+    """How much a run may cost in all."""
+
+    budget = forms.DecimalField(
+        label=_("Budget in all, in US dollars"),
+        required=False,
+        min_value=Decimal("0.000001"),
+        max_digits=14,
+        decimal_places=6,
+    )

@@ -1,0 +1,74 @@
+"""Raw answers of judges, for audit: as text, and as files."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotation import policies
+from annotation.models import JudgeAnswer
+from frontend.pages.common import ProjectPage, open_project
+from frontend.pages.judges import SECTION, VERB
+from frontend.templatetags.judging import duration, money
+from frontend.transcript import shown
+
+SHOWN_CHARACTERS = 200_000
+
+
+def _answer(opened: ProjectPage, pk: UUID) -> JudgeAnswer:
+    rows = JudgeAnswer.objects.filter(run__project=opened.project).select_related("judge", "trajectory")
+    found: JudgeAnswer = get_object_or_404(policies.visible(opened.user, rows), pk=pk)
+    return found
+
+
+def _part(name: str, title: str, content: bytes, note: str = "") -> dict[str, Any]:
+    """A request or response as text; more than a page bears is left to the download."""
+    text = content.decode("utf-8", "replace")
+    if len(text) > SHOWN_CHARACTERS:
+        note = " ".join([note, _("Only the beginning is shown; the download has all of it.")]).strip()
+    return {"name": name, "title": title, "text": shown(text[:SHOWN_CHARACTERS]), "note": note}
+
+
+@require_GET
+def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
+    """A call of a judge as it went over the wire, as text."""
+    opened = open_project(request, slug, VERB)
+    row = _answer(opened, pk)
+    response = zlib.decompress(bytes(row.response))
+    cut = _("The server sent %(n)s bytes, of which the first are kept.") % {"n": row.response_size}
+    tokens = _("%(input)s in, %(output)s out") % {"input": row.tokens_in, "output": row.tokens_out}
+    return opened.render(
+        "judges/answer.html",
+        SECTION,
+        answer=row,
+        facts=[
+            (_("When"), row.created_at),
+            (_("Status"), "–" if row.status is None else row.status),
+            (_("Tries"), row.tries),
+            (_("Took"), duration(row.latency_ms / 1000)),
+            (_("Tokens"), tokens + (" · " + _("estimated") if row.estimated else "")),
+            (_("Cost"), money(row.cost)),
+        ],
+        parts=[
+            _part("response", _("Response"), response, cut if row.response_size > len(response) else ""),
+            _part("request", _("Request"), zlib.decompress(bytes(row.request))),
+        ],
+    )
+
+
+@require_GET
+def answer_file(request: HttpRequest, slug: str, pk: UUID, part: str) -> HttpResponse:
+    """The request or the response as a file; whatever it holds, no browser opens it."""
+    row = _answer(open_project(request, slug, VERB), pk)
+    if part not in ("request", "response"):
+        raise Http404
+    content = zlib.decompress(bytes(row.request if part == "request" else row.response))
+    name = f"{part}-{row.pk}.txt"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/octet-stream", headers=headers)

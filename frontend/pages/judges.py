@@ -1,0 +1,284 @@
+"""Judges: the list, setting one up, what there is to know about one, files of suggestions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.judging.prompt import VERSIONS, template
+from annotation.core.vocabulary import JudgeKind
+from annotation.language import translated
+from annotation.models import Judge, Suggestion, SuggestionRun
+from annotation.reports import judge_overview
+from annotation.reports.judges import Against, judge_agreement
+from annotation.services import suggest
+from frontend.forms import add_errors
+from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm, addresses, keys_said
+from frontend.pages.common import ProjectPage, open_project
+from frontend.templatetags.judging import duration, money
+from frontend.templatetags.tristep import figure, percent
+
+VERB = "judges.change"
+SECTION = "judges"
+ASKED = (JudgeKind.OPENAI_COMPATIBLE.value, JudgeKind.BASELINE.value)
+"""The kinds that a run can ask."""
+NAMES = {"base_url": "address", "sampling": "extra"}
+"""The services' names of fields, where the form has others."""
+LAST_RUNS = 5
+
+
+def judges_of(opened: ProjectPage) -> Any:
+    """The judges of a project that this person may know of."""
+    return policies.visible(opened.user, Judge.objects.filter(project=opened.project))
+
+
+def may_run(opened: ProjectPage) -> bool:
+    """Whether there is a judge that a run could ask."""
+    return bool(judges_of(opened).filter(kind__in=ASKED, retired_at__isnull=True).exists())
+
+
+def _one(opened: ProjectPage, pk: int) -> Judge:
+    found: Judge = get_object_or_404(judges_of(opened).select_related("project", "created_by"), pk=pk)
+    return found
+
+
+@require_GET
+def judges(request: HttpRequest, slug: str) -> HttpResponse:
+    """The judges of a project with what they have done, or how to get one."""
+    opened = open_project(request, slug, VERB)
+    rows = judge_overview.overview(viewer=opened.user, project=opened.project)
+    runnable = any(row.judge.kind in ASKED and row.judge.retired_at is None for row in rows)
+    return opened.render("judges/list.html", SECTION, rows=rows, may_run=runnable, baseline=True)
+
+
+@require_GET
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the suggestions of a new judge shall come from."""
+    return open_project(request, slug, VERB).render("judges/new.html", SECTION, baseline=True)
+
+
+HEADINGS = {
+    JudgeKind.OPENAI_COMPATIBLE.value: lambda: _("A judge behind a server"),
+    JudgeKind.IMPORTED.value: lambda: _("A judge from a file"),
+    JudgeKind.BASELINE.value: lambda: _("The baseline"),
+}
+
+
+def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -> HttpResponse:
+    if "key_name" in form.fields:
+        field = form.fields["key_name"]
+        field.help_text = f"{field.help_text} {keys_said()}"
+    return opened.render(
+        "judges/form.html",
+        SECTION,
+        status=400 if form.errors else 200,
+        form=form,
+        kind=kind,
+        heading=HEADINGS[kind](),
+        allowed=addresses(),
+        **context,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Set a judge up."""
+    opened = open_project(request, slug, VERB)
+    if kind not in FORMS:
+        raise Http404
+    if request.method == "GET":
+        return _form_page(opened, kind, FORMS[kind]())
+    form = FORMS[kind](request.POST)
+    if form.is_valid():
+        try:
+            judge = suggest.create_judge(
+                actor=opened.user, project=opened.project, kind=kind, **form.values()
+            )
+        except Invalid as error:
+            add_errors(form, error, NAMES)
+        else:
+            messages.success(request, _("The judge is there."))
+            return redirect("frontend:judge", slug, judge.pk)
+    return _form_page(opened, kind, form)
+
+
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Change a judge; what its answers depend on is locked once there are suggestions."""
+    opened = open_project(request, slug, VERB)
+    judge = _one(opened, pk)
+    kind = FORMS[judge.kind]
+    locked = judge_overview.locked(judge)
+    given = request.POST if request.method == "POST" else None
+    form = kind(given, initial=kind.of(judge), locked=locked)
+    if given is not None and form.is_valid():
+        try:
+            suggest.update_judge(actor=opened.user, judge=judge, values=form.values())
+        except Invalid as error:
+            add_errors(form, error, NAMES)
+        except Conflict as error:
+            form.add_error(None, translated(error.message))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("frontend:judge", slug, pk)
+    return _form_page(opened, judge.kind, form, judge=judge, locked=locked)
+
+
+def _facts(judge: Judge) -> list[tuple[str, Any]]:
+    """The settings of a judge behind a server, in words."""
+    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+        return [(_("Model"), judge.model)] if judge.model else []
+    free = not judge.price_input and not judge.price_output
+    prices = _("%(input)s for input, %(output)s for output, per million tokens") % {
+        "input": money(judge.price_input),
+        "output": money(judge.price_output),
+    }
+    return [
+        (_("Model"), judge.model),
+        (_("Server"), judge.base_url),
+        (_("Environment variable of the key"), judge.key_name or _("none")),
+        (_("Prompt"), judge.prompt_version),
+        (_("Sampling"), json.dumps(judge.sampling, ensure_ascii=False) if judge.sampling else "–"),
+        (_("Structured output"), judge.structured_output),
+        (_("Sees the reference answer"), _("yes") if judge.with_reference else _("no")),
+        (_("Context window"), _("%(n)s tokens") % {"n": judge.context_tokens}),
+        (_("Prices"), _("none given") if free else prices),
+        (_("Calls per minute, at most"), judge.rate_per_minute or _("no limit")),
+        (_("Calls at once"), judge.concurrency),
+        (_("Longest call"), duration(judge.timeout_seconds)),
+    ]
+
+
+SAID = (
+    ("step_accuracy", _lazy("StepAcc"), True),
+    ("first_error", _lazy("FirstErrAcc"), True),
+    ("kappa", _lazy("Cohen’s κ"), False),
+    ("kappa_quadratic", _lazy("κ, quadratic weights"), False),
+)
+
+
+def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows and columns of the comparison with people; empty without anything to compare with."""
+    report = judge_agreement(viewer=opened.user, judge=judge)
+    parts = [
+        (_("Resolved labels"), report.consensus[0]),
+        (_("Each person’s own, blind"), report.blind[0]),
+    ]
+    there = [(title, part) for title, part in parts if part.steps.steps]
+    rows = [
+        {"title": title, "percent": percent, "cells": [c for _t, part in there for c in _cells(part, name)]}
+        for name, title, percent in SAID
+    ]
+    columns = [
+        {"title": title, "steps": part.steps.steps, "missing": part.steps.missing} for title, part in there
+    ]
+    return (rows if there else []), columns
+
+
+def _cells(part: Against, name: str) -> list[dict[str, Any]]:
+    """A figure of the judge, and the same for somebody who says +1 to everything."""
+    return [
+        {
+            "measure": getattr(part.steps, name),
+            "reference": False,
+            **_bounds(getattr(part.steps, name), name),
+        },
+        {"measure": getattr(part.always_plus, name), "reference": True, "low": None},
+    ]
+
+
+def _bounds(measure: Any, name: str) -> dict[str, Any]:
+    interval = measure.interval
+    if interval is None or interval.low is None:
+        return {"low": None, "high": None}
+    said = figure if "kappa" in name else percent
+    return {"low": said(interval.low), "high": said(interval.high)}
+
+
+def _detail(
+    opened: ProjectPage, judge: Judge, form: SuggestionFileForm | None = None, **context: Any
+) -> HttpResponse:
+    imported = judge.kind == JudgeKind.IMPORTED
+    if imported and form is None:
+        form = SuggestionFileForm(project=opened.project)
+    asked = judge.kind in ASKED
+    known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
+    brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
+    figures, columns = _figures(opened, judge) if brought else ([], [])
+    return opened.render(
+        "judges/detail.html",
+        SECTION,
+        status=400 if form is not None and form.errors else 200,
+        judge=judge,
+        form=form,
+        **context,
+        asked=asked,
+        runs=known.select_related("judge")[:LAST_RUNS] if asked else (),
+        figures=figures,
+        columns=columns,
+        suggestions=brought,
+        facts=_facts(judge),
+        prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
+    )
+
+
+@require_GET
+def judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One judge: how good it is, its runs or its file, its settings and its prompt."""
+    opened = open_project(request, slug, VERB)
+    return _detail(opened, _one(opened, pk))
+
+
+@require_POST
+def retire(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a judge out of use; its suggestions stay."""
+    opened = open_project(request, slug, VERB)
+    try:
+        suggest.retire_judge(actor=opened.user, judge=_one(opened, pk))
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        messages.success(request, _("The judge is retired. Its suggestions stay."))
+    return redirect("frontend:judge", slug, pk)
+
+
+@require_POST
+def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a retired judge into use again."""
+    opened = open_project(request, slug, VERB)
+    suggest.restore_judge(actor=opened.user, judge=_one(opened, pk))
+    messages.success(request, _("The judge is in use again."))
+    return redirect("frontend:judge", slug, pk)
+
+
+@require_POST
+def import_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Bring in a file of suggestions, all of it or nothing, and show what came of it."""
+    opened = open_project(request, slug, VERB)
+    judge = _one(opened, pk)
+    form = SuggestionFileForm(request.POST, request.FILES, project=opened.project)
+    if not form.is_valid():
+        return _detail(opened, judge, form)
+    file, subset = form.cleaned_data["file"], form.cleaned_data["subset"]
+    try:
+        outcome = suggest.import_suggestions(
+            actor=opened.user,
+            project=opened.project,
+            judge_name=judge.name,
+            stream=file,
+            filename=file.name or "upload",
+            subset=subset.name if subset else "",
+        )
+    except TristepError as error:
+        form.add_error("file", translated(error.message))
+        return _detail(opened, judge, form, refused=getattr(error, "report", None))
+    return _detail(opened, judge, outcome=outcome)

@@ -1,0 +1,119 @@
+"""Words and figures of judges and their runs: kinds, states, failures, money, time."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import template
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+
+from annotation.core.vocabulary import JudgeKind, SuggestionRunState
+from annotation.providers import FailureKind
+
+register = template.Library()
+
+KINDS = {
+    JudgeKind.OPENAI_COMPATIBLE.value: gettext_lazy("chat-completions server"),
+    JudgeKind.BASELINE.value: gettext_lazy("baseline"),
+    JudgeKind.IMPORTED.value: gettext_lazy("from a file"),
+}
+BADGES = {
+    SuggestionRunState.QUEUED.value: "",
+    SuggestionRunState.RUNNING.value: "badge--warn",
+    SuggestionRunState.PAUSED.value: "",
+    SuggestionRunState.CANCELLED.value: "badge--outline",
+    SuggestionRunState.FINISHED.value: "badge--good",
+    SuggestionRunState.STOPPED.value: "badge--bad",
+    SuggestionRunState.OVER_BUDGET.value: "badge--bad",
+}
+FAILURES = {
+    FailureKind.TIMEOUT.value: gettext_lazy("No answer in time"),
+    FailureKind.RATE_LIMITED.value: gettext_lazy("Too many calls"),
+    FailureKind.SERVER_ERROR.value: gettext_lazy("Error of the server"),
+    FailureKind.CONNECTION.value: gettext_lazy("Connection lost"),
+    FailureKind.NOT_JSON.value: gettext_lazy("Not JSON"),
+    FailureKind.NO_ANSWER.value: gettext_lazy("Empty answer"),
+    FailureKind.TRUNCATED.value: gettext_lazy("Answer cut off"),
+    FailureKind.NO_LABELS.value: gettext_lazy("No usable label"),
+    FailureKind.TOO_LARGE.value: gettext_lazy("Answer too large"),
+    FailureKind.TOO_LONG.value: gettext_lazy("Trajectory too long"),
+    FailureKind.REFUSED.value: gettext_lazy("Refused to answer"),
+    FailureKind.BAD_REQUEST.value: gettext_lazy("Request not accepted"),
+    FailureKind.REDIRECT.value: gettext_lazy("Redirect"),
+    FailureKind.WRONG_MODEL.value: gettext_lazy("Wrong model"),
+    FailureKind.WRONG_ADDRESS.value: gettext_lazy("Wrong address"),
+    FailureKind.BAD_KEY.value: gettext_lazy("Key not accepted"),
+    FailureKind.NO_CREDIT.value: gettext_lazy("No credit left"),
+    FailureKind.FORBIDDEN_URL.value: gettext_lazy("Address not allowed"),
+}
+SMALLEST = Decimal("0.0001")
+MINUTE, HOUR = 60, 3_600
+
+
+@register.filter
+def judge_kind(value: str) -> str:
+    """What kind of judge it is, in words."""
+    return str(KINDS.get(value, value))
+
+
+@register.filter
+def run_state(value: str) -> str:
+    """Where a run stands, in words."""
+    words = {
+        SuggestionRunState.QUEUED.value: gettext("waiting"),
+        SuggestionRunState.RUNNING.value: gettext("running"),
+        SuggestionRunState.PAUSED.value: gettext("paused"),
+        SuggestionRunState.CANCELLED.value: gettext("cancelled"),
+        SuggestionRunState.FINISHED.value: gettext("finished"),
+        SuggestionRunState.STOPPED.value: gettext("stopped"),
+        SuggestionRunState.OVER_BUDGET.value: gettext("budget used up"),
+    }
+    return words.get(value, value)
+
+
+@register.filter
+def run_badge(value: str) -> str:
+    """The class of the badge a run's state wears."""
+    return BADGES.get(value, "")
+
+
+@register.filter
+def failure_name(value: str) -> str:
+    """A kind of failure in a few words."""
+    return str(FAILURES.get(value, value))
+
+
+@register.filter
+def money(value: Decimal | float | str | None) -> str:
+    """US dollars: cents from a dollar on, hundredths of a cent below; a dash for none."""
+    if value is None:
+        return "–"
+    amount = Decimal(value)
+    if amount and amount < SMALLEST:
+        return "< $" + number_format(SMALLEST, 4)
+    places = 2 if amount == 0 or amount >= 1 else 4
+    return "$" + number_format(amount, places, use_l10n=True, force_grouping=True)
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """A whole number with its thousands told apart."""
+    return "–" if value is None else number_format(value, 0, force_grouping=True)
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """A time as people say it; a dash when nobody can tell."""
+    if seconds is None:
+        return "–"
+    whole = round(seconds)
+    if whole < MINUTE:
+        return gettext("%(n)d s") % {"n": whole}
+    if whole < HOUR:
+        minutes = -(-whole // MINUTE)
+        return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}
+    return pgettext("duration", "%(hours)d h %(minutes)d min") % {
+        "hours": whole // HOUR,
+        "minutes": whole % HOUR // MINUTE,
+    }
