@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from annotation.core.judging import Estimate, Judgement, Material, Usage
 
@@ -55,13 +55,12 @@ class Request:
 class Exchange:
     """What is kept of a call for audit. Keys are redacted in both; ``b""`` when there was none.
 
-    ``request``: the JSON body as sent. ``response``: the body as received, its first 256 KB for a failure
-    (``response_bytes`` counts all that were read).
+    ``request``: the JSON body as sent. ``response``: the body as received, of one that was given up while it
+    came in (too large, broken off) its first 256 KB. ``status``: the HTTP status, ``None`` without a reply.
     """
 
     request: bytes = b""
     response: bytes = b""
-    response_bytes: int = 0
     status: int | None = None
     attempts: int = 0
     """Requests sent, this one included; 0 when none was."""
@@ -151,15 +150,3 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Give connections back. Calls still under way may fail."""
-
-
-TRANSIENT: Final = frozenset(
-    {
-        FailureKind.TIMEOUT,
-        FailureKind.RATE_LIMITED,
-        FailureKind.SERVER_ERROR,
-        FailureKind.CONNECTION,
-        FailureKind.NO_ANSWER,
-    }
-)
-"""The kinds that are always worth another try; ``not_json`` is when it speaks of the reply, see there."""

@@ -41,6 +41,7 @@ _FORMAT_WORDS: Final = (
     "grammar",
 )
 _MAX_ADAPTATIONS: Final = 4
+_MAX_HOLDS: Final = 5
 
 
 def check(config: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, str]:
@@ -168,7 +169,8 @@ class OpenAICompatible:
             pause = self._pause(outcome, failures)
             if pause is None:
                 return self._kept(outcome, body, received, sent, started)
-            self._hooks.sleep(pause)
+            if pause:
+                self._hooks.sleep(pause)
 
     def _body(self, prompt: Prompt, dialect: Dialect) -> bytes:
         config = self._config
@@ -193,7 +195,10 @@ class OpenAICompatible:
 
     def _held(self) -> Failure | None:
         """Wait while the server has asked everybody to; a failure when that is longer than we wait."""
-        while (left := self._waits.left()) > 0:
+        for _ in range(_MAX_HOLDS):
+            left = self._waits.left()
+            if left <= 0:
+                break
             if left > self._config.longest_wait * 1.25:
                 return Failure(
                     kind=FailureKind.RATE_LIMITED,
@@ -234,7 +239,9 @@ class OpenAICompatible:
             return None
         if failure.retry_after is None:
             return self._waits.backoff(failures - 1)
-        return None if failure.retry_after > self._config.longest_wait else failure.retry_after
+        if failure.retry_after > self._config.longest_wait:
+            return None
+        return 0.0  # all threads hold back until then, before their next attempt
 
     def _kept(
         self, outcome: Reply | Failure, body: bytes, received: Received, sent: int, started: float

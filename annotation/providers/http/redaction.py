@@ -37,8 +37,10 @@ class Redactor:
         return _BEARER.sub(rf"\1 {INSTEAD}", text)
 
     def data(self, data: bytes) -> bytes:
-        """The same for bytes of any encoding that keeps ASCII. A key spelled in ``\\uXXXX`` goes too, and with
-        it all such escapes."""
+        """The same for bytes of any encoding that keeps ASCII.
+
+        A key spelled in Unicode escapes goes too, and with it all such escapes.
+        """
         text = self.text(data.decode("utf-8", "surrogateescape"))
         if self._pattern is not None and "\\u" in text:
             plain = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)

@@ -1,0 +1,197 @@
+"""A real HTTP server that speaks chat completions, and misbehaves as it is told.
+
+    with JudgeServer() as server:
+        server.behave("my-model", "http_500", "ok")  # the nth call about one trajectory; the last one stays
+        … base_url=server.url, model="my-model" …
+        assert server.calls["my-model", "record 7"] == 2
+
+A model whose name is a behaviour, or several joined by "+" ("http_500+ok"), needs no telling; any other name
+behaves as "ok". `calls` counts requests by (model, key), `paid` the complete answers among them: the key is
+what stands in [[id:…]] in the prompt, else the beginning of the user message's sha256. As a process of its
+own: `python -m tests.judge_server --delay 0.2` prints its address; GET /v1/stats answers the counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from tests.judge_misbehaviours import ALL, Writer, ok
+
+LABELS = Callable[[str, Sequence[int]], dict[int, Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it came in. `number` counts those of the same model and key, from 1."""
+
+    model: str
+    key: str
+    number: int
+    steps: tuple[int, ...]
+    body: dict[str, Any]
+    headers: dict[str, str]
+
+
+@dataclass
+class JudgeServer:
+    """See above. `delay`: seconds before every answer; `peak`: most calls at once; `bodies`: keep them."""
+
+    delay: float = 0.0
+    port: int = 0
+    retry_after: str = "1"
+    bodies: bool = True
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    paid: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seen: list[Call] = field(default_factory=list)
+    peak: int = 0
+    _open: int = 0
+    _scripts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _labels: dict[str, LABELS] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def behave(self, model: str, *behaviours: str) -> None:
+        """How the nth call about one trajectory is answered; the last behaviour holds from there on."""
+        assert behaviours and not set(behaviours) - ALL.keys(), behaviours
+        self._scripts[model] = behaviours
+
+    def label(self, model: str, labels: LABELS) -> None:
+        """What `model` answers: (key, step indexes) → labels by index. Else every step is +1."""
+        self._labels[model] = labels
+
+    def labels_for(self, call: Call) -> dict[int, Any]:
+        """What is answered to `call`."""
+        chosen = self._labels.get(call.model)
+        return chosen(call.key, call.steps) if chosen else dict.fromkeys(call.steps, 1)
+
+    def reset(self) -> None:
+        """Forget all calls; the behaviours stay."""
+        self.calls.clear()
+        self.paid.clear()
+        self.seen.clear()
+        self.peak = 0
+
+    @property
+    def total(self) -> int:
+        """All calls."""
+        return sum(self.calls.values())
+
+    # ── life ──
+    def __enter__(self) -> Self:
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        self._thread.start()
+        assert started.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(10)
+
+    def _run(self, started: threading.Event) -> None:
+        asyncio.run(self.serve(started.set))
+
+    async def serve(self, ready: Callable[[], None]) -> None:
+        """Serve until told to stop; `ready` is called once the port is known."""
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=1024)
+        self.port = server.sockets[0].getsockname()[1]
+        ready()
+        await self._stopping.wait()
+        server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    # ── HTTP ──
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (request := await _read_request(reader)) is not None:
+                self._open += 1
+                self.peak = max(self.peak, self._open)
+                try:
+                    await self._answer(*request, writer)
+                    await writer.drain()
+                finally:
+                    self._open -= 1
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            with contextlib.suppress(Exception):
+                writer.close()
+
+    async def _answer(
+        self, line: str, headers: dict[str, str], body: bytes, writer: asyncio.StreamWriter
+    ) -> None:
+        reply = Writer(writer)
+        method, path, _ = line.split(" ", 2)
+        if method == "GET" and path == "/v1/stats":
+            counts = {
+                name: [[*key, n] for key, n in counter.items()]
+                for name, counter in (("calls", self.calls), ("paid", self.paid))
+            }
+            return await reply.json(200, {**counts, "peak": self.peak})
+        if method != "POST" or path != "/v1/chat/completions":
+            return await reply.json(404, {"error": {"message": "Not Found", "code": None}})
+        call = self._call(json.loads(body), headers)
+        script = self._scripts.get(call.model) or tuple(call.model.split("+"))
+        name = script[min(call.number, len(script)) - 1]
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        if await ALL.get(name, ok)(self, call, reply):
+            await writer.drain()
+            self.paid[call.model, call.key] += 1
+
+    def _call(self, body: dict[str, Any], headers: dict[str, str]) -> Call:
+        user = body["messages"][-1]["content"]
+        marked = re.search(r"\[\[id:([^\]]*)\]\]", user)
+        key = marked.group(1) if marked else hashlib.sha256(user.encode()).hexdigest()[:16]
+        listed = re.findall(r"^Step indexes: \[([0-9, ]*)\]$", user, re.MULTILINE)[-1]
+        steps = tuple(int(index) for index in listed.split(","))
+        model = body["model"]
+        self.calls[model, key] += 1
+        kept = body if self.bodies else {}
+        call = Call(model, key, self.calls[model, key], steps, kept, headers)
+        self.seen.append(call)
+        return call
+
+
+async def _read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    headers = {}
+    for line in head[1:]:
+        name, _, value = line.partition(":")
+        if name:
+            headers[name.lower()] = value.strip()
+    return head[0], headers, await reader.readexactly(int(headers.get("content-length", 0)))
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description="A chat-completions server for tests.")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay", type=float, default=0.0)
+    options = parser.parse_args()
+    server = JudgeServer(delay=options.delay, port=options.port, bodies=False)
+    asyncio.run(server.serve(lambda: print(server.url, flush=True)))
+
+
+if __name__ == "__main__":
+    main()
