@@ -16,8 +16,9 @@ from annotation.core.judging import FREE, LATEST, VERSIONS, Price
 from .http.addresses import allowed, normalised
 
 STRUCTURED: Final = ("auto", "json_schema", "json_object", "none")
-KEY_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY", re.ASCII)
-"""Only such variables can be named: a judge must not be able to send the server's other secrets away."""
+KEY_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY|TRISTEP_JUDGE_KEY_[A-Z0-9_]+", re.ASCII)
+"""Only such variables can be named: a judge must not be able to send the server's other secrets away. Which of
+them are allowed is the operator's decision (services.suggest.judges)."""
 
 _OURS: Final = frozenset(
     {"model", "messages", "stream", "stream_options", "response_format", "n", "tools", "tool_choice"}
@@ -100,7 +101,7 @@ def problems(given: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, s
     if not isinstance(model, str) or not model.strip() or len(model) > 200 or not model.isprintable():
         wrong["model"] = "must be the name of a model"
     if key_name not in (None, "") and not (isinstance(key_name, str) and KEY_NAME.fullmatch(key_name)):
-        wrong["key_name"] = "must be the name of an environment variable that ends in _API_KEY"
+        wrong["key_name"] = "must be the name of an environment variable that may hold a judge’s key"
     if (given.get("prompt_version") or LATEST) not in VERSIONS:
         wrong["prompt_version"] = f"must be one of {', '.join(VERSIONS)}"
     if (given.get("structured") or "auto") not in STRUCTURED:
