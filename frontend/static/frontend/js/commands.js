@@ -7,6 +7,7 @@ import { announce, current, dispatch, go, reveal, view, words } from "./desk.js"
 import { openFind, rawOfFocused } from "./reading.js";
 import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
 import { submit } from "./submit.js";
+import { revealFocused } from "./suggestions.js";
 import { openNote } from "./view.js";
 
 /** @typedef {import("./labels.js").Key} Key */
@@ -72,14 +73,9 @@ export function toggle(key, name) {
   dispatch({ type: "edit", key, change: { [name]: !labelAt(current(), key)[name] } });
 }
 
-/** @param {Key} key */
-function judgeOf(key) {
-  return key === "outcome" ? view.outcome : view.steps.get(key)?.judge;
-}
-
 /** @param {Key} key @param {boolean} [shut] whether an open note may be shut */
 export function note(key, shut = false) {
-  const judge = judgeOf(key);
+  const judge = view.judgeOf(key);
   if (!judge) return;
   const open = judge.note.hidden || !shut;
   openNote(judge.note, judge.buttons.get("note"), open);
@@ -129,6 +125,7 @@ export const ACTIONS = {
   search: openFind,
   undo: () => travel("undo"),
   redo: () => travel("redo"),
+  suggestions: revealFocused,
   guidelines: () => openDialog("guidelines"),
   submit,
   help: () => openDialog("help"),

@@ -54,28 +54,24 @@ export function judgeView(box) {
   };
 }
 
+/** @typedef {ReturnType<typeof controlsIn>} Controls */
+
 /**
+ * Copy the controls into a step.
  * @param {HTMLElement} article
  * @param {number} number     of the step, from 1
- * @param {DocumentFragment} controls   a copy of the template, with the keys named
+ * @param {DocumentFragment} copy   of the template
  */
-export function stepView(article, number, controls) {
-  const index = Number(article.dataset.step);
-  const railLink = document.querySelector(`.rail [data-goto="${index}"]`);
-  if (!(railLink instanceof HTMLElement)) throw new Error(`the rail has no step ${index}`);
+function controlsIn(article, number, copy) {
   const box = part(article, "judge", HTMLElement);
-  for (const radio of controls.querySelectorAll("input")) radio.name = `v-${index}`;
-  const legend = controls.querySelector("legend");
+  for (const radio of copy.querySelectorAll("input")) radio.name = `v-${article.dataset.step}`;
+  const legend = copy.querySelector("legend");
   if (legend) legend.textContent = withNumber(legend.textContent, number);
-  const note = part(controls, "note", HTMLTextAreaElement);
+  const note = part(copy, "note", HTMLTextAreaElement);
   note.setAttribute("aria-label", withNumber(note.getAttribute("aria-label"), number));
-  box.append(controls);
+  box.append(copy);
   return {
-    article,
-    judge: judgeView(box),
-    state: part(article, "state", HTMLElement),
-    stateText: part(article, "state-text", HTMLElement),
-    marks: part(article, "marks", HTMLElement),
+    ...judgeView(box),
     proposal: part(box, "proposal", HTMLElement),
     confirm: part(box, "confirm", HTMLButtonElement),
     rootBox: part(box, "root-box", HTMLElement),
@@ -84,6 +80,29 @@ export function stepView(article, number, controls) {
     closes: part(box, "closes", HTMLSelectElement),
     reasonBox: part(box, "reason-box", HTMLElement),
     reason: part(box, "reason", HTMLSelectElement),
+  };
+}
+
+/**
+ * A step of the page. Its controls are made when they are first asked for: browsers look at every field of a page
+ * (to fill in names and passwords) and lay out for it what would not be laid out otherwise.
+ * @param {HTMLElement} article
+ * @param {number} number
+ * @param {DocumentFragment} template
+ */
+export function stepView(article, number, template) {
+  const railLink = document.querySelector(`.rail [data-goto="${article.dataset.step}"]`);
+  if (!(railLink instanceof HTMLElement)) throw new Error(`the rail has no step ${article.dataset.step}`);
+  /** @type {Controls | null} */
+  let made = null;
+  return {
+    article,
+    /** The controls, if they have been made. */
+    made: () => made,
+    controls: () => (made ??= controlsIn(article, number, document.importNode(template, true))),
+    state: part(article, "state", HTMLElement),
+    stateText: part(article, "state-text", HTMLElement),
+    marks: part(article, "marks", HTMLElement),
     railLink,
     railMark: part(railLink, "rail-mark", HTMLElement),
     railText: part(railLink, "rail-text", HTMLElement),
@@ -142,7 +161,7 @@ export function makePen({ words, reasons, numberOf }) {
 
   /** @param {StepView} view @param {Shown} shown */
   function drawStep(view, shown) {
-    const { result, label, problem, open } = shown;
+    const { result, label } = shown;
     const index = result.message_index;
     const { proposal } = result;
     const kind = kindOf(proposal ? proposal.value : result.value);
@@ -165,9 +184,12 @@ export function makePen({ words, reasons, numberOf }) {
     view.railLink.classList.toggle("is-flagged", label.flagged);
     view.railLink.classList.toggle("is-marked", marks.length > 0);
     say(view.railText, [text, origin, ...marks].filter(Boolean).join(", "));
+  }
 
-    drawJudge(view.judge, label, open, problem);
-    set(view.judge.box, "data-proposed", proposal ? kind : "");
+  /** Its controls, but for the choices. @param {Controls} view @param {Shown} shown */
+  function drawControls(view, { result: { proposal }, label, open, problem }) {
+    drawJudge(view, label, open, problem);
+    set(view.box, "data-proposed", proposal ? kindOf(proposal.value) : "");
     say(view.proposal, proposal ? proposalText(proposal) : "");
     const confirms = proposal !== null && open;
     if (view.confirm.hidden === confirms) view.confirm.hidden = !confirms;
@@ -184,7 +206,7 @@ export function makePen({ words, reasons, numberOf }) {
     );
   }
 
-  /** Root, end and reason. @param {StepView} view @param {Shown} shown */
+  /** Root, end and reason. @param {Controls} view @param {Shown} shown */
   function drawChoices(view, { result, label, open, roots, closed }) {
     const index = result.message_index;
     const isRoot = result.value === -1 && (roots.length > 0 || result.root !== index);
@@ -257,5 +279,5 @@ export function makePen({ words, reasons, numberOf }) {
     box.append(" ", make("button", mine, words("use_mine", { value })));
   }
 
-  return { drawStep, drawChoices, drawJudge, rootText };
+  return { drawStep, drawControls, drawChoices, drawJudge, rootText };
 }

@@ -19,8 +19,9 @@ import { whenIdle } from "./idle.js";
 
 export { openNote };
 
-/** How far from the window a step is near: it is drawn before it can be seen. */
+/** How far from the window a step is drawn before it can be seen, and how far it gets its controls. */
 const NEAR = "30% 0px";
+const FAR = "100% 0px";
 /** Steps beside the focused one are drawn at once: the next key brings them on screen. */
 const BESIDE = 1;
 
@@ -38,7 +39,7 @@ export function makeView(page, { shortcut }) {
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
   /** @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
-  const { drawStep, drawChoices, drawJudge, rootText } = makePen({ words, reasons: page.reasons, numberOf });
+  const { drawStep, drawControls, drawChoices, drawJudge, rootText } = makePen({ words, reasons: page.reasons, numberOf });
 
   /** @type {Map<number, Shown>} what each step shows */
   const drawn = new Map();
@@ -46,24 +47,48 @@ export function makeView(page, { shortcut }) {
   const late = new Map();
   /** @type {Set<number>} steps whose choices are not those of what they show */
   const unchosen = new Set();
+  /** @type {Set<number>} steps without controls as yet */
+  const unmade = new Set(steps.keys());
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Pick<Shown, "label" | "problem" | "open"> | null} */
   let drawnOutcome = null;
   let drawnFocus = -1;
+  let waiting = false;
 
-  const watcher = new IntersectionObserver(
-    (entries) => {
+  whenNear(NEAR, (index, isNear) => {
+    if (isNear) near.add(index);
+    else near.delete(index);
+    if (isNear) drawLate(index);
+  });
+  whenNear(FAR, (index, isNear) => {
+    if (isNear) judgeOf(index);
+  });
+
+  /** @param {string} rootMargin @param {(index: number, isNear: boolean) => void} tell */
+  function whenNear(rootMargin, tell) {
+    const told = (/** @type {IntersectionObserverEntry[]} */ entries) => {
       for (const { target, isIntersecting } of entries) {
-        const index = Number(target instanceof HTMLElement ? target.dataset.step : -1);
-        if (isIntersecting) near.add(index);
-        else near.delete(index);
-        if (isIntersecting) drawLate(index);
+        if (target instanceof HTMLElement) tell(Number(target.dataset.step), isIntersecting);
       }
-    },
-    { rootMargin: NEAR },
-  );
-  for (const { article } of steps.values()) watcher.observe(article);
+    };
+    const watcher = new IntersectionObserver(told, { rootMargin });
+    for (const { article } of steps.values()) watcher.observe(article);
+  }
+
+  /** The controls of a step or of the outcome. @param {Key} key */
+  function judgeOf(key) {
+    if (key === "outcome") return outcome;
+    const view = steps.get(key);
+    if (!view || view.made()) return view?.made();
+    const controls = view.controls();
+    unmade.delete(key);
+    const shown = drawn.get(key);
+    if (shown) drawControls(controls, shown);
+    unchosen.add(key);
+    rest();
+    return controls;
+  }
 
   /** @param {number} index */
   function drawLate(index) {
@@ -72,26 +97,41 @@ export function makeView(page, { shortcut }) {
     late.delete(index);
     if (!shown || !view) return;
     drawStep(view, shown);
+    const controls = view.made();
+    if (!controls) return;
+    drawControls(controls, shown);
     unchosen.add(index);
   }
 
-  let waiting = false;
+  // not before: browsers look at every field when a page has come, and would lay out every step for it
+  let loaded = document.readyState === "complete";
+  window.addEventListener("load", () => {
+    setTimeout(() => {
+      loaded = true;
+      rest();
+    });
+  });
 
+  /** What is left to do, a little at a time: lists of choices, what is far away, controls there. */
   function rest() {
-    if (waiting || !(late.size || unchosen.size)) return;
+    if (waiting || !(late.size || unchosen.size || (loaded && unmade.size))) return;
     waiting = true;
     whenIdle((more) => {
       waiting = false;
       for (const index of unchosen) {
         if (!more()) break;
         unchosen.delete(index);
-        const view = steps.get(index);
+        const controls = steps.get(index)?.made();
         const shown = drawn.get(index);
-        if (view && shown && !late.has(index)) drawChoices(view, shown);
+        if (controls && shown && !late.has(index)) drawChoices(controls, shown);
       }
       for (const index of late.keys()) {
         if (!more()) break;
         drawLate(index);
+      }
+      for (const index of loaded ? unmade : []) {
+        if (!more()) break;
+        judgeOf(index);
       }
       rest();
     });
@@ -127,6 +167,7 @@ export function makeView(page, { shortcut }) {
       drawnFocus = index;
     }
     drawLate(index);
+    judgeOf(index);
     rest();
   }
 
@@ -158,7 +199,7 @@ export function makeView(page, { shortcut }) {
   /** Whether a step shows what it is to show. @param {number} index */
   const isDrawn = (index) => !late.has(index);
 
-  return { draw, isDrawn, words, steps, outcome, numberOf, rootText };
+  return { draw, isDrawn, judgeOf, words, steps, outcome, numberOf, rootText };
 }
 
 /**
@@ -187,15 +228,13 @@ function stepViews(shortcut) {
   if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no judge");
   const { content } = template;
   nameKeys(content.querySelectorAll("input"), ["plus", "zero", "minus"], shortcut);
-  for (const id of /** @type {const} */ (["unsure", "flag", "note", "clear"])) {
+  for (const id of /** @type {const} */ (["unsure", "flag", "note", "clear", "suggestions"])) {
     content.querySelector(`[data-do="${id}"]`)?.setAttribute("aria-keyshortcuts", shortcut(id));
   }
   const articles = [...document.querySelectorAll("[data-step]")].filter((one) => one instanceof HTMLElement);
-  const views = articles.map((article, i) => {
-    const controls = document.importNode(content, true);
-    return /** @type {const} */ ([Number(article.dataset.step), stepView(article, i + 1, controls)]);
-  });
-  return new Map(views);
+  return new Map(
+    articles.map((article, i) => /** @type {const} */ ([Number(article.dataset.step), stepView(article, i + 1, content)])),
+  );
 }
 
 /**
