@@ -2,7 +2,18 @@
 
 from django.urls import path, re_path
 
-from .views import adjudications, assignments, imports, index, me, members, projects, releases, trajectories
+from .views import (
+    adjudications,
+    assignments,
+    imports,
+    index,
+    me,
+    members,
+    projects,
+    releases,
+    reveals,
+    trajectories,
+)
 
 app_name = "api"
 
@@ -42,6 +53,7 @@ urlpatterns = [
     path("assignments/<int:pk>/reopen/", assignments.Reopen.as_view(), name="assignment-reopen"),
     path("assignments/<int:pk>/marks/", assignments.Marks.as_view(), name="marks"),
     path("assignments/<int:pk>/activity/", assignments.Activity.as_view(), name="activity"),
+    path("assignments/<int:pk>/reveals/", reveals.Reveals.as_view(), name="reveals"),
     path(f"{PROJECT}agreement/", releases.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}disputes/", adjudications.Disputes.as_view(), name="disputes"),
     path(f"{PROJECT}adjudications/", adjudications.Cases.as_view(), name="cases"),
@@ -50,6 +62,7 @@ urlpatterns = [
     path("adjudications/<int:pk>/close/", adjudications.Close.as_view(), name="case-close"),
     path("adjudications/<int:pk>/release/", adjudications.HandBack.as_view(), name="case-release"),
     path("adjudications/<int:pk>/reopen/", adjudications.Reopen.as_view(), name="case-reopen"),
+    path("adjudications/<int:pk>/reveals/", reveals.CaseReveals.as_view(), name="case-reveals"),
     path(f"{PROJECT}releases/", releases.Releases.as_view(), name="releases"),
     path(RELEASE, releases.OneRelease.as_view(), name="release"),
     path(f"{RELEASE}verify/", releases.Verify.as_view(), name="release-verify"),

@@ -100,6 +100,7 @@ labelling = [
     page(PROJECT + "adjudication/take/<int:pk>/", adjudication.take, "adjudication-take"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
     page("adjudications/<int:pk>/decide/", adjudication.decide, "adjudicate-decide"),
+    page("adjudications/<int:pk>/reveal/", adjudication.reveal, "adjudicate-reveal"),
     page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
     page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),

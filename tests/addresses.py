@@ -120,6 +120,7 @@ def _pages() -> Iterator[Address]:
     yield Address(
         f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
     )
+    yield Address(f + "adjudicate-reveal", pk("case"), body={"message_index": "2"})
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
     yield Address(f + "adjudicate-reopen", pk("decided"))
@@ -167,6 +168,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + "assignment-reopen", pk(whose), whose)
         yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
         yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
+        yield Address(a + "reveals", pk(whose), whose, body={"message_index": 4})
     yield Address(a + "cases", slug, body=lambda world: {"trajectory": world.at["waiting"].pk})
     for case in ("case", "decided"):
         yield Address(a + "case", pk(case), case)
@@ -174,6 +176,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-close", pk("case"))
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
+    yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
     yield Address(a + "releases", slug, body={"version": "2.0"})
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())

@@ -1,7 +1,8 @@
-"""What the other annotator does changes nothing that an annotator can see: not one byte, not one count.
+"""What the other annotator does changes nothing that an annotator can see: not one byte, not one count. Nor
+do suggestions that she has not revealed.
 
-The same project is brought into several states that differ only in what ben did at a trajectory that ann
-holds. Everything ann can GET, by every id there is, must be the same in all of them.
+The same project is brought into several states that differ only in what ben (or a judge) did at a trajectory
+that ann holds. Everything ann can GET, by every id there is, must be the same in all of them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tests.people import (
     open_case,
     signed_in,
 )
+from tests.suggesting import make_judge, suggest
 from tests.test_permission_matrix import methods
 from tests.world import World
 
@@ -77,6 +79,19 @@ def adjudicated(cast: Cast, row: Trajectory) -> None:
     adjudicate.close_case(actor=cast.judith, adjudication=case)
 
 
+def revealing(cast: Cast, row: Trajectory) -> None:
+    """Ben has labelled it and looked at what a judge suggests."""
+    advised(cast, row)
+    made = _ben(cast, row)
+    label_all(made, -1, outcome=-1)
+    label.reveal(actor=cast.ben, assignment=made, everything=True)
+
+
+def advised(cast: Cast, row: Trajectory) -> None:
+    """A judge has suggested labels; ann has not revealed any."""
+    suggest(make_judge(cast.project, "a judge of name"), row, comment="a comment")
+
+
 def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:
     """Everything a person can GET, by address."""
     client = signed_in(cast.ann)
@@ -109,7 +124,7 @@ def _plain(client: Client, url: str) -> str:
 
 @pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
 def test_what_the_other_annotator_does_changes_nothing_i_can_see(db: None, ann_submits: bool) -> None:
-    states: list[State] = [nothing, begun, given_back, agreeing, differing]
+    states: list[State] = [nothing, begun, given_back, agreeing, differing, advised, revealing]
     if ann_submits:
         states.append(adjudicated)
     with time_machine.travel(NOW, tick=False):

@@ -18,6 +18,7 @@ from django.test import Client
 from django.urls import URLPattern
 
 from annotation.models import Adjudication, Assignment, ImportFile, Membership, Trajectory
+from annotation.reports.revealed import Revealed, asked_for, suggested
 from tests.addresses import Address, addresses, routes
 from tests.people import signed_in
 from tests.world import PLACES, World, make_world
@@ -102,7 +103,21 @@ def _annotator(name: str, *places: str) -> set[str]:
     return _words(("question", "message", f"note-{name}"), places) | {"description"}
 
 
-def allowed(who: str, address: Address) -> set[str] | None:
+def revealed(who: str, address: Address, method: str) -> set[str]:
+    """The suggestions that a person has revealed (tests/world.py), where they are shown again; and the second
+    step's, which the request itself reveals. Everything else about suggestions is sealed."""
+    if who == "judith" and address.name in ("api:case-reveals", "frontend:adjudication"):
+        return {"suggested-second-dispute"}
+    if address.name != "api:reveals":
+        return set()
+    mine = {"suggested-first-shared"} if who == "ann" and method == "GET" else set()
+    asked = {"ann-dispute": "suggested-second-dispute", "ben-shared": "suggested-second-shared"}
+    if method == "POST" and address.tag.startswith(who) and address.tag in asked:
+        return {asked[address.tag]}
+    return mine
+
+
+def allowed(who: str, address: Address, method: str) -> set[str] | None:
     """The canaries a person may meet at an address; None: any but those of `never`."""
     link = {"invited"} if address.key == "frontend:invitation@good" else set()
     judged = ("dispute", "settled")
@@ -117,6 +132,7 @@ def allowed(who: str, address: Address) -> set[str] | None:
     }
     if who not in known:
         return None
+    known[who] |= revealed(who, address, method)
     if who == "judith" and "release" in address.name:
         return known[who] | _words((*RECORD, "label"), ("agreed", "settled")) | {"release-note"}
     return known[who] | link
@@ -126,7 +142,8 @@ def never(who: str) -> set[str]:
     """What not even those who see nearly everything may meet."""
     if who != "admin":
         return {"token-ann"}
-    sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", "suggested")
+    judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment")
+    sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     return {"token-ann"} | _words(sealed, ("seen",))
 
 
@@ -135,9 +152,9 @@ def met(answer: Any) -> set[str]:
     return {found.removeprefix("-") for found in FOUND.findall(answer.said)}
 
 
-def strangers(who: str, address: Address, answer: Any) -> set[str]:
+def strangers(who: str, address: Address, answer: Any, method: str = "GET") -> set[str]:
     """The canaries that should not be there."""
-    may = allowed(who, address)
+    may = allowed(who, address, method)
     return met(answer) & never(who) if may is None else met(answer) - may
 
 
@@ -158,7 +175,7 @@ def test_a_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who:
             wanted = {ROWS[row][who]} if row in ROWS else NOT_OFFERED
             if answer.status_code not in wanted:
                 wrong.append(f"{row}: {answer.status_code}, expected {sorted(wanted)}")
-            if leaked := strangers(who, address, answer):
+            if leaked := strangers(who, address, answer, method):
                 wrong.append(f"{row}: shows {sorted(leaked)}")
     assert not wrong, "\n".join(wrong)
 
@@ -206,7 +223,34 @@ def test_the_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
     for kind in RECORD:
         assert f"{kind}-shared" in everything
     assert {"note-ben-shared", "decision-dispute"} <= everything
+    assert {"judge", "comment-shared", "suggested-outcome-shared", "suggested-second-free"} <= everything
     assert len(PLACES) == world.cast.project.trajectories.count()
+
+
+def reveals(world: World, whose: str) -> Address:
+    """The address of what somebody has revealed."""
+    return next(one for one in addresses() if one.key == f"api:reveals@{whose}")
+
+
+def test_who_has_revealed_a_step_meets_that_step_and_no_other(world: World) -> None:
+    browser = Browser(world, "ann")
+    assert met(browser.send(reveals(world, "ann-shared"), "GET")) == {"suggested-first-shared"}
+    assert met(browser.send(reveals(world, "ann-dispute"), "GET")) == set()
+    assert met(browser.send(reveals(world, "ann-dispute"), "POST")) == {"suggested-second-dispute"}
+
+
+def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaky(user: Any, trajectory: Trajectory) -> list[Revealed]:
+        everything = asked_for(trajectory=trajectory, message_index=None, outcome=False, everything=True)
+        return suggested(trajectory=trajectory, steps=everything)
+
+    monkeypatch.setattr("annotation.reports.revealed.seen_by", leaky)
+    browser = Browser(world, "ann")
+    address = reveals(world, "ann-shared")
+
+    answer = browser.send(address, "GET")
+
+    assert strangers("ann", address, answer) == {"suggested-second-shared", "suggested-outcome-shared"}
 
 
 def test_djangos_admin_is_for_superusers(world: World) -> None:

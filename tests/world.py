@@ -1,9 +1,11 @@
 """A project in the middle of everything, with canaries: strings that must not come out in the wrong place.
 
 position  what has happened to it
-shared    ann has it open, half labelled; ben has submitted, with other labels and notes
+shared    ann has it open, her first step labelled and its suggestions revealed; ben has submitted, with other
+          labels and notes
 theirs    ben has it open, with notes; nobody else has touched it
-dispute   ann and ben have submitted different labels; judith has the case open, one step decided
+dispute   ann and ben have submitted different labels; judith has the case open, one step (the second)
+          decided and its suggestions revealed
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous
 settled   was disputed; judith has decided and closed it; in the release 1.0
@@ -51,6 +53,7 @@ from tests.people import (
 
 PLACES = ("shared", "theirs", "dispute", "waiting", "agreed", "settled", "seen", "returned", "free")
 CANARY = "canary"
+ORDINALS = ("first", "second")
 
 
 def canary(*words: str) -> str:
@@ -100,7 +103,8 @@ def make_world() -> World:
         finish(cast.ben, at[place], [1, -1], outcome=1)
     for user in (cast.ann, cast.ben):
         finish(user, at["agreed"], [1, 1], outcome=1)
-    begin(cast.ann, at["shared"], 1)
+    mine = begin(cast.ann, at["shared"], 1)
+    label.reveal(actor=cast.ann, assignment=mine, message_index=step_indexes(mine.trajectory_id)[0])
     finish(cast.ben, at["shared"], [-1, -1], outcome=-1)
     begin(cast.ben, at["theirs"], -1)
     begin(cast.admin, at["seen"], 1)
@@ -109,6 +113,7 @@ def make_world() -> World:
     assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
     settled = _judge(cast, at["settled"], close=True)
     case = _judge(cast, at["dispute"], close=False)
+    adjudicate.reveal(actor=cast.judith, adjudication=case, message_index=step_indexes(at["dispute"].pk)[1])
     release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
@@ -174,11 +179,17 @@ def _suggest(cast: Cast, rows: list[Trajectory]) -> None:
     for row in rows:
         place = PLACES[row.query_index or 0]
         made = Suggestion.objects.create(
-            judge=judge, trajectory=row, outcome=-1, reason=canary("suggested", place), created_at=now
+            judge=judge,
+            trajectory=row,
+            outcome=-1,
+            reason=canary("suggested", "outcome", place),
+            comment=canary("comment", place),
+            created_at=now,
         )
         for step in Step.objects.filter(trajectory=row):
+            which = ORDINALS[step.ordinal]
             SuggestedLabel.objects.create(
-                suggestion=made, step=step, value=-1, reason=canary("suggested", place)
+                suggestion=made, step=step, value=-1, reason=canary("suggested", which, place)
             )
 
 

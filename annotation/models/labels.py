@@ -78,8 +78,8 @@ class Judgement(models.Model):
 
     `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its
     note and its marks. `blind_value` is the value at the first exposure: with `exposed_at` null there was
-    none, and the value itself is blind; null with `exposed_at` set: there was no label yet, and none made since
-    is blind. Notes are escaped (core.text).
+    none, and the value itself is blind; null with `exposed_at` set: there was no label yet, and none made
+    since is blind. Notes are escaped (core.text).
     """
 
     value = models.SmallIntegerField(null=True, blank=True)

@@ -23,9 +23,11 @@ from annotation.models import (
     OutcomeLabel,
     Step,
     Trajectory,
+    User,
 )
 from annotation.policies import Sight, Viewer, sight
 
+from .revealed import Advice, Revealed, inspected, seen_by
 from .transcripts import Transcript, transcript
 
 LETTERS = string.ascii_uppercase
@@ -47,13 +49,18 @@ class Vote:
 
 @dataclass(slots=True)
 class Item:
-    """One step (or with `step` None the outcome) and everything said about it."""
+    """One step (or with `step` None the outcome) and everything said about it.
+
+    `suggestions` is empty for whoever has not revealed them, and where `revealed` is not true.
+    """
 
     step: Step | None
     votes: list[Vote] = field(default_factory=list)
     decision: Decision | None = None
     consensus: int | None = None
     kind: str = ""
+    revealed: bool = False
+    suggestions: tuple[Advice, ...] = ()
 
     @property
     def disputed(self) -> bool:
@@ -113,13 +120,18 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     decisions = {row.step_id: row for row in Decision.objects.filter(adjudication=adjudication)}
     for item in (*shown.steps, shown.outcome):
         item.decision = decisions.get(item.step.pk if item.step else None)
+    if isinstance(actor, User) and adjudication.adjudicator_id == actor.pk:
+        _add_suggestions(shown, seen_by(actor, adjudication.trajectory))
     return shown
 
 
 def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
-    """A trajectory with everything that is known about it, for admins; drafts of open assignments
-    included."""
-    return _side_by_side(actor, trajectory, only_submitted=False)
+    """A trajectory with everything that is known about it, for admins; drafts of open assignments and judges'
+    suggestions included."""
+    shown = _side_by_side(actor, trajectory, only_submitted=False)
+    steps = [item.step for item in shown.steps if item.step is not None]
+    _add_suggestions(shown, inspected(trajectory=trajectory, seen_with=shown.sight, steps=steps))
+    return shown
 
 
 def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
@@ -191,6 +203,13 @@ def _add_consensus(shown: SideBySide) -> None:
     outcome = OutcomeConsensus.objects.filter(trajectory=shown.trajectory).first()
     if outcome is not None:
         shown.outcome.consensus, shown.outcome.kind = outcome.value, outcome.kind
+
+
+def _add_suggestions(shown: SideBySide, revealed: Iterable[Revealed]) -> None:
+    by_step = {one.step: one.suggestions for one in revealed}
+    for item in (*shown.steps, shown.outcome):
+        step = item.step.pk if item.step else None
+        item.revealed, item.suggestions = step in by_step, by_step.get(step, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def revealed(*, actor: User, assignment: Assignment) -> list[Revealed]:
             said("This trajectory has been given back. You can take it up again from your work."),
             code="not_open",
         )
-    return _seen(actor, assignment.trajectory)
+    return seen_by(actor, assignment.trajectory)
 
 
 def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[Revealed]:
@@ -152,10 +152,12 @@ def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[Reveale
     require(actor, "adjudicate", adjudication)
     if adjudication.state == AdjudicationState.RELEASED:
         raise StaleState(said("You have handed this case back."), code="case_closed")
-    return _seen(actor, adjudication.trajectory)
+    return seen_by(actor, adjudication.trajectory)
 
 
-def _seen(user: User, trajectory: Trajectory) -> list[Revealed]:
+def seen_by(user: User, trajectory: Trajectory) -> list[Revealed]:
+    """What a person has revealed of a trajectory, steps in their order, the outcome last. At most four
+    queries, one when nothing is revealed."""
     seen: dict[int | None, int | None] = dict(
         Exposure.objects.filter(user=user, trajectory=trajectory, kind=ExposureKind.SUGGESTION)
         .order_by()

@@ -140,11 +140,26 @@ class Side(Output):
     state = serializers.CharField()
 
 
+class NamedAdvice(Output):
+    """What one judge suggests; `value` null: nothing. `comment`: its remark on the whole, at the outcome."""
+
+    judge = serializers.CharField()
+    value = Value(allow_null=True)
+    reason = serializers.CharField()
+    comment = serializers.CharField()
+
+
+class InspectedItem(JudgedItem):
+    """One step or the outcome with all there is about it."""
+
+    suggestions = NamedAdvice(many=True)
+
+
 class Judgements(Output):
-    """All labels of one trajectory side by side, for admins."""
+    """All labels of one trajectory side by side, and what judges suggest, for admins."""
 
     trajectory = serializers.IntegerField()
     state = serializers.ChoiceField(choices=STATES)
     annotators = Side(many=True)
-    steps = JudgedItem(many=True)
-    outcome = JudgedItem()
+    steps = InspectedItem(many=True)
+    outcome = InspectedItem()

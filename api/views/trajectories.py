@@ -148,9 +148,9 @@ class Judgements(View):
         responses=shapes.Judgements,
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Everybody's labels side by side, and the consensus. For admins who are not labelling it themselves.
-        Seeing them is noted; an admin who also annotates must say `reveal=true` (else 409), because whoever
-        has seen the labels of a trajectory can no longer claim it."""
+        """Everybody's labels side by side, the consensus, and what judges suggest. For admins who are not
+        labelling it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true`
+        (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
         if not sight(self.user, row).names:
             raise Denied(_("The labels of others are not open to you here."))
@@ -190,6 +190,14 @@ def judgements(shown: cases.SideBySide) -> dict[str, Any]:
         "trajectory": shown.trajectory.pk,
         "state": shown.trajectory.state,
         "annotators": sides(shown),
-        "steps": [item(one) for one in shown.steps],
-        "outcome": item(shown.outcome),
+        "steps": [{**item(one), "suggestions": advice(one)} for one in shown.steps],
+        "outcome": {**item(shown.outcome), "suggestions": advice(shown.outcome)},
     }
+
+
+def advice(one: cases.Item) -> list[dict[str, Any]]:
+    """What judges suggest for a step or the outcome, by name, for admins."""
+    return [
+        {"judge": said.name, "value": said.value, "reason": said.reason, "comment": said.comment}
+        for said in one.suggestions
+    ]

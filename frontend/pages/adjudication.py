@@ -146,6 +146,20 @@ def decide(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def reveal(request: HttpRequest, pk: int) -> HttpResponse:
+    """See what judges suggest for one step, or for the outcome, of one's own case; it is noted."""
+    row = _case(request, pk)
+    opened = page_of(request, row.project)
+    index = _number(request, "message_index")
+    shown = adjudicate.reveal(actor=opened.user, adjudication=row, message_index=index, outcome=index is None)
+    if not any(one.tells for one in shown):
+        messages.info(request, _("No judge has suggested anything here."))
+    return redirect(
+        f"{request.path.removesuffix('reveal/')}#decide-{'outcome' if index is None else f'm{index}'}"
+    )
+
+
+@require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """Finish a case: the consensus is written. What is missing is named."""
     row = _case(request, pk)

@@ -225,6 +225,7 @@ def test_the_history_says_what_was_shown_to_whom_once(cast: Cast) -> None:
 
     (event,) = LabelEvent.objects.filter(assignment=mine, kind="reveal")
     (judge,) = numbered(mine.trajectory)
+    assert event.step is not None
     assert (event.step.message_index, event.value, event.version) == (2, 1, 1)
     assert event.detail == {"outcome": False, "judges": [{"judge": judge, "value": -1}]}
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 1
@@ -266,7 +267,7 @@ def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(
     for row in rows[::2]:
         for judge in judges:
             suggest(judge, row)
-    orders = {}
+    orders: dict[int, list[tuple[int, ...]]] = {}
     for row in rows:
         orders.setdefault(row.task_id, []).append(tuple(numbered(row)))
 

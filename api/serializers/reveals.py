@@ -1,0 +1,39 @@
+"""Suggestions that somebody reveals to themselves."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from .adjudications import MAX_INDEX
+from .base import Input, Output, Value, Whole
+
+
+class Reveal(Input):
+    """What to reveal: exactly one of the three."""
+
+    message_index = Whole(
+        required=False, min_value=0, max_value=MAX_INDEX, help_text="One step, by its message index."
+    )
+    outcome = serializers.BooleanField(required=False, help_text="The outcome.")
+    all = serializers.BooleanField(required=False, help_text="Everything that may be seen now.")
+
+
+class Advice(Output):
+    """What one judge suggests. Judges have numbers, drawn anew for each task."""
+
+    judge = serializers.CharField(help_text='"Judge 1", in the language of the request.')
+    value = Value(allow_null=True, help_text="Null: this judge made no suggestion here.")
+    reason = serializers.CharField()
+
+
+class RevealedItem(Output):
+    """One step, or with `message_index` null the outcome. No suggestions: no judge was asked."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    suggestions = Advice(many=True)
+
+
+class Reveals(Output):
+    """Steps in their order, the outcome last."""
+
+    revealed = RevealedItem(many=True)

@@ -1,0 +1,97 @@
+"""Suggestions, sealed until somebody reveals them to themselves; every reveal is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Adjudication, Assignment
+from annotation.policies import own, visible
+from annotation.reports.revealed import Revealed, revealed, revealed_in_case
+from annotation.services import adjudicate, label
+
+from ..serializers import reveals as shapes
+from .base import View, one
+
+
+class Reveals(View):
+    """`/assignments/<id>/reveals/`"""
+
+    noun = "assignments"
+
+    def found(self, pk: int) -> Assignment:
+        """One's own assignment. Raises NotFound for anybody else's."""
+        return one(own(self.user, Assignment.objects.filter(pk=pk).select_related("trajectory")))
+
+    @extend_schema(summary="Read the suggestions that I have revealed", responses=shapes.Reveals)
+    def get(self, request: Request, pk: int) -> Response:
+        """What one has revealed of one's own trajectory so far, and nothing else."""
+        return Response(shape(revealed(actor=self.user, assignment=self.found(pk))))
+
+    @extend_schema(summary="Reveal suggestions", request=shapes.Reveal, responses=shapes.Reveals)
+    def post(self, request: Request, pk: int) -> Response:
+        """Show what judges suggest for a step, for the outcome, or for all that may be seen now. It is noted:
+        the label that is stored at this moment stays the blind one, whatever follows. Refused with 409
+        `label_first` or `submit_first` where the project's policy does not allow it yet, with 403 `sealed`
+        where it never does."""
+        row = self.found(pk)
+        return Response(shape(label.reveal(actor=self.user, assignment=row, **wanted(self))))
+
+
+class CaseReveals(View):
+    """`/adjudications/<id>/reveals/`"""
+
+    noun = "adjudications"
+
+    def found(self, pk: int) -> Adjudication:
+        """One's own case. Raises NotFound for anybody else's."""
+        rows = Adjudication.objects.filter(pk=pk, adjudicator=self.user).select_related(
+            "project", "trajectory"
+        )
+        return one(visible(self.user, rows))
+
+    @extend_schema(summary="Read the suggestions revealed in a case", responses=shapes.Reveals)
+    def get(self, request: Request, pk: int) -> Response:
+        """What one has revealed of one's own case so far."""
+        return Response(shape(revealed_in_case(actor=self.user, adjudication=self.found(pk))))
+
+    @extend_schema(summary="Reveal suggestions in a case", request=shapes.Reveal, responses=shapes.Reveals)
+    def post(self, request: Request, pk: int) -> Response:
+        """Show what judges suggest, before or after deciding; it is noted."""
+        row = self.found(pk)
+        return Response(shape(adjudicate.reveal(actor=self.user, adjudication=row, **wanted(self))))
+
+
+def wanted(view: View) -> dict[str, Any]:
+    """What the body asks for, as the services call it."""
+    asked = view.parsed(shapes.Reveal)
+    return {
+        "message_index": asked.get("message_index"),
+        "outcome": asked.get("outcome", False),
+        "everything": asked.get("all", False),
+    }
+
+
+def shape(items: Iterable[Revealed]) -> dict[str, Any]:
+    """Revealed suggestions as the API sends them: judges by number, whoever asks."""
+    return {
+        "revealed": [
+            {
+                "message_index": item.message_index,
+                "suggestions": [
+                    {
+                        "judge": _("Judge {number}").format(number=one.number),
+                        "value": one.value,
+                        "reason": one.reason,
+                    }
+                    for one in item.suggestions
+                ],
+            }
+            for item in items
+        ]
+    }
