@@ -13,18 +13,8 @@ from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
 from annotation.models import Assignment, Membership, SaveOperation
 from annotation.services import label
 from tests.browser import Visitor
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, outcome_of, press, saved, stored
-from tests.people import (
-    PASSWORD,
-    Cast,
-    change,
-    claim,
-    import_records,
-    make_cast,
-    make_record,
-    op_id,
-    signed_in,
-)
+from tests.frontend.test_workbench_browser import bench, cast, outcome_of, press, saved, stored
+from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
 from tests.servers import WebServer
 
 __all__ = ["bench", "cast"]
@@ -35,7 +25,9 @@ VALUES = {"plus": 1, "zero": 0, "minus": -1}
 NO_ANSWER = "ERR_|Failed to load resource"
 LONG = 30_000
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
-NONE = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }})"
+NONE = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("no", "SecurityError"); },
+})"""
 
 
 def shown(page: Page) -> list[int | None]:
@@ -334,56 +326,3 @@ def test_a_browser_without_room_says_so_and_loses_nothing_while_it_is_open(
     page.unroute("**/labels/", cut)
     saved(page)
     assert shown(page) == values(assignment) == [1, 0]
-
-
-def test_two_tabs_show_and_store_the_same(bench: Callable) -> None:
-    first, assignment = bench(make_record(steps=4))
-    second = first.context.new_page()
-    second.goto(first.url)
-    ready(second)
-    expect(first.locator('[data-role="elsewhere"]')).to_contain_text("open in another window")
-    expect(second.locator('[data-role="elsewhere"]')).to_contain_text("open in another window")
-    press(first, "1")
-    expect(second.locator("#m2")).to_have_attribute("data-value", "plus")
-    press(second, "n", "0")
-    press(first, "n", "n", "1")
-    for page in (first, second):
-        saved(page)
-    expect(first.locator("#m4")).to_have_attribute("data-value", "zero")
-    assert shown(first) == shown(second)
-    assert values(assignment) == [value for value in shown(first) if value is not None]
-
-
-def test_a_conflict_of_two_tabs_is_told_and_settled_by_the_person(bench: Callable) -> None:
-    first, assignment = bench(make_record(steps=2), expected=NO_ANSWER)
-    second = first.context.new_page()
-    second.goto(first.url)
-    ready(second)
-    second.route("**/labels/", cut)
-    press(second, "1")
-    press(first, "0")
-    saved(first)
-    expect(second.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved")
-    expect(second.locator("#m2")).to_have_attribute("data-value", "zero")
-    second.unroute("**/labels/", cut)
-    second.get_by_role("button", name="Use +1 after all").click()
-    saved(second)
-    expect(first.locator("#m2")).to_have_attribute("data-value", "plus")
-    assert values(assignment) == [1]
-
-
-def test_another_device_is_noticed_and_merged(visit: Callable, cast: Cast) -> None:
-    import_records(cast.project, [make_record(steps=3)])
-    assignment = claim(cast.ann, cast.project)
-    desk, phone = (open_as_ann(visit, cast, assignment) for _ in range(2))
-    press(desk, "1")
-    saved(desk)
-    phone.locator("#m4 label.zero").click()
-    saved(phone)
-    expect(phone.locator("#m2")).to_have_attribute("data-value", "plus")
-    expect(phone.locator("#m2 [data-role=problem]")).to_have_text("This was changed in another window.")
-    assert values(assignment) == [1, 0]
-    label.save_labels(actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[change(6, 0)])
-    looks_again(desk)
-    expect(desk.locator("#m6")).to_have_attribute("data-value", "zero")
-    assert SaveOperation.objects.filter(assignment=assignment).count() == 3, "asking leaves no trace"
