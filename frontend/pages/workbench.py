@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.core import keymap
 from annotation.core.text import unescape
-from annotation.core.vocabulary import REASON_CODES
+from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.reports import transcripts
 from annotation.reports.workbench import Workbench
@@ -51,6 +51,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         tools=transcript.tools(read),
         guidelines=markdown.render(guidelines) if guidelines else "",
         state=_state(bench),
+        suggestions=_offers_suggestions(bench),
         nav=None,
     )
 
@@ -75,6 +76,13 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
     )
 
 
+def _offers_suggestions(bench: Workbench) -> bool:
+    """Whether steps have a button for suggestions. It says nothing of whether there are any."""
+    policy = bench.sight.suggestions
+    sealed = (SuggestionPolicy.NEVER,) + ((SuggestionPolicy.AFTER_SUBMIT,) if bench.open else ())
+    return policy not in sealed
+
+
 def _state(bench: Workbench) -> dict[str, Any]:
     """What the script starts from: the labels, where to send them, and the words it shows."""
     return {
@@ -93,8 +101,10 @@ def _state(bench: Workbench) -> dict[str, Any]:
             "submit": reverse("api:submit", args=[bench.assignment.pk]),
             "return": reverse("api:return", args=[bench.assignment.pk]),
             "activity": reverse("api:activity", args=[bench.assignment.pk]),
+            "reveals": reverse("api:reveals", args=[bench.assignment.pk]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
+        "suggestions": bench.sight.suggestions,
         "keys": keymap.table(bench.assignment.annotator.keymap),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),
@@ -175,6 +185,19 @@ def words() -> dict[str, str]:
         "key_unsure": _("Unsure"),
         "key_flag": _("Flag"),
         "key_note": _("Write a note"),
+        "suggestions": _("Suggestions"),
+        "suggestions_step": _("Suggestions for step {n}"),
+        "suggestions_outcome": _("Suggestions for the outcome"),
+        "suggestions_seen": _("seen suggestions"),
+        "no_suggestion": _("no suggestion"),
+        "suggestions_none": _("No judge has suggested anything here."),
+        "suggestions_label_first": _("Label this step first."),
+        "suggestions_outcome_first": _("Set the outcome first."),
+        "suggestions_submit": _("Suggestions are shown once you have submitted."),
+        "suggestions_never": _("This project does not show suggestions while labelling."),
+        "suggestions_unsaved": _("Your label has to be saved first. Try again when it is."),
+        "suggestions_offline": _("Suggestions need a connection. Try again later."),
+        "key_suggestions": _("Show what judges suggest for this step"),
         "key_expand": _("Show long outputs of this step in full"),
         "key_raw": _("This step and its results exactly as they came"),
         "key_search": _("Search in this trajectory"),

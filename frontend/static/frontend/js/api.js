@@ -25,13 +25,14 @@ export function csrfToken(fallback) {
  * @param {string} url
  * @param {unknown} body
  * @param {string} csrf
- * @param {{last?: boolean, timeout?: number}} [options] `last`: the page is going away, let the request outlive it
+ * @param {{last?: boolean, timeout?: number, method?: "POST" | "GET"}} [options] `last`: the page is going away, let
+ *   the request outlive it
  * @returns {Promise<Answer>}
  */
-export async function post(url, body, csrf, { last = false, timeout = 15000 } = {}) {
+export async function post(url, body, csrf, { last = false, timeout = 15000, method = "POST" } = {}) {
   try {
     const response = await fetch(url, {
-      method: "POST",
+      method,
       credentials: "same-origin",
       redirect: "error",
       keepalive: last,
@@ -41,7 +42,7 @@ export async function post(url, body, csrf, { last = false, timeout = 15000 } = 
         "Accept-Language": document.documentElement.lang, // refusals in the language of the page
         "X-CSRFToken": csrfToken(csrf),
       },
-      body: JSON.stringify(body),
+      body: method === "GET" ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(timeout),
     });
     /** @type {unknown} */
@@ -57,6 +58,13 @@ export async function post(url, body, csrf, { last = false, timeout = 15000 } = 
     return { reached: false, ok: false, status: 0, data: null };
   }
 }
+
+/**
+ * Ask for JSON.
+ * @param {string} url
+ * @param {string} csrf
+ */
+export const get = (url, csrf) => post(url, null, csrf, { method: "GET" });
 
 /**
  * The sentence in an error answer, or the fallback.

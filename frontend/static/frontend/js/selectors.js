@@ -35,6 +35,19 @@ export function nextUnlabelled(state, from) {
 }
 
 /**
+ * The position that a key about the step's suggestions means: the focused step; or the one before it, when they can
+ * be shown for that one only and it was judged last (the focus has just moved on from it).
+ * @param {State} state
+ * @param {(index: number) => boolean} open  whether they can be shown for a step
+ * @returns {number}
+ */
+export function aimed(state, open) {
+  const before = state.places[state.focus - 1]?.index;
+  const moved = before !== undefined && before === state.last && open(before) && !open(focused(state));
+  return moved ? state.focus - 1 : state.focus;
+}
+
+/**
  * What is missing for a submission: the first step without a label (by position), else the outcome, else null.
  * @param {State} state
  * @returns {number | "outcome" | null}

@@ -10,6 +10,7 @@ import { part, say } from "./dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { focused } from "./selectors.js";
 import { forgetMissing, giveBack, isLeaving } from "./submit.js";
+import { begin as beginSuggestions, reveal as revealSuggestions } from "./suggestions.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
@@ -83,6 +84,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.do === "unsure") toggle(key, "unsure");
   if (button.dataset.do === "flag") toggle(key, "flagged");
   if (button.dataset.do === "note") note(key, true);
+  if (button.dataset.do === "suggestions") void revealSuggestions(key);
 });
 
 /** @param {keyof import("./state.js").Marks} name */
@@ -163,4 +165,5 @@ if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }
 if (current().open) void saver.save();
+void beginSuggestions();
 document.documentElement.dataset.workbench = "ready";
