@@ -17,8 +17,8 @@ from .http.addresses import allowed, normalised
 
 STRUCTURED: Final = ("auto", "json_schema", "json_object", "none")
 KEY_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY|TRISTEP_JUDGE_KEY_[A-Z0-9_]+", re.ASCII)
-"""Only such variables can be named: a judge must not be able to send the server's other secrets away. Which of
-them are allowed is the operator's decision (services.suggest.judges)."""
+"""Only such variables can be named: a judge must not be able to send the server's other secrets away. Which
+of them are allowed is the operator's decision (services.suggest.judges)."""
 
 _OURS: Final = frozenset(
     {"model", "messages", "stream", "stream_options", "response_format", "n", "tools", "tool_choice"}

@@ -21,20 +21,25 @@ class Redactor:
     """Replaces a key by ``[key]``: plain, escaped for JSON or an address, in base64, or partly starred out
     as servers like to repeat it (its first letters, then stars). Whatever follows "Bearer" goes too."""
 
-    __slots__ = ("_pattern",)
+    __slots__ = ("_literals", "_pattern")
 
     def __init__(self, key: str) -> None:
         forms = sorted(set(_forms(key)), key=len, reverse=True) if len(key) >= SHORTEST else []
-        self._pattern = re.compile("|".join(forms)) if forms else None
+        self._literals = tuple(forms)
+        starred = re.escape(key[:3]) + r"[\w.-]*\*{3,}[\w.*-]*"
+        patterns = [*map(re.escape, forms), starred]
+        self._pattern = re.compile("|".join(patterns)) if forms else None
 
     def __repr__(self) -> str:
         return "Redactor()"
 
     def text(self, text: str) -> str:
         """``text`` without the key."""
-        if self._pattern is not None:
+        if self._pattern is not None and self._suspects(text):
             text = self._pattern.sub(INSTEAD, text)
-        return _BEARER.sub(rf"\1 {INSTEAD}", text)
+        if "earer" in text or "EARER" in text:
+            text = _BEARER.sub(rf"\1 {INSTEAD}", text)
+        return text
 
     def data(self, data: bytes) -> bytes:
         """The same for bytes of any encoding that keeps ASCII.
@@ -44,14 +49,16 @@ class Redactor:
         text = self.text(data.decode("utf-8", "surrogateescape"))
         if self._pattern is not None and "\\u" in text:
             plain = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
-            if self._pattern.search(plain):  # spelled in escapes, of JSON within JSON too
+            if self._suspects(plain):  # spelled in escapes, of JSON within JSON too
                 return self.text(plain).encode("utf-8", "replace")
         return text.encode("utf-8", "surrogateescape")
 
+    def _suspects(self, text: str) -> bool:
+        """Whether ``text`` is worth the slow search: prompts are long, and hold no key."""
+        return "***" in text or any(form in text for form in self._literals)
+
 
 def _forms(key: str) -> Iterator[str]:
-    for form in (key, json.dumps(key)[1:-1], quote(key, safe=""), quote_plus(key)):
-        yield re.escape(form)
+    yield from (key, json.dumps(key)[1:-1], quote(key, safe=""), quote_plus(key))
     for raw in (key, f":{key}", f"Bearer {key}"):
-        yield re.escape(base64.b64encode(raw.encode()).decode().rstrip("=")) + "=*"
-    yield re.escape(key[:3]) + r"[\w.-]*\*{3,}[\w.*-]*"
+        yield base64.b64encode(raw.encode()).decode().rstrip("=")
