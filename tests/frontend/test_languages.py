@@ -1,0 +1,280 @@
+"""The catalogues are whole and current, and in Chinese no page speaks English."""
+
+from __future__ import annotations
+
+import gettext
+import json
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import translation
+from playwright.sync_api import expect
+
+from annotation.core.errors import Conflict, ImportRefused
+from annotation.core.said import Said, said
+from annotation.language import translated
+from annotation.models import ImportFile, User
+from annotation.services.label.reopen import TOO_LATE
+from config.languages import offered
+from frontend.templatetags.tristep import finding
+from tests import messages
+from tests.frontend.test_query_counts import PAGES, arguments, fill
+from tests.people import (
+    Caller,
+    Cast,
+    claim,
+    import_file,
+    import_records,
+    jsonl,
+    make_cast,
+    make_record,
+    signed_in,
+)
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
+LATIN = re.compile(
+    r"(?:[\W\dκ]|%\(\w+\)[sd]|\{\w+\}|Cohen|JSON|Lines|Top p|Token|AgentProcessBench|claim_key|op_id)+"
+)
+"""What Chinese writes without a Chinese character."""
+
+CATALOGUES = pytest.mark.parametrize("path", messages.catalogues(), ids=lambda path: path.parts[-3])
+
+
+@pytest.fixture(scope="module")
+def strings() -> Catalog:
+    return messages.extracted()
+
+
+def _key(message: Message) -> tuple[object, str | None]:
+    return message.id, message.context
+
+
+def _forms(text: object) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text or ())  # type: ignore[arg-type]
+
+
+# ── The catalogues ──────────────────────────────────────────────────────────
+@CATALOGUES
+def test_every_string_of_the_sources_is_translated(path, strings):
+    catalogue = messages.read(path)
+    wanted, held = ({_key(message) for message in one if message.id} for one in (strings, catalogue))
+    assert not wanted ^ held, f"make messages: {sorted(map(str, wanted ^ held))}"
+    assert [message.id for message in messages.untranslated(catalogue)] == []
+    assert [message.id for message in catalogue if message.id and message.fuzzy] == []
+
+
+@CATALOGUES
+def test_what_is_filled_in_is_the_same_in_every_language(path):
+    catalogue = messages.read(path)
+    for message in catalogue:
+        holes = {tuple(sorted(map(str, HOLES.findall(form)))) for form in _forms(message.id)}
+        for form in _forms(message.string) if message.id else ():
+            assert tuple(sorted(map(str, HOLES.findall(form)))) in holes, message.id
+            assert form.strip() == form or message.id.strip() != message.id, message.id
+        assert list(message.check(catalogue)) == []
+
+
+@CATALOGUES
+def test_what_runs_is_made_from_the_catalogue(path):
+    with path.with_suffix(".mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    for message in messages.read(path):
+        if not message.id:
+            continue
+        for number, form in enumerate(_forms(message.string)):
+            one, many = _forms(message.id)[0], _forms(message.id)[-1]
+            if isinstance(message.id, str):
+                got = compiled.pgettext(message.context, one) if message.context else compiled.gettext(one)
+            else:
+                got = compiled.ngettext(one, many, number)
+            assert got == form, "make messages compiles it"
+
+
+def test_a_chinese_translation_is_chinese():
+    catalogue = messages.read(messages.LOCALES / "zh_Hans" / "LC_MESSAGES" / "django.po")
+    forms = [form for message in catalogue if message.id for form in _forms(message.string)]
+    assert [form for form in forms if not CHINESE.search(form) and not LATIN.fullmatch(form)] == []
+
+
+def test_one_file_makes_a_language(tmp_path):
+    for name in ("fr", "zh_Hans"):
+        folder = tmp_path / name / "LC_MESSAGES"
+        folder.mkdir(parents=True)
+        (folder / "django.mo").touch()
+    assert offered(tmp_path) == [("en", "English"), ("fr", "français"), ("zh-hans", "简体中文")]
+    assert offered(messages.LOCALES) == settings.LANGUAGES
+
+
+def test_strings_are_found_in_modules_templates_and_the_domain(strings):
+    for text in ("Choose at least one role.", "Skip to the content", "Repeats what has already failed"):
+        assert strings.get(text) is not None
+    assert strings.get("Import", context="navigation") is not None
+    assert strings.get(("%(n)s step", "%(n)s steps")) is not None
+
+
+# ── Sentences of the domain ─────────────────────────────────────────────────
+def test_a_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
+    sentence = said("Keep the note under {note} characters.", note="1,000")
+    assert sentence == "Keep the note under 1,000 characters."
+    assert translated(sentence) == "备注请少于 1,000 个字符。"
+    assert translated(said("{name}: {message}", name="a.jsonl", message=said("The file is empty."))) == (
+        "a.jsonl：文件为空。"
+    )
+    assert translated(str(said("The file is empty."))) == "文件为空。"
+    assert translated("anything {else}") == "anything {else}"
+    assert translated("") == ""
+    assert isinstance(TOO_LATE, Said) and str(Conflict(TOO_LATE)) == TOO_LATE
+
+
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    with translation.override("zh-hans"):
+        yield
+
+
+@pytest.mark.django_db
+def test_what_is_wrong_with_a_file_is_said_in_the_readers_language(cast, browse, chinese):
+    speak_chinese(cast)
+    bad = make_record() | {"query_index": -1, "messages": None}
+    with pytest.raises(ImportRefused):
+        import_file(cast.project, jsonl([bad]))
+    row = ImportFile.objects.get()
+    page = browse("admin").get(reverse("frontend:import-detail", args=["bench", row.pk])).content.decode()
+    assert "必须是从 0 起的整数，而不是 -1" in page and "缺失" in page
+    assert "2 个错误" in page and "tiny.jsonl 被拒绝" in page
+    assert {finding(error) for error in row.errors} == {"必须是从 0 起的整数，而不是 -1", "缺失"}
+
+
+@pytest.mark.django_db
+def test_the_api_refuses_in_the_language_that_is_asked_for(cast):
+    caller = Caller(cast.ann)
+    answer = caller.post("/projects/bench/claim/", {}, HTTP_ACCEPT_LANGUAGE="zh-Hans").json()["error"]
+    assert (answer["code"], answer["message"]) == ("nothing_left", "此项目中没有剩余的轨迹可供你标注。")
+    answer = caller.post("/projects/bench/claim/", {}).json()["error"]
+    assert answer["message"] == "There is nothing left for you to label in this project."
+
+
+# ── The pages ───────────────────────────────────────────────────────────────
+CONTENT = ("k", "prose")
+
+
+class Words(HTMLParser):
+    """What a page says: its texts and the attributes people read or hear, content and machine text apart."""
+
+    SAID = ("aria-label", "title", "placeholder", "alt")
+    SILENT = ("script", "style", "code", "kbd", "textarea", "pre")
+    VOID = ("meta", "link", "input", "img", "br", "hr", "path", "rect", "wbr")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.silent: list[bool] = []
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        if not any(self.silent):
+            self.found += [value for name, value in attrs if name in self.SAID and value]
+            self.found += [
+                value
+                for name, value in attrs
+                if name.startswith("data-") and value and " " in value and not value.startswith(("/", "M"))
+            ]
+        if tag not in self.VOID:
+            self.silent.append(
+                tag in self.SILENT or held.get("dir") == "auto" or held.get("class") in CONTENT
+            )
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID and self.silent:
+            self.silent.pop()
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and not any(self.silent):
+            self.found.append(data)
+
+
+ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
+# Names, and what has one name in every language.
+NAMES = re.compile(
+    r"\w+\.jsonl?|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript|English"
+    r"|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama|StepAcc|FirstErrAcc|Model [AB]|Ctrl|Shift)\b"
+    r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
+    r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
+)
+
+
+def english(texts: list[str]) -> list[str]:
+    return [text.strip() for text in texts if ENGLISH.search(NAMES.sub(" ", text))]
+
+
+def speak_chinese(cast: Cast) -> None:
+    User.objects.update(language="zh-hans")
+    for person in cast.everybody.values():
+        person.refresh_from_db()
+
+
+@pytest.mark.django_db
+def test_in_chinese_no_page_speaks_english(cast, browse: Callable[[str], Client], at):
+    fill(cast, 1)
+    speak_chinese(cast)
+    told = []
+    for title, (who, name, _queries) in PAGES.items():
+        page = browse(who).get(at(name, *arguments(name, cast))).content.decode()
+        assert '<html lang="zh-Hans"' in page, title
+        texts = Words(page).found
+        assert any(CHINESE.search(text) for text in texts), title
+        # the details of the audit log have machine names
+        told += [f"{title}: {text}" for text in english(texts) if name != "audit"]
+    assert not told, "\n".join(told)
+
+
+@pytest.mark.django_db
+def test_in_chinese_the_workbench_speaks_chinese(cast, browse):
+    import_records(cast.project, [make_record(steps=3)])
+    assignment = claim(cast.ann, cast.project)
+    speak_chinese(cast)
+    page = browse("ann").get(f"/assignments/{assignment.pk}/").content.decode()
+    state = json.loads(re.search(r'id="workbench-state"[^>]*>(.*?)</script>', page, re.S)[1])
+    spoken = [*state["words"].values(), *(reason["title"] for reason in state["reasons"])]
+    told = english(Words(page).found)
+    assert not told, "\n".join(told)
+    assert english([re.sub(r"\{\w+\}", "", text) for text in spoken]) == []
+    assert '<html lang="zh-Hans"' in page
+
+
+def test_a_visitor_reads_the_language_of_the_browser(client, db):
+    page = client.get("/sign-in/", headers={"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}).content.decode()
+    assert '<html lang="zh-Hans"' in page and "登录" in page and english(Words(page).found) == []
+    page = client.get("/sign-in/", headers={"accept-language": "de"}).content.decode()
+    assert '<html lang="en"' in page and "Sign in" in page
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_labelling_in_chinese(visit: Callable, transactional_db: None):
+    cast = make_cast()
+    import_records(cast.project, [make_record(steps=3)])
+    assignment = claim(cast.ann, cast.project)
+    speak_chinese(cast)
+    visitor = visit()
+    session = signed_in(cast.ann).cookies[settings.SESSION_COOKIE_NAME].value
+    visitor.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
+    )
+    visitor.go(f"/assignments/{assignment.pk}/")
+    page = visitor.page
+    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
+    page.keyboard.press("-")
+    expect(page.get_by_text("提议：步骤 1 的后果").first).to_be_visible()
+    expect(page.locator("[data-role=save]")).to_have_text("已保存")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="按键")).to_contain_text("下一个没有标注的步骤")
