@@ -16,7 +16,7 @@ from annotation.core.judging.clipping import clip_middle, note, water_level
 from annotation.core.judging.prompt import ANSWER_SCHEMA, template
 from annotation.core.judging.tokens import units
 
-# Suggestions name the version that they were made with: its words, and how a record is written out, never change.
+# Suggestions name the version they were made with: its words, and how a record is written, never change.
 DIGESTS = {
     "v1": ("d977cde8bf5160ca", "65148eb1078d2b26"),
 }
@@ -226,7 +226,7 @@ def test_units_add_up(one: str, other: str) -> None:
     [
         ("tiktoken is great!", 6),
         ("antidisestablishmentarianism", 6),
-        ("2 + 2 = 4", 7),
+        ("31415926535897932384", 7),
         ("お誕生日おめでとう", 9),
     ],
 )
@@ -255,7 +255,7 @@ def test_published_trajectories_fit(published: Path, name: str) -> None:
     for record in map(json.loads, lines):
         prompt = build(LATEST, Material.of({**record, "reference_answer": record["ground_truth"]}), 100_000)
         assert list(prompt.step_indexes) == sorted(map(int, record["step_labels"]))
-        assert prompt.clipped == () and prompt.estimated_tokens < 75_000
+        assert prompt.clipped == () and prompt.estimated_tokens < 85_000
         titles = [title for title, _ in blocks(prompt) if title.startswith("message")]
         assert len(titles) == len(record["messages"])
         small = build(LATEST, Material.of(record), 14_000)
