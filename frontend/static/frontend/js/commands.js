@@ -32,6 +32,19 @@ export function confirm(only = false) {
   reveal();
 }
 
+/** Confirm what has been seen up to the focused step as well: under a thumb the focus goes along with what is read. */
+export function confirmUpToHere() {
+  const { results, seen, focus } = current();
+  const open = (/** @type {number} */ position) => {
+    const step = results[position];
+    return Boolean(step?.proposal) && seen.has(step?.message_index ?? -1);
+  };
+  let position = focus;
+  while (position > 0 && open(position - 1)) position -= 1;
+  dispatch({ type: "focus", position });
+  confirm();
+}
+
 /** @param {"undo" | "redo"} type */
 function travel(type) {
   announce(dispatch({ type }) ? words("undone") : words("nothing_to_undo"));

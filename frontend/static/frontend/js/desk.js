@@ -15,6 +15,7 @@ import { makeSaver } from "./saver.js";
 import { watch } from "./seen.js";
 import { focused } from "./selectors.js";
 import { initial, reduce } from "./state.js";
+import { drawThumb, floor, followTouch } from "./thumb.js";
 import { holdOn, ifGone, joinTabs } from "./tabs.js";
 import { makeView } from "./view.js";
 
@@ -98,6 +99,7 @@ setInterval(() => void rescue(), 5000);
 export function show() {
   view.draw(state);
   drawAsk(state, view);
+  drawThumb(state);
   lookAgain();
 }
 
@@ -168,7 +170,7 @@ export function reveal() {
   const article = view.steps.get(focused(state))?.article;
   if (!article) return;
   const box = article.getBoundingClientRect();
-  if (box.top < covered() || box.bottom > window.innerHeight) article.scrollIntoView({ block: "start" });
+  if (box.top < covered() || box.bottom > floor()) article.scrollIntoView({ block: "start" });
   // after the sizes were read: focusing changes styles, and reading would lay the page out again
   article.focus({ preventScroll: true });
 }
@@ -189,5 +191,13 @@ export function watchProposals() {
       state.results.some((step) => step.message_index === index && step.proposal !== null),
     seen: (index) => dispatch({ type: "seen", index }),
     covered,
+    floor,
+  });
+  followTouch({
+    current,
+    step: (index) => view.steps.get(index)?.article,
+    take: (position) => dispatch({ type: "focus", position }),
+    covered,
+    show,
   });
 }

@@ -24,9 +24,10 @@ export function enough(top, bottom, from, to) {
  * @param {(index: number) => boolean} options.wanted      whether it matters that this one is seen
  * @param {(index: number) => void} options.seen           it has been seen
  * @param {() => number} options.covered                   how many pixels of the window's top are covered
+ * @param {() => number} options.floor                     where in the window something covers its bottom, or it ends
  * @returns {() => void} look again (after a change of what is wanted)
  */
-export function watch({ elements, wanted, seen, covered }) {
+export function watch({ elements, wanted, seen, covered, floor }) {
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Map<number, ReturnType<typeof setTimeout>>} */
@@ -44,7 +45,7 @@ export function watch({ elements, wanted, seen, covered }) {
   /** @param {number} index */
   function isOn(index) {
     const box = elements.get(index)?.getBoundingClientRect();
-    return box !== undefined && enough(box.top, box.bottom, covered(), window.innerHeight);
+    return box !== undefined && enough(box.top, box.bottom, covered(), floor());
   }
 
   function look() {

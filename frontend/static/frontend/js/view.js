@@ -22,6 +22,8 @@ export { openNote };
 /** How far from the window a step is drawn before it can be seen, and how far it gets its controls. */
 const NEAR = "30% 0px";
 const FAR = "100% 0px";
+/** How long after a page has come browsers have looked at its fields, in ms. */
+const LOOKED = 1000;
 /** Steps beside the focused one are drawn at once: the next key brings them on screen. */
 const BESIDE = 1;
 
@@ -109,7 +111,7 @@ export function makeView(page, { shortcut }) {
     setTimeout(() => {
       loaded = true;
       rest();
-    });
+    }, LOOKED);
   });
 
   /** What is left to do, a little at a time: lists of choices, what is far away, controls there. */

@@ -4,7 +4,7 @@
  */
 
 import { askedAbout } from "./ask.js";
-import { ACTIONS, confirm, note, toggle } from "./commands.js";
+import { ACTIONS, confirm, confirmUpToHere, note, toggle } from "./commands.js";
 import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./desk.js";
 import { part, say } from "./dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
@@ -70,7 +70,9 @@ document.addEventListener("click", (event) => {
   const button = target?.closest("[data-do], [data-action], [data-mark], [data-closes]");
   if (!(button instanceof HTMLElement)) return;
   const action = button.dataset.action;
-  if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
+  if (action && action !== "submit") forgetMissing();
+  if (action === "confirm" && button.dataset.role === "thumb-confirm") confirmUpToHere();
+  else if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
   const asked = askedAbout(current());
   const { closes } = button.dataset;
   if (asked !== null && (closes === "corrected" || closes === "independent")) {
