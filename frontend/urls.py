@@ -11,9 +11,11 @@ from frontend.pages import (
     accounts,
     adjudication,
     agreement,
+    answers,
     api_reference,
     home,
     imports,
+    judges,
     members,
     messages,
     overview,
@@ -21,6 +23,8 @@ from frontend.pages import (
     profile,
     projects,
     releases,
+    run,
+    runs,
     trajectories,
     work,
     workbench,
@@ -106,6 +110,28 @@ labelling = [
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
 ]
 
+JUDGE = PROJECT + "judges/<int:pk>/"
+RUN = PROJECT + "runs/<int:pk>/"
+ANSWER = PROJECT + "answers/<uuid:pk>/"
+
+judging = [
+    page(PROJECT + "judges/", judges.judges, "judges"),
+    page(PROJECT + "judges/new/", judges.new, "judge-new"),
+    page(PROJECT + "judges/new/<slug:kind>/", judges.create, "judge-create"),
+    page(JUDGE, judges.judge, "judge"),
+    page(JUDGE + "edit/", judges.edit, "judge-edit"),
+    page(JUDGE + "retire/", judges.retire, "judge-retire"),
+    page(JUDGE + "restore/", judges.restore, "judge-restore"),
+    page(JUDGE + "import/", judges.import_file, "judge-import"),
+    page(PROJECT + "runs/", runs.runs, "runs"),
+    page(PROJECT + "runs/new/", runs.new, "run-new"),
+    page(RUN, run.run, "run"),
+    page(RUN + "status/", run.status, "run-status"),
+    page(RUN + "<slug:name>/", run.deed, "run-deed"),
+    page(ANSWER, answers.answer, "judge-answer"),
+    page(ANSWER + "<slug:part>/", answers.answer_file, "judge-answer-file"),
+]
+
 RELEASE = PROJECT + "releases/<str:version>/"
 
 results = [
@@ -126,5 +152,6 @@ urlpatterns = [
     *project,
     *data,
     *labelling,
+    *judging,
     *results,
 ]

@@ -9,9 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from annotation.core.vocabulary import JudgeKind
 from annotation.models import Assignment, Project, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, adjudicate, assign, ingest, label, projects, release
+from annotation.services import accounts, adjudicate, assign, ingest, label, projects, release, suggest
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
 BLOCK = 1 << 20
@@ -40,6 +41,8 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
         projects.add_member(actor=OPERATOR, project=project, user=people[account["username"]], **roles)
     for subset in plan["subsets"]:
         _import(project, subset)
+    for judge in plan["judges"]:
+        _suggest(project, judge)
     for path in sorted((FOLDER / "labels").glob("*.jsonl")):
         with path.open("rb") as stream:
             label.import_labels(
@@ -142,6 +145,22 @@ def _import(project: Project, subset: dict[str, Any]) -> None:
             enqueue=False,
         )
     ingest.run_import(source_id=source.pk)
+
+
+def _suggest(project: Project, judge: dict[str, Any]) -> None:
+    """A judge from a file, which none of the annotators sees before they have judged themselves."""
+    suggest.create_judge(
+        actor=OPERATOR,
+        project=project,
+        name=judge["name"],
+        kind=JudgeKind.IMPORTED.value,
+        model=judge["model"],
+    )
+    path = FOLDER / "suggestions" / f"{judge['file']}.jsonl"
+    with path.open("rb") as stream:
+        suggest.import_suggestions(
+            actor=OPERATOR, project=project, judge_name=judge["name"], stream=stream, filename=path.name
+        )
 
 
 def _trajectory(project: Project, record_id: str) -> Trajectory:

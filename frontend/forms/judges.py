@@ -145,22 +145,26 @@ class ServerForm(NameForm):
         help_text=_("A JSON object that is sent along with each request."),
     )
     price_input = forms.DecimalField(
-        label=_("Price of input"), min_value=0, max_digits=12, decimal_places=6, initial=Decimal(0)
+        label=_("Input, $ per million tokens"),
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        initial=Decimal(0),
     )
     price_output = forms.DecimalField(
-        label=_("Price of output"),
+        label=_("Output, $ per million tokens"),
         min_value=0,
         max_digits=12,
         decimal_places=6,
         initial=Decimal(0),
     )
     price_cached = forms.DecimalField(
-        label=_("Price of cached input"),
+        label=_("Cached input, $ per million tokens"),
         required=False,
         min_value=0,
         max_digits=12,
         decimal_places=6,
-        help_text=_("US dollars per million tokens, all three; estimates and budgets rest on them."),
+        help_text=_("Left empty, the same as other input. Estimates and budgets rest on these prices."),
     )
     rate_per_minute = forms.IntegerField(
         label=_("Calls per minute, at most"),

@@ -35,6 +35,7 @@ NAVIGATION = (
         (
             ("import", pgettext_lazy("navigation", "Import"), "imports", "import"),
             ("trajectories", _("Trajectories"), "trajectories", "trajectory.list"),
+            ("judges", _("Judges"), "judges", "judges.change"),
         ),
     ),
     (

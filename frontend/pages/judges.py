@@ -162,7 +162,7 @@ SAID = (
     ("step_accuracy", _lazy("StepAcc"), True),
     ("first_error", _lazy("FirstErrAcc"), True),
     ("kappa", _lazy("Cohen’s κ"), False),
-    ("kappa_quadratic", _lazy("κ, quadratic weights"), False),
+    ("kappa_quadratic", _lazy("Quadratic κ"), False),
 )
 
 

@@ -41,6 +41,11 @@ DEEDS: dict[str, Any] = {
 }
 
 
+def _busy(known: reports.RunProgress) -> bool:
+    """Whether figures still change: it works or waits, or calls under way still come in."""
+    return known.run.state in BUSY or known.draining
+
+
 def _figures(known: reports.RunProgress) -> dict[str, str]:
     """The figures that change while a run goes on, in words, by their place on the page."""
     run = known.run
@@ -144,7 +149,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         SECTION,
         status=400 if form is not None and form.errors else 200,
         run=run,
-        busy=run.state in BUSY,
+        busy=_busy(known),
         bad=run.state in BAD,
         handled=run.progress_done + run.progress_failed,
         figures=_figures(known),
@@ -154,7 +159,8 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         deeds=_deeds(run),
         resumable=run.state in RESUMABLE,
         priced=bool(run.judge.price_input or run.judge.price_output),
-        form=form or BudgetForm(initial={"budget": run.budget}),
+        form=form
+        or BudgetForm(initial={"budget": None if run.budget is None else f"{run.budget.normalize():f}"}),
         page=paginate(opened.request, failed, PER_PAGE),
     )
 
@@ -178,7 +184,7 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
         {
             "state": row.state,
             "title": run_state(row.state),
-            "busy": row.state in BUSY,
+            "busy": _busy(known),
             "progress": {
                 "done": known.done,
                 "failed": known.failed,

@@ -86,13 +86,16 @@ def failure_name(value: str) -> str:
 
 @register.filter
 def money(value: Decimal | float | str | None) -> str:
-    """US dollars: cents from a dollar on, hundredths of a cent below; a dash for none."""
+    """US dollars: cents, and below a dollar as many more places as say something, up to four; a dash for
+    none."""
     if value is None:
         return "–"
     amount = Decimal(value)
     if amount and amount < SMALLEST:
         return "< $" + number_format(SMALLEST, 4)
-    places = 2 if amount == 0 or amount >= 1 else 4
+    places = 2
+    while amount < 1 and places < 4 and round(amount, places) != round(amount, 4):
+        places += 1
     return "$" + number_format(amount, places, use_l10n=True, force_grouping=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
-from annotation.models import Adjudication, Assignment, Project, Release, Trajectory, User
+from annotation.models import Adjudication, Assignment, Judge, Project, Release, Trajectory, User
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,8 @@ def test_the_demo_has_something_at_every_stage_of_the_line() -> None:
     assert Trajectory.objects.filter(project=project, live=True, free_slots=2).count() >= 4
     assert Assignment.objects.filter(project=project, state="open").exists()
     assert Adjudication.objects.filter(project=project, state="decided").count() == 3
+    judges = dict(Judge.objects.filter(project=project).values_list("name").annotate(Count("suggestions")))
+    assert judges == {"Pebble 3B": 32, "Rowan Large": 32, "Vireo 2": 32}
     release = Release.objects.get(project=project)
     assert release.record_count == states["unanimous"] + states["adjudicated"]
     call_command("verify_release", "demo", release.version)

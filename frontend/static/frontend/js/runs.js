@@ -80,8 +80,7 @@ function watch(page) {
       say(note, "");
       wait = EVERY;
       draw(run);
-      if (run.state !== before) return renew();
-      if (!run.busy) return;
+      if (run.state !== before || !run.busy) return renew();
     } catch {
       wait = Math.min(2 * wait, SLOWEST);
       say(note, words("away"));
