@@ -18,6 +18,7 @@ _MAX_WORK: Final = 30_000_000
 """Characters looked at, all attempts together: hostile text cannot make the search quadratic."""
 
 _OPENING: Final = re.compile(r'\{(?=\s*+(?:"(?:[^"\\]|\\.){0,200}+"\s*+(?:[:/]|\Z)|/[/*]|\}))')
+_TO_THE_END: Final = re.compile(r"[\\\w+-]{0,8}\Z")  # of a number, a word or an escape, or nothing
 _CONTAINER: Final = list | dict
 
 
@@ -97,7 +98,7 @@ class _Search:
                 mended = _mended(text, error.pos)
                 if mended is None:
                     unterminated = error.msg.startswith("Unterminated string")
-                    raise _Failed(unterminated or error.pos >= len(text)) from None
+                    raise _Failed(unterminated or bool(_TO_THE_END.match(text, error.pos))) from None
                 text, lenient = mended, True
                 self.work += len(text) // 20
                 if self.work >= _MAX_WORK:
