@@ -180,7 +180,8 @@ export function makePen({ words, reasons, numberOf }) {
     ].filter(Boolean);
     const origin = result.value === -1 && result.root !== null ? rootText(result.root, index) : "";
     drawBadges(view.marks, origin, marks);
-    set(view.railMark, "class", `mark mark--${kind}${hatched}`);
+    const filled = result.source === "propagated" ? " mark--filled" : "";
+    set(view.railMark, "class", `mark mark--${kind}${hatched}${filled}`);
     view.railLink.classList.toggle("is-flagged", label.flagged);
     view.railLink.classList.toggle("is-marked", marks.length > 0);
     say(view.railText, [text, origin, ...marks].filter(Boolean).join(", "));
