@@ -170,7 +170,7 @@ async def drip_headers(_: Any, __: Any, reply: Writer) -> bool:
 
 @cache
 def _bomb() -> bytes:
-    return gzip.compress(b" " * (200 * MEGABYTE), 9)
+    return gzip.compress(b" " * (50 * MEGABYTE), 1)
 
 
 @behaviour

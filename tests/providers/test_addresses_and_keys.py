@@ -1,0 +1,179 @@
+"""Which servers may be called, how a judge is set up, and that keys do not leak."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.core.errors import Invalid
+from annotation.providers import check, create
+from annotation.providers.http.addresses import allowed, normalised
+from annotation.providers.http.redaction import Redactor
+from annotation.providers.openai_config import read
+
+LIST = ["https://api.example.com/v1", "http://127.0.0.1:11434", "not an address"]
+KEY = "sk-canary-Zq8/+x"
+GOOD = {"base_url": "https://api.example.com/v1", "model": "m", "key_name": "ACME_API_KEY"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://api.example.com/v1",
+        "https://API.example.com:443/v1/",
+        "https://api.example.com./v1/deployments/a-b",
+        "http://127.0.0.1:11434",
+        "http://127.0.0.1:11434/v1",
+    ],
+)
+def test_allowed(url: str) -> None:
+    assert allowed(url, LIST)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://api.example.com/v1",
+        "https://api.example.com",
+        "https://api.example.com/v10",
+        "https://api.example.com/v2",
+        "https://api.example.com:8443/v1",
+        "https://api.example.com.evil.org/v1",
+        "https://api.example.com@evil.org/v1",
+        "https://user:word@api.example.com/v1",
+        "https://api.example.com/v1/../admin",
+        "https://api.example.com/v1/%2e%2e/admin",
+        "https://api.example.com/v1//x",
+        "https://api.example.com/v1?x=1",
+        "https://api.example.com/v1#x",
+        "https://api.example.com\\@evil.org/v1",
+        "https://api.example.com/v1\n",
+        "https://аpi.example.com/v1",
+        "http://127.0.0.1:11435/v1",
+        "http://localhost:11434",
+        "http://[::1]:11434",
+        "http://2130706433:11434/v1",
+        "ftp://127.0.0.1:11434",
+        "file:///etc/passwd",
+        "//api.example.com/v1",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:11434:80",
+        "",
+        "not an address",
+    ],
+)
+def test_not_allowed(url: str) -> None:
+    assert not allowed(url, LIST)
+
+
+@given(st.text(max_size=60).map(lambda text: f"https://api.example.com{text}"))
+def test_what_is_allowed_goes_to_an_allowed_server(url: str) -> None:
+    if allowed(url, LIST):
+        plain = normalised(url)
+        assert plain is not None and (plain + "/").startswith("https://api.example.com/v1/")
+
+
+def make(config: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Any:
+    given = {"ACME_API_KEY": KEY} if environ is None else environ
+    return create("openai_compatible", config, environ=given, allow_list=LIST)
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"base_url": "https://evil.org"}, "base_url"),
+        ({"base_url": None}, "base_url"),
+        ({"model": ""}, "model"),
+        ({"model": "a\nb"}, "model"),
+        ({"key_name": "TRISTEP_SECRET_KEY"}, "key_name"),
+        ({"key_name": "DATABASE_URL"}, "key_name"),
+        ({"key_name": "acme_api_key"}, "key_name"),
+        ({"prompt_version": "../v1"}, "prompt_version"),
+        ({"structured": "yes"}, "structured"),
+        ({"extra": {"stream": True}}, "extra"),
+        ({"extra": {"messages": []}}, "extra"),
+        ({"extra": {"a": float("nan")}}, "extra"),
+        ({"extra": [1]}, "extra"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"attempts": True}, "attempts"),
+        ({"timeout": float("inf")}, "timeout"),
+        ({"budget_tokens": 1.5}, "budget_tokens"),
+        ({"price_prompt": "-1"}, "price_prompt"),
+        ({"price_answer": "NaN"}, "price_answer"),
+        ({"price_cached": "cheap"}, "price_cached"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_settings_that_are_refused_are_named(change: dict[str, Any], wrong: str) -> None:
+    assert list(check("openai_compatible", {**GOOD, **change}, allow_list=LIST)) == [wrong]
+    with pytest.raises(Invalid) as refused:
+        make({**GOOD, **change})
+    assert list(refused.value.fields) == [wrong]
+    assert (refused.value.code == "forbidden_url") == (wrong == "base_url")
+
+
+def test_settings_as_they_are_stored() -> None:
+    stored = json.loads(
+        json.dumps({**GOOD, "price_prompt": 0.27, "price_answer": "1.10", "top_p": 1, "seed": None})
+    )
+    config = read(stored, LIST)
+    assert (str(config.price.per_million_prompt), str(config.price.per_million_answer)) == ("0.27", "1.10")
+    assert (config.top_p, config.seed, config.temperature, config.attempts) == (1.0, None, None, 5)
+    assert check("openai_compatible", stored, allow_list=LIST) == {}
+
+
+def test_a_kind_that_there_is_not() -> None:
+    with pytest.raises(Invalid, match="no kind of judge called “oracle”"):
+        create("oracle", {}, environ={}, allow_list=[])
+
+
+@pytest.mark.parametrize(
+    "environ", [{}, {"ACME_API_KEY": " "}, {"ACME_API_KEY": f"{KEY}\nX: y"}, {"ACME_API_KEY": "ключ"}]
+)
+def test_a_key_that_is_missing_or_none_is_refused_without_showing_it(environ: dict[str, str]) -> None:
+    with pytest.raises(Invalid) as refused:
+        make(GOOD, environ)
+    assert (refused.value.code, list(refused.value.fields)) == ("bad_key", ["key_name"])
+    assert "canary" not in repr(refused.value) + str(refused.value.fields) and "$ACME_API_KEY" in str(
+        refused.value
+    )
+
+
+def test_a_key_is_trimmed_and_not_in_any_repr() -> None:
+    judge = make(GOOD, {"ACME_API_KEY": f" {KEY}\n"})
+    assert "canary" not in repr(judge) + repr(judge._redact) + repr(judge._config) + repr(
+        judge._client.headers
+    )
+    judge.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"key {KEY}.",
+        json.dumps({"authorization": f"Bearer {KEY}"}),
+        "https://x/?key=sk-canary-Zq8%2F%2Bx",
+        "c2stY2FuYXJ5LVpxOC8reA==",
+        "Basic OnNrLWNhbmFyeS1acTgvK3g=",
+        "Incorrect API key provided: sk-can****Zq8.",
+        "".join(f"\\u{ord(char):04x}" for char in KEY),
+        "".join(f"\\\\u{ord(char):04X}" for char in KEY),
+        "sk-\\u0063anary-Zq8/+x",
+    ],
+)
+def test_every_form_of_a_key_is_taken_out(text: str) -> None:
+    for cleaned in (Redactor(KEY).data(f'"a" {text} "z"'.encode()).decode(),):
+        assert "[key]" in cleaned and "canary" not in cleaned and "Zq8" not in cleaned
+        assert cleaned.startswith('"a" ') and cleaned.endswith(' "z"')
+
+
+def test_other_text_stays_as_it_is() -> None:
+    redact = Redactor(KEY)
+    for text in ("skills ** and *** stars", "\\u00e9 sk-other", "the bearer of news", "Bearer", "a\udcff"):
+        assert redact.text(text) == text
+    assert redact.data(b"\xff\xfe\x00 plain") == b"\xff\xfe\x00 plain"
+    assert Redactor("none").text("none of them") == "none of them"
+    assert Redactor("").text("Authorization: Bearer abcdefghij") == "Authorization: Bearer [key]"
