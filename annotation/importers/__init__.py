@@ -35,7 +35,7 @@ def by_name(name: str) -> Importer:
                 formats=", ".join(FORMATS),
             ),
             code="unknown_format",
-            fields={"format": said("must be one of {formats}", formats=", ".join(FORMATS))},
+            fields={"format": said("must be one of {choices}", choices=", ".join(FORMATS))},
         ) from None
 
 

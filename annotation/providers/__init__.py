@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from annotation.core.errors import Invalid
+from annotation.core.said import said
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
 
@@ -73,7 +74,11 @@ def create(
 def _module(kind: str) -> _Kind:
     if kind not in KINDS:
         raise Invalid(
-            f"There is no kind of judge called “{kind[:40]}”; there are: {', '.join(KINDS)}.",
-            fields={"kind": f"must be one of {', '.join(KINDS)}"},
+            said(
+                "There is no kind of judge called “{kind}”; there are: {kinds}.",
+                kind=kind[:40],
+                kinds=", ".join(KINDS),
+            ),
+            fields={"kind": said("must be one of {choices}", choices=", ".join(KINDS))},
         )
     return cast(_Kind, import_module(f"{__name__}.{KINDS[kind]}"))

@@ -20,6 +20,7 @@ from annotation.core.judging import (
     build,
     estimate,
 )
+from annotation.core.said import said
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from .http.posting import MAX_BYTES, Received, post
@@ -56,17 +57,17 @@ def create(
     settings = read(config, allow_list)
     key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
     if settings.key_name and not key:
-        reason = "names an environment variable that is not set where judges run"
+        reason = said("names an environment variable that is not set where judges run")
         raise Invalid(
-            f"The key of the judge is missing: ${settings.key_name} is not set.",
+            said("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
             fields={"key_name": reason},
         )
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise Invalid(
-            f"The key in ${settings.key_name} holds characters that no key has.",
+            said("The key in ${name} holds characters that no key has.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
-            fields={"key_name": "names a variable whose value is no key"},
+            fields={"key_name": said("names a variable whose value is no key")},
         )
     return OpenAICompatible(settings, key, hooks)
 

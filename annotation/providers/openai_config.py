@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from annotation.core.errors import Invalid
 from annotation.core.judging import FREE, LATEST, VERSIONS, Price
+from annotation.core.said import said
 
 from .http.addresses import allowed, normalised
 
@@ -73,7 +74,8 @@ def read(given: Mapping[str, Any], allow_list: Sequence[str]) -> Config:
     if wrong:
         code = "forbidden_url" if wrong.keys() == {"base_url"} else None
         first = next(iter(wrong))
-        raise Invalid(f"The judge’s {first} {wrong[first]}.", fields=wrong, code=code)
+        sentence = said("The judge’s {field} {problem}.", field=first, problem=wrong[first])
+        raise Invalid(sentence, fields=wrong, code=code)
     numbers = {name: _number(given.get(name), name)[0] for name in _NUMBERS}
     prices = {name: _price(given.get(name))[0] for name in _PRICES}
     return Config(
@@ -95,17 +97,17 @@ def problems(given: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, s
     wrong: dict[str, str] = {str(key): "is not a setting" for key in given if key not in FIELDS}
     base_url, model, key_name = (given.get(name) for name in ("base_url", "model", "key_name"))
     if not isinstance(base_url, str) or normalised(base_url) is None:
-        wrong["base_url"] = "must be a plain http or https address"
+        wrong["base_url"] = said("must be a plain http or https address")
     elif not allowed(base_url, allow_list):
-        wrong["base_url"] = "is not among the addresses that the operator allows"
+        wrong["base_url"] = said("is not among the addresses that the operator allows")
     if not isinstance(model, str) or not model.strip() or len(model) > 200 or not model.isprintable():
-        wrong["model"] = "must be the name of a model"
+        wrong["model"] = said("must be the name of a model")
     if key_name not in (None, "") and not (isinstance(key_name, str) and KEY_NAME.fullmatch(key_name)):
-        wrong["key_name"] = "must be the name of an environment variable that may hold a judge’s key"
+        wrong["key_name"] = said("must be the name of an environment variable that may hold a judge’s key")
     if (given.get("prompt_version") or LATEST) not in VERSIONS:
-        wrong["prompt_version"] = f"must be one of {', '.join(VERSIONS)}"
+        wrong["prompt_version"] = said("must be one of {choices}", choices=", ".join(VERSIONS))
     if (given.get("structured") or "auto") not in STRUCTURED:
-        wrong["structured"] = f"must be one of {', '.join(STRUCTURED)}"
+        wrong["structured"] = said("must be one of {choices}", choices=", ".join(STRUCTURED))
     if reason := _extra_problem(given.get("extra") or {}):
         wrong["extra"] = reason
     for name in _NUMBERS:
@@ -119,14 +121,14 @@ def problems(given: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, s
 
 def _extra_problem(extra: Any) -> str:
     if not isinstance(extra, dict):
-        return "must be a JSON object"
+        return said("must be a JSON object")
     if taken := sorted(_OURS & extra.keys()):
-        return f"may not hold {', '.join(taken)}"
+        return said("may not hold {names}", names=", ".join(taken))
     try:
         size = len(json.dumps(extra, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
-        return "must be plain JSON"
-    return "is too large" if size > 10_000 else ""
+        return said("must be plain JSON")
+    return said("is too large") if size > 10_000 else ""
 
 
 def _number(value: Any, name: str) -> tuple[Any, str]:
@@ -135,9 +137,9 @@ def _number(value: Any, name: str) -> tuple[Any, str]:
         return default, ""
     whole = type(value) is int
     if not (whole or (kind is float and type(value) is float and math.isfinite(value))):
-        return default, "must be a whole number" if kind is int else "must be a number"
+        return default, said("must be a whole number") if kind is int else said("must be a number")
     if not low <= value <= high:
-        return default, f"must be from {low:,} to {high:,}"
+        return default, said("must be from {low} to {high}", low=f"{low:,}", high=f"{high:,}")
     return kind(value), ""
 
 
@@ -149,5 +151,5 @@ def _price(value: Any) -> tuple[Decimal | None, str]:
     except InvalidOperation:
         price = Decimal("NaN")
     if isinstance(value, bool) or not price.is_finite() or not 0 <= price <= 1_000_000:
-        return None, "must be a price per million tokens, 0 or more"
+        return None, said("must be a price per million tokens, 0 or more")
     return price, ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.said import said
 
 from .clipping import clip_middle, water_level
 from .material import Material
@@ -107,8 +108,12 @@ def template(prompt_version: str) -> tuple[str, str]:
     """The system text and the user template of a version. Raises ``Invalid``."""
     if prompt_version not in VERSIONS:
         raise Invalid(
-            f"There is no prompt version “{prompt_version[:40]}”; there are: {', '.join(VERSIONS)}.",
-            fields={"prompt_version": f"must be one of {', '.join(VERSIONS)}"},
+            said(
+                "There is no prompt version “{version}”; there are: {versions}.",
+                version=prompt_version[:40],
+                versions=", ".join(VERSIONS),
+            ),
+            fields={"prompt_version": said("must be one of {choices}", choices=", ".join(VERSIONS))},
         )
     text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
     system, _, user = text.removeprefix("## system\n").partition("\n## user\n")
