@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import json
 import re
@@ -16,6 +17,7 @@ from django.urls import reverse
 from django.utils import translation
 from playwright.sync_api import expect
 
+from annotation.core import errors
 from annotation.core.errors import Conflict, ImportRefused
 from annotation.core.said import Said, said
 from annotation.language import translated
@@ -119,6 +121,19 @@ def test_strings_are_found_in_modules_templates_and_the_domain(strings):
     assert strings.get(("%(n)s step", "%(n)s steps")) is not None
 
 
+def test_every_refusal_of_the_domain_can_be_said_in_another_language():
+    names = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}
+    bare = []
+    for path in sorted((messages.ROOT / "annotation").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))) if "management" not in path.parts else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in names and node.args:
+                first = node.args[0]
+                text = isinstance(first, ast.Constant) and isinstance(first.value, str)
+                if text or isinstance(first, ast.JoinedStr):
+                    bare.append(f"{path.relative_to(messages.ROOT)}:{node.lineno}")
+    assert not bare, f"said(…) around the sentence: {bare}"
+
+
 # ── Sentences of the domain ─────────────────────────────────────────────────
 def test_a_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     sentence = said("Keep the note under {note} characters.", note="1,000")
@@ -206,7 +221,8 @@ ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
 NAMES = re.compile(
     r"\w+\.jsonl?|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript"
-    r"|English|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama|StepAcc|FirstErrAcc|Model [AB]|Ctrl|Shift)"
+    r"|English|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
+    r"|StepAcc|FirstErrAcc|Model [AB]|Ctrl|Shift)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
     r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
 )
