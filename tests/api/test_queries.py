@@ -168,8 +168,8 @@ def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
         caller.get("/me/")
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/raw/")) == 5
-    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/judgements/")) == 14
-    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 11
+    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/judgements/")) == 19
+    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 12
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
 

@@ -189,8 +189,11 @@ def test_as_many_queries_however_much_is_revealed(by: Callers, cast: Cast, steps
         suggest(make_judge(cast.project, f"another {number}"), mine.trajectory)
     label_all(mine)
     by.ann.get("/me/")
-    assert queries(lambda: by.ann.get(here)) == 4
-    assert queries(lambda: by.ann.post(here, {"message_index": 2})) == 18
-    assert queries(lambda: by.ann.post(here, {"all": True})) == 19
-    assert queries(lambda: by.ann.post(here, {"all": True})) == 14
-    assert queries(lambda: by.ann.get(here)) == 7
+    found = {
+        "nothing yet": queries(lambda: by.ann.get(here)),
+        "one step": queries(lambda: by.ann.post(here, {"message_index": 2})),
+        "all": queries(lambda: by.ann.post(here, {"all": True})),
+        "all again": queries(lambda: by.ann.post(here, {"all": True})),
+        "shown again": queries(lambda: by.ann.get(here)),
+    }
+    assert found == {"nothing yet": 4, "one step": 16, "all": 17, "all again": 13, "shown again": 7}

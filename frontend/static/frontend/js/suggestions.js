@@ -151,7 +151,8 @@ function tell(key, why) {
   box?.querySelector('[data-role="refused"]')?.remove();
   const said = make("p", { class: "advice__refused", "data-role": "refused" }, why);
   box?.append(said);
-  for (const name of ["keydown", "pointerdown"]) {
+  // not when a finger comes down: what it points at must not move away under it
+  for (const name of ["keydown", "click"]) {
     document.addEventListener(name, () => said.remove(), { once: true, capture: true });
   }
 }
