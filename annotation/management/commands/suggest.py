@@ -1,0 +1,148 @@
+"""suggest PROJECT --judge NAME [--subset NAME] [--limit N] [--budget USD] [--estimate] [--enqueue]"""
+
+import signal
+import sys
+import threading
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from annotation.core.vocabulary import SuggestionRunState
+from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
+from annotation.policies import OPERATOR
+from annotation.reports import estimates
+from annotation.reports.due import Selection
+from annotation.reports.suggestions import failures
+from annotation.services import suggest
+
+State = SuggestionRunState
+
+
+class Command(OperatorCommand):
+    help = (
+        "Ask a judge about the trajectories it has no suggestions for; what was broken off is gone on with."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--subset", default="", help="only this subset")
+        parser.add_argument(
+            "--limit", type=int, default=None, metavar="N", help="at most so many trajectories"
+        )
+        parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
+        parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
+        parser.add_argument("--enqueue", action="store_true", help="leave the work to a worker")
+
+    def run(self, **options: Any) -> None:
+        project = find_project(options["project"])
+        judge = Judge.objects.filter(project=project, name=options["judge"]).first()
+        if judge is None:
+            raise CommandError(f"There is no judge “{options['judge']}” in {project.slug}.")
+        selection = Selection(subset=options["subset"], limit=options["limit"])
+        if options["estimate"]:
+            self._estimate(judge, selection)
+            return
+        run = self._begun(judge, selection, _dollars(options["budget"]), enqueue=options["enqueue"])
+        if options["enqueue"]:
+            self.summary(f"{judge.name}: run {run.pk} over {run.progress_total:,} trajectories is queued.")
+            return
+        with _interruptible() as stopping, self._bar(run, judge) as bar:
+
+            def show(now: suggest.Progress) -> None:
+                bar.update(now.done + now.failed - bar.n)
+                bar.set_postfix_str(f"{now.failed:,} failed, {now.cost:.4f} USD")
+
+            run = suggest.run_suggestions(
+                run_id=run.pk, progress=show, stopping=stopping, interrupted=State.PAUSED
+            )
+        self._say(run, interrupted=stopping.is_set())
+
+    def _begun(
+        self, judge: Judge, selection: Selection, budget: Decimal | None, *, enqueue: bool
+    ) -> SuggestionRun:
+        """A new run, or the one that was broken off: nothing is asked twice because a terminal was closed."""
+        run = SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).first()
+        if run is None:
+            return suggest.start_run(
+                actor=OPERATOR, judge=judge, selection=selection, budget=budget, enqueue=enqueue
+            )
+        if run.lease_until is not None and run.lease_until > timezone.now():
+            raise CommandError(f"{judge.name} is at work already (run {run.pk}); wait for it, or cancel it.")
+        if run.state == State.RUNNING:
+            suggest.reap()
+            run.refresh_from_db()
+        if run.state == State.PAUSED:
+            suggest.resume_run(actor=OPERATOR, run=run, budget=budget, enqueue=enqueue)
+        self.summary(f"{judge.name}: going on with run {run.pk}.")
+        return run
+
+    def _bar(self, run: SuggestionRun, judge: Judge) -> Any:
+        return tqdm(
+            total=run.progress_total,
+            initial=run.progress_done + run.progress_failed,
+            unit="trajectory",
+            desc=judge.name,
+            leave=False,
+            disable=not sys.stderr.isatty(),
+        )
+
+    def _estimate(self, judge: Judge, selection: Selection) -> None:
+        found = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
+        self.summary(
+            f"{judge.name}: {found.trajectories:,} trajectories, about {found.tokens_in:,} tokens in and "
+            f"{found.tokens_out:,} out, {found.cost} USD; {found.clipped:,} clipped, "
+            f"{found.too_long:,} too long."
+        )
+
+    def _say(self, run: SuggestionRun, *, interrupted: bool) -> None:
+        """The summary; an end that leaves work undone is an error."""
+        figures = (
+            f"{run.progress_done:,} of {run.progress_total:,} trajectories suggested, "
+            f"{run.progress_failed:,} failed, {run.cost:.4f} USD"
+        )
+        for group in failures(viewer=OPERATOR, run=run):
+            self.stderr.write(f"{group.kind}: {group.count:,}, for example: {group.message}")
+        if run.state == State.FINISHED:
+            self.summary(f"{run.judge.name}: {figures}.")
+            return
+        if run.state == State.PAUSED and interrupted:
+            raise CommandError(f"{run.judge.name}: interrupted; {figures}. The same command goes on.")
+        why = f" {run.stop_reason}" if run.stop_reason else ""
+        raise CommandError(f"{run.judge.name}: {run.state}; {figures}.{why}")
+
+
+def _dollars(given: str) -> Decimal | None:
+    if not given:
+        return None
+    try:
+        return Decimal(given)
+    except InvalidOperation as error:
+        raise CommandError(f"--budget {given}: write an amount in US dollars, for example 2.50.") from error
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C (or SIGTERM) sets; the second one is as hard as ever."""
+    asked = threading.Event()
+    before: dict[int, Any] = {}
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, before[number])
+
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

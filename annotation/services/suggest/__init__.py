@@ -1,0 +1,24 @@
+"""Suggestions: judges are configured and asked about many trajectories, or a file brings what they said."""
+
+from .imported import SuggestionImport, import_suggestions
+from .judges import create_judge, restore_judge, retire_judge, update_judge
+from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
+from .sweep import reap
+from .work import Progress, run_suggestions
+
+__all__ = [
+    "Progress",
+    "SuggestionImport",
+    "cancel_run",
+    "create_judge",
+    "import_suggestions",
+    "pause_run",
+    "reap",
+    "restore_judge",
+    "resume_run",
+    "retire_judge",
+    "retry_failed",
+    "run_suggestions",
+    "start_run",
+    "update_judge",
+]

@@ -1,0 +1,235 @@
+"""Starting a run and steering it: what people do. What the worker does is in `work`."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core import workflow
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.said import said
+from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.models import Guideline, Judge, SuggestionItem, SuggestionRun
+from annotation.policies import Actor, recorded, require
+from annotation.providers import FailureKind
+from annotation.reports.due import ALL, Selection, due
+
+from .. import audit
+from ..ingest.bulk import insert
+from ..transitions import advance
+from .lease import LEASE
+
+ITEMS_AT_ONCE = 2_000
+State = SuggestionRunState
+ENDED: Final = (State.FINISHED, State.STOPPED, State.OVER_BUDGET)
+RESUMABLE: Final = (State.PAUSED, State.STOPPED, State.OVER_BUDGET)
+# What a run that stopped may have failed at through no fault of the trajectory: resumed, it asks again.
+TRANSIENT: Final = (
+    FailureKind.TIMEOUT.value,
+    FailureKind.RATE_LIMITED.value,
+    FailureKind.SERVER_ERROR.value,
+    FailureKind.CONNECTION.value,
+)
+
+
+@transaction.atomic
+def start_run(
+    *,
+    actor: Actor,
+    judge: Judge,
+    selection: Selection = ALL,
+    budget: Decimal | None = None,
+    estimate: Mapping[str, Any] | None = None,
+    enqueue: bool = True,
+) -> SuggestionRun:
+    """Queue a run of a judge over a selection, and fix which trajectories it is about.
+
+    `budget` in US dollars; `estimate` is kept with the run (reports.estimates). With `enqueue` False the
+    caller does it (`run_suggestions`) in its own process. Raises Invalid when there is nothing to do or a
+    value is wrong, Conflict when the judge is at work or retired.
+    """
+    require(actor, "suggest", judge)
+    # a judge is not retired or changed while its run begins
+    judge = Judge.objects.select_for_update(no_key=True).select_related("project").get(pk=judge.pk)
+    _may_run(judge)
+    _check_budget(judge, budget)
+    now = timezone.now()
+    newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
+    try:
+        with transaction.atomic():
+            run = SuggestionRun.objects.create(
+                judge=judge,
+                project_id=judge.project_id,
+                selection=selection.as_dict(),
+                estimate=dict(estimate or {}),
+                budget=budget,
+                guideline_version=newest.version if newest is not None else None,
+                resend_at=now + LEASE,
+                created_by=recorded(actor),
+                created_at=now,
+            )
+    except IntegrityError as error:
+        raise _at_work() from error
+    total = _add_items(run, selection)
+    if not total:
+        raise Invalid(
+            said("There is nothing to do: this judge has suggestions for all of it."), code="nothing_due"
+        )
+    run.progress_total = total
+    run.save(update_fields=["progress_total"])
+    audit.record(
+        actor=actor,
+        verb="suggestions.start",
+        project=judge.project,
+        obj=run,
+        judge=judge.name,
+        trajectories=total,
+        budget=None if budget is None else str(budget),
+    )
+    if enqueue:
+        dispatch.send("run_suggestions", run.pk)
+    return run
+
+
+@transaction.atomic
+def pause_run(*, actor: Actor, run: SuggestionRun) -> None:
+    """Begin no further call; calls in flight are still stored. Raises StaleState."""
+    require(actor, "suggest", run)
+    advance(SuggestionRun, run.pk, (State.QUEUED, State.RUNNING), State.PAUSED)
+    audit.record(actor=actor, verb="suggestions.pause", project=run.project, obj=run)
+
+
+@transaction.atomic
+def cancel_run(*, actor: Actor, run: SuggestionRun) -> None:
+    """End a run for good; what it has brought stays, and calls in flight are still stored."""
+    require(actor, "suggest", run)
+    frm = (State.QUEUED, State.RUNNING, State.PAUSED, State.STOPPED, State.OVER_BUDGET)
+    advance(SuggestionRun, run.pk, frm, State.CANCELLED, finished_at=timezone.now())
+    audit.record(actor=actor, verb="suggestions.cancel", project=run.project, obj=run)
+
+
+@transaction.atomic
+def resume_run(
+    *, actor: Actor, run: SuggestionRun, budget: Decimal | None = None, enqueue: bool = True
+) -> None:
+    """Go on with a run that was paused, stopped or ran out of budget; `budget` replaces the one it had.
+
+    Raises Invalid when the budget is spent already, Conflict when the judge has another run, StaleState.
+    """
+    require(actor, "suggest", run)
+    current = (
+        SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("judge")
+        .get(pk=run.pk)
+    )
+    _may_run(current.judge)
+    wanted = current.budget if budget is None else budget
+    _check_budget(current.judge, budget)
+    if wanted is not None and wanted <= current.cost:
+        problem = said("It has cost {cost} USD already; give it more.", cost=f"{current.cost:.4f}")
+        raise Invalid(problem, fields={"budget": problem})
+    if current.state == State.STOPPED:
+        _again(current, failure__in=TRANSIENT)
+    _queue(current, RESUMABLE, budget=wanted)
+    audit.record(
+        actor=actor,
+        verb="suggestions.resume",
+        project=current.project,
+        obj=current,
+        budget=None if wanted is None else str(wanted),
+    )
+    if enqueue:
+        dispatch.send("run_suggestions", current.pk)
+
+
+@transaction.atomic
+def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue: bool = True) -> int:
+    """Ask again about what failed in a run that has ended (`failure`: of this kind only); how many those are.
+
+    Raises Invalid when nothing failed, Conflict when the judge has another run, StaleState.
+    """
+    require(actor, "suggest", run)
+    current = (
+        SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("judge")
+        .get(pk=run.pk)
+    )
+    _may_run(current.judge)
+    again = _again(current, **({"failure": failure} if failure else {}))
+    if not again:
+        raise Invalid(said("Nothing has failed in this run."), code="nothing_failed")
+    _queue(current, ENDED)
+    audit.record(
+        actor=actor, verb="suggestions.retry", project=current.project, obj=current, trajectories=again
+    )
+    if enqueue:
+        dispatch.send("run_suggestions", current.pk)
+    return again
+
+
+def _again(run: SuggestionRun, **which: Any) -> int:
+    """Make failed items due again; how many."""
+    workflow.check(SuggestionItemState.FAILED, SuggestionItemState.DUE)
+    failed = SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED, **which)
+    again = failed.update(state=SuggestionItemState.DUE, failure="", message="")
+    SuggestionRun.objects.filter(pk=run.pk).update(progress_failed=F("progress_failed") - again)
+    return again
+
+
+def _queue(run: SuggestionRun, frm: tuple[State, ...], **values: Any) -> None:
+    try:
+        with transaction.atomic():
+            advance(
+                SuggestionRun,
+                run.pk,
+                frm,
+                State.QUEUED,
+                stop_reason="",
+                finished_at=None,
+                deaths=0,
+                resend_at=timezone.now() + LEASE,
+                not_before=None,
+                **values,
+            )
+    except IntegrityError as error:
+        raise _at_work() from error
+
+
+def _at_work() -> Conflict:
+    return Conflict(said("This judge is at work already: one run at a time."), code="judge_at_work")
+
+
+def _may_run(judge: Judge) -> None:
+    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+        raise Invalid(
+            said("This judge cannot be asked: its suggestions come from elsewhere."), code="not_asked"
+        )
+    if judge.retired_at is not None:
+        raise Conflict(said("This judge is retired."), code="judge_retired")
+
+
+def _check_budget(judge: Judge, budget: Decimal | None) -> None:
+    if budget is None:
+        return
+    problem = ""
+    if not budget.is_finite() or budget <= 0:
+        problem = said("A budget is more than 0.")
+    elif not judge.price_input and not judge.price_output:
+        problem = said("A budget needs the judge’s prices.")
+    if problem:
+        raise Invalid(problem, fields={"budget": problem})
+
+
+def _add_items(run: SuggestionRun, selection: Selection) -> int:
+    """A row for every trajectory of the selection, in the order of the queue."""
+    wanted = due(run.judge, selection).values_list("pk", flat=True).iterator(chunk_size=ITEMS_AT_ONCE)
+    total = 0
+    while part := list(islice(wanted, ITEMS_AT_ONCE)):
+        insert(SuggestionItem, ("run_id", "trajectory_id"), [(run.pk, pk) for pk in part])
+        total += len(part)
+    return total

@@ -1,0 +1,195 @@
+"""Storing answers, a few at a time, each once, whatever has become of the run: they are paid for."""
+
+import uuid
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from annotation.core.text import escape
+from annotation.core.vocabulary import SuggestionItemState
+from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
+from annotation.providers import Failure, Reply
+
+from .calls import Answered
+
+MAX_MESSAGE = 2_000
+DUE = SuggestionItemState.DUE
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How many items a batch moved on, and what it cost."""
+
+    done: int = 0
+    failed: int = 0
+    cost: Decimal = Decimal(0)
+
+
+def store(run: SuggestionRun, batch: Sequence[Answered], *, still_due: Collection[uuid.UUID] = ()) -> Stored:
+    """Write the calls of a batch, their suggestions and what they mean for the run, in one transaction.
+
+    May be done twice with the same batch, and by two workers with answers about the same trajectory: calls
+    are told apart by their ids, and the first suggestion of a judge stands. Needs no lease: the money is
+    spent. `still_due`: ids of failed calls whose items stay due (the run stops, their turn comes again).
+    """
+    with transaction.atomic():
+        # The row's lock makes two workers' batches follow one another.
+        SuggestionRun.objects.filter(pk=run.pk).update(deaths=0)
+        known = set(JudgeAnswer.objects.filter(pk__in=[one.id for one in batch]).values_list("pk", flat=True))
+        fresh = [one for one in batch if one.outcome is not None and one.id not in known]
+        if not fresh:
+            return Stored()
+        answers = [_answer(run, one) for one in fresh]
+        JudgeAnswer.objects.bulk_create(answers)
+        replies = [one for one in fresh if isinstance(one.outcome, Reply)]
+        _suggest(run, replies)
+        done = _items(run, [one.item for one in replies]).update(
+            state=SuggestionItemState.DONE, failure="", message=""
+        )
+        failed = sum(_fail(run, one) for one in fresh if _failed(one) and one.id not in still_due)
+        total = sum((answer.cost for answer in answers), Decimal(0))
+        counts = _counts(replies)
+        SuggestionRun.objects.filter(pk=run.pk).update(
+            calls=F("calls") + len(fresh),
+            cost=F("cost") + total,
+            **({"cost_estimated": True} if any(answer.estimated for answer in answers) else {}),
+            tokens_in=F("tokens_in") + sum(answer.tokens_in for answer in answers),
+            tokens_out=F("tokens_out") + sum(answer.tokens_out for answer in answers),
+            progress_done=F("progress_done") + done,
+            progress_failed=F("progress_failed") + failed,
+            clipped=F("clipped") + counts["clipped"],
+            labels_missing=F("labels_missing") + counts["missing"],
+            labels_invalid=F("labels_invalid") + counts["invalid"],
+            labels_extra=F("labels_extra") + counts["extra"],
+        )
+    return Stored(done, failed, total)
+
+
+def _items(run: SuggestionRun, items: list[int]) -> Any:
+    return SuggestionItem.objects.filter(run=run, pk__in=items, state=DUE)
+
+
+def _failed(one: Answered) -> bool:
+    return isinstance(one.outcome, Failure)
+
+
+def _fail(run: SuggestionRun, one: Answered) -> int:
+    assert isinstance(one.outcome, Failure)
+    return int(
+        _items(run, [one.item]).update(
+            state=SuggestionItemState.FAILED,
+            failure=one.outcome.kind.value,
+            message=escape(one.outcome.message)[:MAX_MESSAGE],
+        )
+    )
+
+
+def _answer(run: SuggestionRun, one: Answered) -> JudgeAnswer:
+    outcome = one.outcome
+    assert outcome is not None
+    failed = isinstance(outcome, Failure)
+    usage = outcome.usage
+    return JudgeAnswer(
+        pk=one.id,
+        run=run,
+        judge_id=run.judge_id,
+        trajectory_id=one.trajectory,
+        attempt=run.attempt,
+        request=one.request,
+        response=one.response,
+        response_size=one.response_size,
+        status=outcome.exchange.status,
+        failure=outcome.kind.value if isinstance(outcome, Failure) else "",
+        message=escape(outcome.message)[:MAX_MESSAGE] if isinstance(outcome, Failure) else "",
+        tokens_in=usage.prompt_tokens if usage is not None else 0,
+        tokens_out=usage.answer_tokens if usage is not None else 0,
+        estimated=usage.estimated if usage is not None else False,
+        cost=outcome.cost,
+        latency_ms=round(outcome.exchange.seconds * 1000),
+        tries=outcome.exchange.attempts,
+        notes=_notes(outcome) if not failed or outcome.judgement is not None else {},
+        created_at=one.at,
+    )
+
+
+def _notes(outcome: Reply | Failure) -> dict[str, Any]:
+    """What an auditor wants to know beside the raw bytes; ASCII-safe, since it lies in a JSON column."""
+    notes: dict[str, Any] = {}
+    if outcome.judgement is not None and outcome.judgement.problems:
+        notes["problems"] = [
+            {name: escape(text) for name, text in problem.as_dict().items()}
+            for problem in outcome.judgement.problems
+        ]
+    if isinstance(outcome, Reply):
+        notes["clipped"] = [escape(sentence) for sentence in outcome.clipped]
+        notes["model"] = escape(outcome.model)
+        notes["finish_reason"] = escape(outcome.finish_reason)
+        notes["prompt_version"] = outcome.prompt_version
+    return {name: value for name, value in notes.items() if value}
+
+
+def _suggest(run: SuggestionRun, replies: Sequence[Answered]) -> None:
+    rows = []
+    for one in replies:
+        assert isinstance(one.outcome, Reply)
+        judgement = one.outcome.judgement
+        rows.append(
+            Suggestion(
+                judge_id=run.judge_id,
+                trajectory_id=one.trajectory,
+                run=run,
+                answer_id=one.id,
+                outcome=judgement.outcome,
+                reason=escape(judgement.outcome_reason),
+                missing=judgement.missing,
+                invalid=judgement.invalid,
+                extra=judgement.extra,
+                created_at=one.at,
+            )
+        )
+    Suggestion.objects.bulk_create(rows, ignore_conflicts=True)
+    # only those that were really written: another worker's suggestion may have been first
+    own = dict(
+        Suggestion.objects.filter(answer_id__in=[one.id for one in replies]).values_list("answer_id", "pk")
+    )
+    places = _steps([one.trajectory for one in replies if one.id in own])
+    labels = []
+    for one in replies:
+        if one.id not in own:
+            continue
+        assert isinstance(one.outcome, Reply)
+        judgement = one.outcome.judgement
+        for index, value in judgement.labels.items():
+            step = places.get((one.trajectory, index))
+            if value is not None and step is not None:
+                reason = escape(judgement.reasons.get(index, ""))
+                labels.append(
+                    SuggestedLabel(suggestion_id=own[one.id], step_id=step, value=value, reason=reason)
+                )
+    SuggestedLabel.objects.bulk_create(labels)
+
+
+def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
+    """Step ids by trajectory and message index."""
+    rows = Step.objects.filter(trajectory__in=trajectories).order_by()
+    return {
+        (trajectory, index): pk
+        for trajectory, index, pk in rows.values_list("trajectory_id", "message_index", "pk")
+    }
+
+
+def _counts(replies: Sequence[Answered]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for one in replies:
+        assert isinstance(one.outcome, Reply)
+        judgement = one.outcome.judgement
+        counts["missing"] += judgement.missing
+        counts["invalid"] += judgement.invalid
+        counts["extra"] += judgement.extra
+        counts["clipped"] += bool(one.outcome.clipped)
+    return counts
