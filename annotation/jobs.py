@@ -3,10 +3,12 @@
 import logging
 
 from celery import shared_task
+from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest
+from annotation.services import ingest, suggest
+from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +26,36 @@ def run_import(source_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.run_suggestions")
+def run_suggestions(run_id: int) -> None:
+    """Begin a judge's run beside the worker's pool; how it goes stands in its row."""
+    try:
+        background.begin(run_id)
+    finally:
+        close_old_connections()
+
+
+@worker_init.connect
+def _take_runs(**_: object) -> None:
+    background.ready()
+
+
+@worker_shutting_down.connect
+def _hand_runs_on(**_: object) -> None:
+    background.ask_to_stop()
+
+
+@worker_shutdown.connect
+def _wait_for_runs(**_: object) -> None:
+    background.wait_until_stopped()
+
+
 @shared_task(name="annotation.reap")
 def reap() -> None:
     """See to jobs whose worker died and to what was never sent."""
     try:
         ingest.reap()
+        suggest.reap()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()
