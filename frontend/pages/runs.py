@@ -67,7 +67,7 @@ def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:
         try:
             rows.append(Row(judge, estimates.estimate(viewer=opened.user, judge=judge, selection=chosen)))
         except TristepError as error:
-            rows.append(Row(judge, problem=error.message))
+            rows.append(Row(judge, problem=translated(error.message)))
     return rows
 
 
