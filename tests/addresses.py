@@ -43,6 +43,21 @@ def within(place: str, **more: int) -> Fill:
     return lambda world: {"pk": world.at[place].pk, **more}
 
 
+def kind(name: str) -> Fill:
+    """A kind of judge."""
+    return lambda world: {**slug(world), "kind": name}
+
+
+def answer(place: str, *, of_project: bool = False, **more: str) -> Fill:
+    """What a judge answered about a trajectory."""
+    return lambda world: {"pk": world.answers[place], **(slug(world) if of_project else {}), **more}
+
+
+def deed(name: str) -> Fill:
+    """Something to do with the run."""
+    return lambda world: {**pk("run", of_project=True)(world), "name": name}
+
+
 def version(**more: str) -> Fill:
     """The release."""
     return lambda world: {**slug(world), "version": "1.0", **more}
@@ -124,12 +139,50 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
     yield Address(f + "adjudicate-reopen", pk("decided"))
+    yield from _judging_pages()
     yield Address(f + "release-freeze", slug, body={"version": "2.0"})
     yield Address(f + "release", version())
     yield Address(f + "release-verify", version())
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
     yield Address(f + "release-export", version(name="manifest.json"), "manifest")
+
+
+def _judging_pages() -> Iterator[Address]:
+    f = "frontend:"
+    for name in ("judges", "judge-new", "runs"):
+        yield Address(f + name, slug)
+    yield Address(f + "judge-create", kind("imported"), "file", body={"name": "J"})
+    yield Address(f + "judge-create", kind("openai_compatible"), "server")
+    yield Address(f + "judge-create", kind("oracle"), "none")
+    for whose in ("judge", "judge-server"):
+        yield Address(f + "judge", pk(whose, of_project=True), whose)
+    yield Address(f + "judge-edit", pk("judge", of_project=True), body={"name": "Other"})
+    for name in ("judge-retire", "judge-restore", "judge-import"):
+        yield Address(f + name, pk("judge", of_project=True))
+    yield Address(f + "run-new", slug, body=lambda world: {"judges": world.ids["judge-server"]})
+    yield Address(f + "run", pk("run", of_project=True))
+    yield Address(f + "run-status", pk("run", of_project=True))
+    for what in ("pause", "resume", "cancel", "retry", "burn"):
+        yield Address(f + "run-deed", deed(what), what)
+    for place in ("shared", "seen"):
+        yield Address(f + "judge-answer", answer(place, of_project=True), place)
+        yield Address(f + "judge-answer-file", answer(place, of_project=True, part="response"), place)
+
+
+def _judging_api() -> Iterator[Address]:
+    a = "api:"
+    yield Address(a + "judges", slug, body={"name": "J", "kind": "imported"})
+    yield Address(a + "judge", pk("judge"), body={"name": "Other"})
+    for name in ("judge-retire", "judge-restore", "judge-suggestions"):
+        yield Address(a + name, pk("judge"))
+    for name in ("runs", "run-estimate"):
+        yield Address(a + name, slug, body=lambda world: {"judge": world.ids["judge-server"]})
+    for name in ("run", "run-failures", "run-pause", "run-cancel", "run-retry"):
+        yield Address(a + name, pk("run"))
+    yield Address(a + "run-resume", pk("run"), body={"budget": None})
+    for place in ("shared", "seen"):
+        yield Address(a + "answer", answer(place), place)
 
 
 def _api() -> Iterator[Address]:
@@ -177,6 +230,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
+    yield from _judging_api()
     yield Address(a + "releases", slug, body={"version": "2.0"})
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())

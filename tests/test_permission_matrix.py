@@ -17,7 +17,15 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern
 
-from annotation.models import Adjudication, Assignment, ImportFile, Membership, Trajectory
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    ImportFile,
+    Judge,
+    Membership,
+    SuggestionRun,
+    Trajectory,
+)
 from annotation.reports.revealed import Revealed, asked_for, suggested
 from tests.addresses import Address, addresses, routes
 from tests.people import signed_in
@@ -142,7 +150,7 @@ def never(who: str) -> set[str]:
     """What not even those who see nearly everything may meet."""
     if who != "admin":
         return {"token-ann"}
-    judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment")
+    judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment", "asked", "answered")
     sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     return {"token-ann"} | _words(sealed, ("seen",))
 
@@ -182,12 +190,12 @@ def test_a_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who:
 
 def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
     """Every address with an id, for every id there is of anything."""
-    tables = (Trajectory, Assignment, Adjudication, ImportFile, Membership)
+    tables = (Trajectory, Assignment, Adjudication, ImportFile, Membership, Judge, SuggestionRun)
     ids = sorted({pk for table in tables for pk in table.objects.values_list("pk", flat=True)})
     done = set()
     for address in addresses():
         filling = dict(address.fill(world))
-        if "pk" not in filling or address.name in done:
+        if not isinstance(filling.get("pk"), int) or address.name in done:
             continue
         done.add(address.name)
         for number in ids:
@@ -223,6 +231,7 @@ def test_the_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
     for kind in RECORD:
         assert f"{kind}-shared" in everything
     assert {"note-ben-shared", "decision-dispute"} <= everything
+    assert {"judge-server", "address", "stop-reason"} <= everything
     assert {"judge", "comment-shared", "suggested-outcome-shared", "suggested-second-free"} <= everything
     assert len(PLACES) == world.cast.project.trajectories.count()
 

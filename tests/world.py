@@ -16,8 +16,10 @@ free      nobody has touched it
 from __future__ import annotations
 
 import contextlib
+import zlib
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -27,11 +29,14 @@ from annotation.models import (
     Assignment,
     ImportFile,
     Judge,
+    JudgeAnswer,
     Membership,
     Step,
     Subset,
     SuggestedLabel,
     Suggestion,
+    SuggestionItem,
+    SuggestionRun,
     Trajectory,
     User,
 )
@@ -69,6 +74,7 @@ class World:
     at: dict[str, Trajectory]
     ids: dict[str, int]
     link: str
+    answers: dict[str, UUID]
 
 
 def record(query: int, place: str) -> dict[str, Any]:
@@ -98,6 +104,7 @@ def make_world() -> World:
     rows = import_records(cast.project, [record(query, place) for query, place in enumerate(PLACES)])
     at = dict(zip(PLACES, rows, strict=True))
     _suggest(cast, rows)
+    answers = _run(cast, {place: at[place] for place in ("shared", "seen")})
     for place in ("dispute", "waiting", "settled"):
         finish(cast.ann, at[place], [1, 1], outcome=1)
         finish(cast.ben, at[place], [1, -1], outcome=1)
@@ -127,7 +134,11 @@ def make_world() -> World:
         cast=cast,
         at=at,
         link=link,
+        answers=answers,
         ids={
+            "judge": Judge.objects.get(kind="imported").pk,
+            "judge-server": Judge.objects.get(kind="openai_compatible").pk,
+            "run": SuggestionRun.objects.get().pk,
             "case": case.pk,
             "decided": settled.pk,
             "invitation": invitation.pk,
@@ -191,6 +202,45 @@ def _suggest(cast: Cast, rows: list[Trajectory]) -> None:
             SuggestedLabel.objects.create(
                 suggestion=made, step=step, value=-1, reason=canary("suggested", which, place)
             )
+
+
+def _run(cast: Cast, failed: dict[str, Trajectory]) -> dict[str, UUID]:
+    """A run that failed at these trajectories, with what the judge had answered; the answers by place."""
+    now = timezone.now()
+    judge = Judge.objects.create(
+        project=cast.project,
+        name=canary("judge", "server"),
+        kind="openai_compatible",
+        model=canary("model"),
+        base_url=f"https://judge.example/{canary('address')}",
+        prompt_version="v1",
+        created_at=now,
+    )
+    run = SuggestionRun.objects.create(
+        judge=judge,
+        project=cast.project,
+        state="finished",
+        progress_total=len(failed),
+        progress_failed=len(failed),
+        stop_reason=canary("stop-reason"),
+        created_at=now,
+    )
+    found = {}
+    for place, trajectory in failed.items():
+        SuggestionItem.objects.create(
+            run=run, trajectory=trajectory, state="failed", failure="not_json", message="Not JSON."
+        )
+        answer = JudgeAnswer.objects.create(
+            run=run,
+            judge=judge,
+            trajectory=trajectory,
+            request=zlib.compress(canary("asked", place).encode()),
+            response=zlib.compress(canary("answered", place).encode()),
+            failure="not_json",
+            created_at=now,
+        )
+        found[place] = answer.pk
+    return found
 
 
 def _judge(cast: Cast, trajectory: Trajectory, *, close: bool) -> Adjudication:
