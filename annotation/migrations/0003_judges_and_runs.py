@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
                 ("cost", models.DecimalField(decimal_places=10, default=Decimal("0"), max_digits=18)),
                 ("latency_ms", models.PositiveIntegerField(default=0)),
                 ("tries", models.PositiveSmallIntegerField(default=1)),
+                ("notes", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField()),
             ],
             options={

@@ -29,10 +29,11 @@ class Judge(models.Model):
     """An LLM, a trained baseline or a file whose suggestions a project has.
 
     `key_name` is the name of an environment variable, never a key. `sampling` holds what is sent with each
-    request (temperature, top_p, max_tokens, seed …), and nothing for what the server shall decide. Prices are
-    US dollars per million tokens (`price_cached` null: the same as other input). `next_call_at` is when the rate limit lets the next call begin; it lies in
-    the database, so that a worker that takes over does not begin with a burst. `details` is what a baseline
-    or an imported judge says of itself (its figures, its file).
+    request (temperature, top_p, seed, max_tokens, extra), and nothing for what the server shall decide.
+    Prices are US dollars per million tokens (`price_cached` null: the same as other input). `next_call_at` is
+    when the rate limit lets the next call begin; it lies in the database, so that a worker that takes over
+    does not begin with a burst. `details` is what a baseline or an imported judge says of itself (its
+    figures, its file).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
@@ -122,10 +123,9 @@ class SuggestionRun(JobFields):
 
     `selection` says how they were chosen and `estimate` what that was thought to cost. `lease_until` belongs
     to the worker that holds the run, also while it waits for calls in flight after a pause; `resend_at` is
-    until when a queued run's job need not be sent again, `not_before` when the judge's server wants to be asked
-    again. `deaths` counts workers that died one after the
-    other without storing an answer. `stop_reason` is one sentence for people. `progress_*` count items;
-    costs are US dollars.
+    until when a queued run's job need not be sent again, `not_before` when the judge's server wants to be
+    asked again. `deaths` counts workers that died one after the other without storing an answer.
+    `stop_reason` is one sentence for people. `progress_*` count items; costs are US dollars.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="runs")
@@ -216,7 +216,8 @@ class JudgeAnswer(models.Model):
     The id is made before the call, so that storing twice is storing once. `request` and `response` are
     zlib-compressed bytes without any key; a response is cut at 1 MB, and `response_size` says how long it
     was. `failure` is empty when the answer became a suggestion. `estimated`: the server did not count tokens,
-    we did. `tries`: requests sent until then.
+    we did. `tries`: requests sent until then. `notes`: what was clipped, what was wrong with single labels,
+    which model the server says it was.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -236,6 +237,7 @@ class JudgeAnswer(models.Model):
     cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
     latency_ms = models.PositiveIntegerField(default=0)
     tries = models.PositiveSmallIntegerField(default=1)
+    notes = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
