@@ -1,7 +1,7 @@
 """What `tests.judge_server` can do wrong: one coroutine each, by name in `ALL`.
 
-Each writes a whole reply, or as much of one as its name says, and returns whether a complete answer that a
-real server would charge for has gone out. Here are the answers; refusals and broken replies are next door.
+Each writes a whole reply, or as much of one as its name says, and charges for a complete answer, as a real
+server would. Here are the answers; refusals and broken replies are next door.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Writer:
 
     def __init__(self, stream: asyncio.StreamWriter) -> None:
         self.stream = stream
+        self.charge: Callable[[], None] = lambda: None
 
     def head(self, status: int, headers: dict[str, str]) -> None:
         """The status line and headers."""
@@ -49,7 +50,7 @@ class Writer:
         self.stream.transport.abort()
 
 
-Behaviour = Callable[[Any, Any, Writer], Awaitable[bool]]
+Behaviour = Callable[[Any, Any, Writer], Awaitable[None]]
 ALL: dict[str, Behaviour] = {}
 
 
@@ -82,10 +83,10 @@ def completion(call: Any, content: Any, finish_reason: str = "stop") -> dict[str
     }
 
 
-async def said(call: Any, reply: Writer, content: Any, finish_reason: str = "stop") -> bool:
+async def said(call: Any, reply: Writer, content: Any, finish_reason: str = "stop") -> None:
     """Answer with a completion."""
+    reply.charge()
     await reply.json(200, completion(call, content, finish_reason))
-    return True
 
 
 def good(server: Any, call: Any) -> str:
@@ -95,18 +96,18 @@ def good(server: Any, call: Any) -> str:
 
 # ── answers ──
 @behaviour
-async def ok(server: Any, call: Any, reply: Writer) -> bool:
+async def ok(server: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, good(server, call))
 
 
 @behaviour
-async def slow(server: Any, call: Any, reply: Writer) -> bool:
+async def slow(server: Any, call: Any, reply: Writer) -> None:
     await asyncio.sleep(SLOW)
     return await ok(server, call, reply)
 
 
 @behaviour
-async def comments(server: Any, call: Any, reply: Writer) -> bool:
+async def comments(server: Any, call: Any, reply: Writer) -> None:
     text = (
         good(server, call).replace('"steps": [', '// the "steps"\n"steps": [').replace("}]", "}, /* all */]")
     )
@@ -114,7 +115,7 @@ async def comments(server: Any, call: Any, reply: Writer) -> bool:
 
 
 @behaviour
-async def reasoning(server: Any, call: Any, reply: Writer) -> bool:
+async def reasoning(server: Any, call: Any, reply: Writer) -> None:
     draft = json.dumps(judgement(dict.fromkeys(call.steps, -1), -1))
     return await said(
         call, reply, f"<think>A {{first}} idea: {draft} no.</think>\n{good(server, call)}\nDone."
@@ -122,79 +123,78 @@ async def reasoning(server: Any, call: Any, reply: Writer) -> bool:
 
 
 @behaviour
-async def parts(server: Any, call: Any, reply: Writer) -> bool:
+async def parts(server: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, [{"type": "text", "text": good(server, call)}])
 
 
 @behaviour
-async def strings(server: Any, call: Any, reply: Writer) -> bool:
+async def strings(server: Any, call: Any, reply: Writer) -> None:
     labels = {index: f"{label:+d}" if label else "0" for index, label in server.labels_for(call).items()}
     return await said(call, reply, json.dumps(judgement(labels, "+1")))
 
 
 @behaviour
-async def words(_: Any, call: Any, reply: Writer) -> bool:
+async def words(_: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, json.dumps(judgement(dict.fromkeys(call.steps, "good"))))
 
 
 @behaviour
-async def shifted(server: Any, call: Any, reply: Writer) -> bool:
+async def shifted(server: Any, call: Any, reply: Writer) -> None:
     labels = {index + 1: label for index, label in server.labels_for(call).items()}
     return await said(call, reply, json.dumps(judgement(labels)))
 
 
 @behaviour
-async def other_steps(_: Any, call: Any, reply: Writer) -> bool:
+async def other_steps(_: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, json.dumps(judgement({9001: 1, 9003: -1})))
 
 
 @behaviour
-async def one_missing(server: Any, call: Any, reply: Writer) -> bool:
+async def one_missing(server: Any, call: Any, reply: Writer) -> None:
     labels = server.labels_for(call)
     labels.pop(call.steps[-1])
     return await said(call, reply, json.dumps(judgement(labels)))
 
 
 @behaviour
-async def truncated(server: Any, call: Any, reply: Writer) -> bool:
+async def truncated(server: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, good(server, call)[:-40], "length")
 
 
 @behaviour
-async def prose(_: Any, call: Any, reply: Writer) -> bool:
+async def prose(_: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, "All steps look fine to me.")
 
 
 @behaviour
-async def null_content(_: Any, call: Any, reply: Writer) -> bool:
+async def null_content(_: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, None)
 
 
 @behaviour
-async def filtered(_: Any, call: Any, reply: Writer) -> bool:
+async def filtered(_: Any, call: Any, reply: Writer) -> None:
     return await said(call, reply, "", "content_filter")
 
 
 @behaviour
-async def no_usage(server: Any, call: Any, reply: Writer) -> bool:
+async def no_usage(server: Any, call: Any, reply: Writer) -> None:
     value = completion(call, good(server, call))
     del value["usage"]
+    reply.charge()
     await reply.json(200, value)
-    return True
 
 
 @behaviour
-async def no_choices(_: Any, call: Any, reply: Writer) -> bool:
+async def no_choices(_: Any, call: Any, reply: Writer) -> None:
     await reply.json(200, {**completion(call, ""), "choices": []})
-    return False
 
 
 @behaviour
-async def echo_key(server: Any, call: Any, reply: Writer) -> bool:
+async def echo_key(server: Any, call: Any, reply: Writer) -> None:
     key = call.headers.get("authorization", "").removeprefix("Bearer ")
     value = judgement(server.labels_for(call))
     value["steps"][0]["reason"] = f"Your key is {key}"
     escaped = "".join(f"\\u{ord(char):04x}" for char in key)
     text = json.dumps(value).replace("It ended so.", f"Or {escaped}")
+    reply.charge()
     await reply.json(200, completion(call, f"{key} {text}"), X_Echo=key)
-    return True

@@ -17,23 +17,21 @@ __all__ = ["ALL", "Writer", "ok"]
 
 # ── refusals ──
 @behaviour
-async def rate_limited(server: Any, _: Any, reply: Writer) -> bool:
+async def rate_limited(server: Any, _: Any, reply: Writer) -> None:
     error = {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}
     await reply.json(429, {"error": error}, Retry_After=server.retry_after)
-    return False
 
 
 @behaviour
-async def rate_limited_date(server: Any, _: Any, reply: Writer) -> bool:
+async def rate_limited_date(server: Any, _: Any, reply: Writer) -> None:
     moment = formatdate(time() + float(server.retry_after), usegmt=True)
     await reply.json(429, {"error": {"message": "Rate limit reached"}}, Retry_After=moment)
-    return False
 
 
 def refuses(name: str, status: int, error: Any, **headers: str) -> None:
     """A behaviour that always refuses alike."""
 
-    async def refuse(_: Any, __: Any, reply: Writer) -> bool:
+    async def refuse(_: Any, __: Any, reply: Writer) -> None:
         await reply.json(status, error, **headers)
         return False
 
@@ -52,98 +50,87 @@ refuses("context_length", 400, {"error": {"message": _LENGTH, "code": "context_l
 
 
 @behaviour
-async def wrong_model(_: Any, call: Any, reply: Writer) -> bool:
+async def wrong_model(_: Any, call: Any, reply: Writer) -> None:
     message = f"The model `{call.model}` does not exist or you do not have access to it."
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": "model_not_found"}
     await reply.json(404, {"error": error})
-    return False
 
 
 @behaviour
-async def expired_key(_: Any, call: Any, reply: Writer) -> bool:
+async def expired_key(_: Any, call: Any, reply: Writer) -> None:
     key = call.headers.get("authorization", "").removeprefix("Bearer ")
     message = f"Incorrect API key provided: {key}, also {key[:6]}********{key[-4:]}."
     error = {"message": message, "type": "invalid_request_error", "code": "invalid_api_key"}
     await reply.json(401, {"error": error}, WWW_Authenticate=f"Bearer {key}")
-    return False
 
 
 @behaviour
-async def no_json_schema(server: Any, call: Any, reply: Writer) -> bool:
+async def no_json_schema(server: Any, call: Any, reply: Writer) -> None:
     if call.body.get("response_format", {}).get("type") != "json_schema":
         return await ok(server, call, reply)
     message = "This response_format type is unavailable now"
     await reply.json(400, {"error": {"message": message, "type": "invalid_request_error"}})
-    return False
 
 
 @behaviour
-async def no_response_format(server: Any, call: Any, reply: Writer) -> bool:
+async def no_response_format(server: Any, call: Any, reply: Writer) -> None:
     if "response_format" not in call.body:
         return await ok(server, call, reply)
     await reply.json(422, {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs"}]})
-    return False
 
 
 @behaviour
-async def completion_tokens(server: Any, call: Any, reply: Writer) -> bool:
+async def completion_tokens(server: Any, call: Any, reply: Writer) -> None:
     if "max_tokens" not in call.body:
         return await ok(server, call, reply)
     message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     await reply.json(
         400, {"error": {"message": message, "param": "max_tokens", "code": "unsupported_parameter"}}
     )
-    return False
 
 
 # ── broken ──
 @behaviour
-async def timeout(_: Any, __: Any, ___: Writer) -> bool:
+async def timeout(_: Any, __: Any, ___: Writer) -> None:
     await asyncio.sleep(3600)
-    return False
 
 
 @behaviour
-async def reset(server: Any, call: Any, reply: Writer) -> bool:
+async def reset(server: Any, call: Any, reply: Writer) -> None:
     body = json.dumps(completion(call, good(server, call))).encode()
     reply.head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
     reply.stream.write(body[: len(body) // 2])
     await reply.stream.drain()
     await asyncio.sleep(0.02)
     reply.reset()
-    return False
 
 
 @behaviour
-async def closed(_: Any, __: Any, reply: Writer) -> bool:
+async def closed(_: Any, __: Any, reply: Writer) -> None:
     reply.reset()
-    return False
 
 
 @behaviour
-async def html(_: Any, __: Any, reply: Writer) -> bool:
+async def html(_: Any, __: Any, reply: Writer) -> None:
     await reply.body(200, "text/html", b"<!doctype html><title>Gateway</title><h1>Please sign in</h1>")
-    return False
 
 
 @behaviour
-async def cut_envelope(server: Any, call: Any, reply: Writer) -> bool:
+async def cut_envelope(server: Any, call: Any, reply: Writer) -> None:
     body = json.dumps(completion(call, good(server, call))).encode()
     await reply.body(200, "application/json", body[:-25])
-    return False
 
 
 @behaviour
-async def huge(_: Any, call: Any, reply: Writer) -> bool:
+async def huge(_: Any, call: Any, reply: Writer) -> None:
     reply.head(200, {"Content-Type": "application/json", "Content-Length": str(50 * MEGABYTE)})
     for _number in range(50):
         reply.stream.write(b"x" * MEGABYTE)
         await reply.stream.drain()
-    return False
 
 
 @behaviour
-async def endless(_: Any, __: Any, reply: Writer) -> bool:
+async def endless(_: Any, __: Any, reply: Writer) -> None:
     reply.head(200, {"Content-Type": "application/json", "Transfer-Encoding": "chunked"})
     while True:
         reply.stream.write(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
@@ -151,7 +138,7 @@ async def endless(_: Any, __: Any, reply: Writer) -> bool:
 
 
 @behaviour
-async def drip(_: Any, __: Any, reply: Writer) -> bool:
+async def drip(_: Any, __: Any, reply: Writer) -> None:
     reply.head(200, {"Content-Type": "application/json", "Transfer-Encoding": "chunked"})
     while True:
         reply.stream.write(b"1\r\n \r\n")
@@ -160,7 +147,7 @@ async def drip(_: Any, __: Any, reply: Writer) -> bool:
 
 
 @behaviour
-async def drip_headers(_: Any, __: Any, reply: Writer) -> bool:
+async def drip_headers(_: Any, __: Any, reply: Writer) -> None:
     reply.stream.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
     while True:
         reply.stream.write(b"x")
@@ -174,14 +161,13 @@ def _bomb() -> bytes:
 
 
 @behaviour
-async def gzip_bomb(_: Any, __: Any, reply: Writer) -> bool:
+async def gzip_bomb(_: Any, __: Any, reply: Writer) -> None:
     bomb = await asyncio.to_thread(_bomb)
     await reply.body(200, "application/json", bomb, Content_Encoding="gzip")
-    return False
 
 
 @behaviour
-async def gzipped(server: Any, call: Any, reply: Writer) -> bool:
+async def gzipped(server: Any, call: Any, reply: Writer) -> None:
+    reply.charge()
     body = gzip.compress(json.dumps(completion(call, good(server, call))).encode())
     await reply.body(200, "application/json", body, Content_Encoding="gzip")
-    return True

@@ -152,9 +152,8 @@ class JudgeServer:
         name = script[min(call.number, len(script)) - 1]
         if self.delay:
             await asyncio.sleep(self.delay)
-        if await ALL.get(name, ok)(self, call, reply):
-            await writer.drain()
-            self.paid[call.model, call.key] += 1
+        reply.charge = lambda: self.paid.update([(call.model, call.key)])
+        await ALL.get(name, ok)(self, call, reply)
 
     def _call(self, body: dict[str, Any], headers: dict[str, str]) -> Call:
         user = body["messages"][-1]["content"]

@@ -1,0 +1,65 @@
+"""A judge on the misbehaving server, and a trajectory for it."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from annotation.core.judging import Material
+from annotation.providers import Failure, Hooks, Reply, Request, create
+from tests.judge_server import JudgeServer
+
+KEY = "sk-canary-4f9b2c7d1e"
+
+
+def material(record: str = "r", more: str = "") -> Material:
+    messages = [
+        {"role": "user", "content": f"[[id:{record}]] Do it."},
+        {"role": "assistant", "content": "Trying."},
+        {"role": "tool", "content": f"done {more}"},
+        {"role": "assistant", "content": "It is done."},
+    ]
+    return Material(question="Do it.", messages=messages)
+
+
+class Judge:
+    """One judge with its waits written down; small waits are waited out, backoff is not."""
+
+    def __init__(self, server: JudgeServer, model: str, **config: Any) -> None:
+        self.waits: list[float] = []
+        settings = {
+            "base_url": server.url,
+            "model": model,
+            "key_name": "ACME_API_KEY",
+            "timeout": 15.0,
+            "attempts": 2,
+            "price_prompt": "1",
+            "price_answer": "10",
+            **config,
+        }
+        hooks = Hooks(sleep=self.sleep, rng=random.Random(3))
+        self.provider = create(
+            "openai_compatible",
+            settings,
+            environ={"ACME_API_KEY": KEY},
+            allow_list=[server.url],
+            hooks=hooks,
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        time.sleep(min(seconds, 0.2))
+
+    def ask(self, given: Material | None = None) -> Reply | Failure:
+        return self.provider.judge(Request(given or material()))
+
+    def reply(self, given: Material | None = None) -> Reply:
+        found = self.ask(given)
+        assert isinstance(found, Reply), found
+        return found
+
+    def failure(self, given: Material | None = None) -> Failure:
+        found = self.ask(given)
+        assert isinstance(found, Failure), found
+        return found
