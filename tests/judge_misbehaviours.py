@@ -33,7 +33,6 @@ def refuses(name: str, status: int, error: Any, **headers: str) -> None:
 
     async def refuse(_: Any, __: Any, reply: Writer) -> None:
         await reply.json(status, error, **headers)
-        return False
 
     ALL[name] = refuse
 
