@@ -28,7 +28,7 @@ WATCH = """() => {
 
 
 def touched(page: Page, *keys: str) -> set[int | str]:
-    """Steps by message index, and other places by name, whose elements change by these keys and their saving."""
+    """Steps by message index, and other places by name, that change by these keys and their saving."""
     page.evaluate("window.touched.clear()")
     press(page, *keys)
     saved(page)

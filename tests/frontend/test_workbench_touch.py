@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import Label
 from tests.frontend.test_workbench_browser import bench, cast, outcome_of, saved, seen, stored
@@ -14,6 +14,10 @@ __all__ = ["bench", "cast"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def thumb(page: Page, name: str) -> None:
+    page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
 
 
 def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
@@ -44,10 +48,55 @@ def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
     assert assignment.state == "submitted"
 
 
+def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=4), **PHONE)
+    steps = page.locator('[data-role="thumb-here"]')
+    bar = page.locator(".thumb").bounding_box()
+    assert bar and bar["y"] + bar["height"] == 844 and bar["width"] == 390
+    for button in page.locator(".thumb button").all():
+        box = button.bounding_box()
+        assert box and box["height"] >= 44 and box["width"] >= 44 and box["x"] + box["width"] <= 390
+    thumb(page, "+1")
+    thumb(page, "−1")
+    expect(steps).to_have_text("3 / 4")
+    seen(page)
+    thumb(page, "Next step")
+    seen(page)
+    thumb(page, "Confirm the proposals that you have seen, up to here")
+    saved(page)
+    assert [(value, source) for _, value, source in stored(assignment)] == [
+        (1, "explicit"),
+        (-1, "explicit"),
+        (-1, "propagated"),
+        (-1, "propagated"),
+    ]
+    thumb(page, "Undo")
+    expect(page.locator(".step.is-proposed")).to_have_count(2)
+    thumb(page, "−1")
+    expect(page.locator(".thumb [data-value='-1']")).to_have_attribute("aria-pressed", "false")
+    page.locator('[data-role="thumb-steps"]').tap()
+    page.locator('.rail [data-goto="2"]').tap()
+    expect(steps).to_have_text("1 / 4")
+    expect(page.locator(".rail")).to_be_hidden()
+    expect(page.locator(".thumb [data-value='1']")).to_have_attribute("aria-pressed", "true")
+    thumb(page, "Submit")
+    expect(page.locator('[data-role="missing"]')).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
+    page, _ = bench(make_record(steps=12), **PHONE)
+    page.locator("#m2 .msg__role").tap()
+    page.locator("#m24").evaluate("step => step.scrollIntoView()")
+    expect(page.locator(".step.is-focused")).to_be_in_viewport()
+    expect(page.locator('[data-role="thumb-here"]')).not_to_have_text("1 / 12")
+
+
 def test_what_is_missing_is_reached_by_a_tap(bench: Callable) -> None:
     page, _ = bench(make_record(steps=3), **PHONE)
     page.get_by_role("button", name="Submit").tap()
     expect(page.locator("#m2")).to_be_in_viewport()
     page.locator("#m2 label.zero").tap()
+    expect(page.locator("#m2")).to_have_attribute("data-value", "zero")
     page.get_by_role("button", name="Undo").tap()
     expect(page.locator("#m2")).not_to_have_attribute("data-value", "zero")

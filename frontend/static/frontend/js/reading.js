@@ -13,6 +13,7 @@ const bar = document.querySelector(".bar");
 const box = part(document, "find", HTMLFormElement);
 const field = part(document, "find-text", HTMLInputElement);
 const count = part(document, "find-count", HTMLElement);
+const banner = part(document, "banner", HTMLElement);
 const pin = part(document, "pin", HTMLElement);
 const pinOpen = part(document, "pin-open", HTMLButtonElement);
 const pinText = part(document, "pin-text", HTMLElement);
@@ -20,7 +21,7 @@ const pinGo = part(document, "pin-go", HTMLAnchorElement);
 
 /** How many pixels at the window's top are covered by what stays there. */
 export function covered() {
-  const lowest = [bar, box, pin].map((one) =>
+  const lowest = [bar, box, banner, pin].map((one) =>
     one instanceof HTMLElement && !one.hidden ? one.getBoundingClientRect().bottom : 0,
   );
   return Math.max(...lowest);

@@ -68,9 +68,9 @@ document.addEventListener("click", (event) => {
   const position = positionOf(key);
   if (position >= 0) dispatch({ type: "focus", position });
   const button = target?.closest("[data-do], [data-action], [data-mark], [data-closes]");
+  const action = button instanceof HTMLElement ? button.dataset.action : undefined;
+  if (action !== "submit") forgetMissing();
   if (!(button instanceof HTMLElement)) return;
-  const action = button.dataset.action;
-  if (action && action !== "submit") forgetMissing();
   if (action === "confirm" && button.dataset.role === "thumb-confirm") confirmUpToHere();
   else if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
   const asked = askedAbout(current());
