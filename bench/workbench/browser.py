@@ -44,7 +44,9 @@ LOOK = """() => {
       proposed: article.classList.contains('is-proposed'),
       labelled: article.classList.contains('is-labelled'),
       focused: article.classList.contains('is-focused'),
-      says: article.querySelector('[data-role="state"]').textContent.trim(),
+      says: ['state', 'marks', 'proposal'].map((role) => {
+        return article.querySelector(`[data-role="${role}"]`)?.textContent.trim();
+      }).filter(Boolean).join('; '),
     };
   });
   const first = document.querySelector('[data-step]');
@@ -67,7 +69,7 @@ PAUSE = """(ms) => new Promise((done) => {
 
 @dataclass(frozen=True)
 class Shown:
-    """One step as it stands on the page; `says` is what its mark says in words."""
+    """One step as it stands on the page; `says` is its mark and its proposal in words."""
 
     index: int
     value: int | None

@@ -1,0 +1,237 @@
+"""How fast the workbench answers a key, opens, and how much it sends for, on a trajectory of 95 steps.
+
+Measured in the page: from the key event's own time stamp to the end of its handlers, style and layout, which
+a listener behind all others forces. Nothing of it runs in the page that is shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from bench.workbench.browser import Desk, desk
+from bench.workbench.targets import SEED
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+STEPS = 95
+MESSAGES = 200
+SLUG = "bench-long"
+LOADS = 5
+
+# Key by key through the trajectory and back; every kind of key often enough for a percentile.
+SCRIPT = (
+    *["1", "1", "0", "1", "j", "j", "k", "x", "x", "n", "q", "f"] * 3,
+    *["-", "u", "-", "r", "Enter", "1", "c", "u", "Shift+U", "n", "x"] * 4,
+    *["-", "0", "1", "j", "k", "Enter"] * 6,
+    *["j"] * 12,
+    *["-", "Enter", "k", "Backspace", "u"] * 3,
+    *["Shift+Digit1", "Shift+Digit0", "Shift+Minus"] * 2,
+)
+
+PROBE = """
+(() => {
+  const found = {keys: [], touched: [], ready: null};
+  let started = 0;
+  window.benchFound = found;
+  window.addEventListener('keydown', (event) => {
+    started = performance.now();
+    found.touched = [];
+  }, true);
+  window.addEventListener('keydown', (event) => {
+    const handled = performance.now();
+    document.body.offsetHeight;
+    const end = performance.now();
+    found.keys.push({
+      key: event.key, all: end - event.timeStamp, waited: started - event.timeStamp,
+      handler: handled - started, layout: end - handled,
+    });
+  });
+  const stepOf = (node) => {
+    const element = node instanceof Element ? node : node.parentElement;
+    return element ? element.closest('[data-step]') : null;
+  };
+  new MutationObserver((records) => {
+    if (found.ready === null && document.documentElement.dataset.workbench === 'ready') {
+      found.ready = performance.now();
+    }
+    if (found.ready === null) return;
+    for (const record of records) {
+      const step = stepOf(record.target);
+      if (step && !found.touched.includes(step.dataset.step)) found.touched.push(step.dataset.step);
+    }
+  }).observe(document, {
+    subtree: true, childList: true, characterData: true, attributes: true,
+  });
+})();
+"""
+
+
+@dataclass
+class Found:
+    """Milliseconds by key; what the page took to load; what went over the wire; where it went wrong."""
+
+    keys: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    cold: list[float] = field(default_factory=list)
+    warm: list[float] = field(default_factory=list)
+    sent: dict[str, float] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def all(self, part: str = "all") -> list[float]:
+        """Of every key press."""
+        return [press[part] for presses in self.keys.values() for press in presses]
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """p50, p95, the largest."""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    cuts = quantiles(values, n=20, method="inclusive")
+    return median(values), cuts[18], max(values)
+
+
+def record() -> dict[str, Any]:
+    """The longest trajectory there is: 95 steps, 200 messages, JSON results of a search engine's size."""
+    rng = random.Random(SEED)
+    letters = "eeeeaaaiiootttnnsshrdlcumwfgyp"
+    words = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(3000)]
+
+    def text(count: int) -> str:
+        return " ".join(rng.choices(words, k=count))
+
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": text(120)},
+        {"role": "user", "content": text(60)},
+    ]
+    turns = MESSAGES - 2 - 2 * STEPS + 1  # further messages of the user's
+    every = STEPS // (turns + 1)
+    for step in range(STEPS - 1):
+        if step and step % every == 0 and turns:
+            turns -= 1
+            messages.append({"role": "user", "content": text(25)})
+        arguments = json.dumps({"query": text(6), "limit": rng.randint(1, 9), "exact": step % 2 == 0})
+        call = {"name": ("search", "book", "read_page")[step % 3], "arguments": arguments}
+        messages.append(
+            {
+                "role": "assistant",
+                "content": text(rng.randint(5, 60)) if step % 3 else "",
+                "tool_calls": [{"id": f"call-{step}", "type": "function", "function": call}],
+            }
+        )
+        rows = [
+            {"id": n, "title": text(5), "text": text(rng.randint(20, 160)), "score": rng.random()}
+            for n in range(rng.randint(1, 5))
+        ]
+        result = json.dumps({"ok": True, "total": len(rows), "results": rows})
+        messages.append({"role": "tool", "tool_call_id": f"call-{step}", "content": result})
+    messages.append({"role": "assistant", "content": text(80)})
+    if len(messages) != MESSAGES:
+        raise AssertionError(f"{len(messages)} messages")
+    parameters = {"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}}}
+    tools = [
+        {"type": "function", "function": {"name": name, "description": text(30), "parameters": parameters}}
+        for name in ("search", "book", "read_page")
+    ]
+    return {
+        "total_index": 0,
+        "query_index": 0,
+        "sample_index": 0,
+        "question": text(20),
+        "data_source": "made_long",
+        "ground_truth": {"target": [text(3)]},
+        "answer_text": text(3),
+        "messages": messages,
+        "tool_metrics": {},
+        "tools": tools,
+    }
+
+
+def measure(browser: Browser, home: str, password: str) -> Found:
+    """Open it several times with and without a cache, then press every key of the script."""
+    found = Found()
+    address = ""
+    for number in range(LOADS):
+        person = desk(browser, home)
+        person.page.add_init_script(PROBE)
+        person.sign_in("ann", password)
+        if not address:
+            person.take_first(SLUG)
+            address = urlsplit(person.page.url).path
+            person.close()
+            person = desk(browser, home)
+            person.page.add_init_script(PROBE)
+            person.sign_in("ann", password)
+        _empty_cache(person)
+        sizes = _listen(person) if not number else {}
+        person.visitor.go(address)
+        found.cold.append(_ready(person))
+        person.visitor.go(address)
+        found.warm.append(_ready(person))
+        found.sent |= sizes
+        if number == LOADS - 1:
+            _press_all(person, found)
+        found.problems += person.complaints()
+        person.close()
+    return found
+
+
+def _empty_cache(person: Desk) -> None:
+    """What the form to sign in has brought already is fetched again."""
+    person.visitor.context.new_cdp_session(person.page).send("Network.clearBrowserCache")
+
+
+def _ready(person: Desk) -> float:
+    person.ready()
+    ready: float = person.page.evaluate("window.benchFound.ready")
+    return ready
+
+
+def _listen(person: Desk) -> dict[str, float]:
+    """Bytes over the wire, headers included, of scripts and styles, as the browser counts them."""
+    session = person.visitor.context.new_cdp_session(person.page)
+    session.send("Network.enable")
+    kinds: dict[str, str] = {}
+    sizes: dict[str, float] = {"Script": 0.0, "Stylesheet": 0.0, "Document": 0.0}
+    seen: set[str] = set()
+
+    def answered(event: dict[str, Any]) -> None:
+        kinds[event["requestId"]] = event["type"]
+
+    def finished(event: dict[str, Any]) -> None:
+        kind = kinds.get(event["requestId"], "")
+        if kind in sizes and event["requestId"] not in seen:
+            seen.add(event["requestId"])
+            # a page that is opened again takes scripts and styles from the cache: 0 bytes
+            sizes[kind] += event["encodedDataLength"] if kind != "Document" or not sizes[kind] else 0
+
+    session.on("Network.responseReceived", answered)
+    session.on("Network.loadingFinished", finished)
+    return sizes
+
+
+def _press_all(person: Desk, found: Found) -> None:
+    for key in SCRIPT:
+        before = person.look()
+        person.press(key)
+        person.pause(30)
+        state = person.page.evaluate("({last: benchFound.keys.at(-1), touched: benchFound.touched})")
+        found.keys[key].append(state["last"])
+        if key in ("1", "0", "-"):
+            after = person.look()
+            changed = {
+                str(was.index)
+                for was, now in zip(before.steps, after.steps, strict=True)
+                if (was.says, was.focused) != (now.says, now.focused)
+            }
+            strange = sorted(
+                set(state["touched"]) - changed - {str(before.steps[before.focus].index)}, key=int
+            )
+            if strange:
+                found.problems.append(f"{key} on step {before.focus + 1} also touched messages {strange}")
