@@ -126,7 +126,7 @@ function draw(key, suggestions) {
   box.querySelector('[data-role="refused"]')?.remove();
   box.querySelector('[data-do="suggestions"]')?.remove();
   const rows = suggestions.map(({ judge, value, reason }) =>
-    make("div", { class: "advice__one" }, make("dt", {}, judge), make("dd", {}, chip(value), made(reason))),
+    make("div", { class: "advice__one" }, make("dt", {}, judge), make("dd", {}, chip(value), " ", made(reason))),
   );
   const heading = make(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
   const region = { class: "advice", role: "region", "aria-label": nameOf(key), tabindex: "0", "data-role": "advice" };
