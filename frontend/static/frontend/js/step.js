@@ -159,6 +159,10 @@ export function makePen({ words, reasons, numberOf }) {
     return words(source === "propagated" ? "confirmed" : "labelled", { value: signOf(value) });
   }
 
+  /** @param {Label} label */
+  const marksOf = ({ unsure, flagged, note }) =>
+    [unsure ? words("unsure") : "", flagged ? words("flagged") : "", note ? words("noted") : ""].filter(Boolean);
+
   /** @param {StepView} view @param {Shown} shown */
   function drawStep(view, shown) {
     const { result, label } = shown;
@@ -166,25 +170,25 @@ export function makePen({ words, reasons, numberOf }) {
     const { proposal } = result;
     const kind = kindOf(proposal ? proposal.value : result.value);
     const hatched = proposal ? " mark--proposal" : "";
-    const text = stateText(result);
     set(view.article, "data-value", kind);
     view.article.classList.toggle("is-proposed", proposal !== null);
     view.article.classList.toggle("is-labelled", result.value !== null);
     set(view.state, "class", `mark mark--chip mark--${kind}${hatched}`);
-    say(view.stateText, text);
+    say(view.stateText, stateText(result));
     view.state.hidden = false;
-    const marks = [
-      label.unsure ? words("unsure") : "",
-      label.flagged ? words("flagged") : "",
-      label.note ? words("noted") : "",
-    ].filter(Boolean);
+    const marks = marksOf(label);
     const origin = result.value === -1 && result.root !== null ? rootText(result.root, index) : "";
     drawBadges(view.marks, origin, marks);
     const filled = result.source === "propagated" ? " mark--filled" : "";
     set(view.railMark, "class", `mark mark--${kind}${hatched}${filled}`);
     view.railLink.classList.toggle("is-flagged", label.flagged);
     view.railLink.classList.toggle("is-marked", marks.length > 0);
-    say(view.railText, [text, origin, ...marks].filter(Boolean).join(", "));
+  }
+
+  /** The same in words, in the rail, for who hears it. @param {StepView} view @param {Shown} shown */
+  function drawWords(view, { result, label }) {
+    const origin = result.value === -1 && result.root !== null ? rootText(result.root, result.message_index) : "";
+    say(view.railText, [stateText(result), origin, ...marksOf(label)].filter(Boolean).join(", "));
   }
 
   /** Its controls, but for the choices. @param {Controls} view @param {Shown} shown */
@@ -280,5 +284,5 @@ export function makePen({ words, reasons, numberOf }) {
     box.append(" ", make("button", mine, words("use_mine", { value })));
   }
 
-  return { drawStep, drawControls, drawChoices, drawJudge, rootText };
+  return { drawStep, drawWords, drawControls, drawChoices, drawJudge, rootText };
 }

@@ -3,8 +3,8 @@
  * Draws the state: only what has changed, and only by attributes and text nodes.
  *
  * What is on screen, and what has the focus, is drawn at once. A −1 may change ninety proposals: those that are
- * far away wait until they come near, or until the browser has nothing else to do. So do the choices beside a
- * label (why, since when): filling a list takes longer than everything else about a key.
+ * far away wait until they come near, or until the browser has nothing else to do. So do the counters, and the choices
+ * beside a label (why, since when): filling a list takes longer than everything else about a key.
  */
 
 import { part, say, set, speaker } from "./dom.js";
@@ -41,7 +41,7 @@ export function makeView(page, { shortcut }) {
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
   /** @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
-  const { drawStep, drawControls, drawChoices, drawJudge, rootText } = makePen({ words, reasons: page.reasons, numberOf });
+  const { drawStep, drawWords, drawControls, drawChoices, drawJudge, rootText } = makePen({ words, reasons: page.reasons, numberOf });
 
   /** @type {Map<number, Shown>} what each step shows */
   const drawn = new Map();
@@ -57,6 +57,8 @@ export function makeView(page, { shortcut }) {
   let drawnOutcome = null;
   let drawnFocus = -1;
   let waiting = false;
+  /** @type {State | null} whose counters are to be drawn */
+  let counted = null;
 
   whenNear(NEAR, (index, isNear) => {
     if (isNear) near.add(index);
@@ -100,8 +102,7 @@ export function makeView(page, { shortcut }) {
     if (!shown || !view) return;
     drawStep(view, shown);
     const controls = view.made();
-    if (!controls) return;
-    drawControls(controls, shown);
+    if (controls) drawControls(controls, shown);
     unchosen.add(index);
   }
 
@@ -116,16 +117,21 @@ export function makeView(page, { shortcut }) {
 
   /** What is left to do, a little at a time: lists of choices, what is far away, controls there. */
   function rest() {
-    if (waiting || !(late.size || unchosen.size || (loaded && unmade.size))) return;
+    if (waiting || !(counted || late.size || unchosen.size || (loaded && unmade.size))) return;
     waiting = true;
     whenIdle((more) => {
       waiting = false;
+      if (counted) drawDesk(counted);
+      counted = null;
       for (const index of unchosen) {
         if (!more()) break;
         unchosen.delete(index);
-        const controls = steps.get(index)?.made();
+        const view = steps.get(index);
         const shown = drawn.get(index);
-        if (controls && shown && !late.has(index)) drawChoices(controls, shown);
+        const controls = view?.made();
+        if (!view || !shown || late.has(index)) continue;
+        drawWords(view, shown);
+        if (controls) drawChoices(controls, shown);
       }
       for (const index of late.keys()) {
         if (!more()) break;
@@ -136,6 +142,8 @@ export function makeView(page, { shortcut }) {
         judgeOf(index);
       }
       rest();
+      // laid out now, while there is time, or the next key would have to wait for it
+      document.documentElement.getBoundingClientRect();
     });
   }
 
@@ -161,7 +169,7 @@ export function makeView(page, { shortcut }) {
       if (first || near.has(index) || Math.abs(position - state.focus) <= BESIDE) drawLate(index);
     });
     drawOutcome(state);
-    drawDesk(state);
+    counted = state;
     const index = focused(state);
     if (index !== drawnFocus) {
       steps.get(drawnFocus)?.focus(false);
