@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotation.core.judging import Judgement, ProblemKind, UnusableKind, parse
@@ -230,6 +230,7 @@ PIECES = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(PIECES.map("".join), st.booleans())
 @example('{"steps": [{"index": 2, "label": 1}', False)
 def test_nothing_is_raised_and_no_label_is_invented(text: str, cut_off: bool) -> None:
