@@ -47,6 +47,7 @@ FAILURES = {
     FailureKind.NO_CREDIT.value: gettext_lazy("No credit left"),
     FailureKind.FORBIDDEN_URL.value: gettext_lazy("Address not allowed"),
 }
+CENT = Decimal("0.01")
 SMALLEST = Decimal("0.0001")
 MINUTE, HOUR = 60, 3_600
 
@@ -86,17 +87,16 @@ def failure_name(value: str) -> str:
 
 @register.filter
 def money(value: Decimal | float | str | None) -> str:
-    """US dollars: cents, and below a dollar as many more places as say something, up to four; a dash for
-    none."""
+    """US dollars, in cents; below a dollar in hundredths of a cent where those say more; a dash for none."""
     if value is None:
         return "–"
     amount = Decimal(value)
     if amount and amount < SMALLEST:
         return "< $" + number_format(SMALLEST, 4)
-    places = 2
-    while amount < 1 and places < 4 and round(amount, places) != round(amount, 4):
-        places += 1
-    return "$" + number_format(amount, places, use_l10n=True, force_grouping=True)
+    # number_format cuts what is too long, so it is rounded before
+    fine, coarse = amount.quantize(SMALLEST), amount.quantize(CENT)
+    shown, places = (coarse, 2) if amount >= 1 or fine == coarse else (fine, 4)
+    return "$" + number_format(shown, places, force_grouping=True)
 
 
 @register.filter

@@ -132,6 +132,7 @@ def test_a_finished_run_shows_what_came_of_it_and_what_failed(browse, at, text, 
     items = list(response.context["page"])
     assert [item.trajectory.record_id for item in items] == ["tiny:1:0", "tiny:3:0"]
     for item in items:
+        assert f">{item.trajectory.record_id}</a>" in page
         assert at("judge-answer", "bench", item.answer) in page
     assert (
         client.get(at("run-status", "bench", failed_run.pk)).json()["failures"] == response.context["kinds"]
