@@ -17,7 +17,6 @@ from config import csp
 from config.cache import TolerantRedisCache
 from config.limits import BodyLimit, client_ip
 from config.logs import OneLine
-from tests.settings_check import CHECKS, run
 
 
 @pytest.mark.django_db
@@ -127,9 +126,3 @@ def test_a_cache_that_is_away_is_a_cache_that_misses() -> None:
     assert cache.add("a", 1) is True
     assert cache.delete("a") is False
     assert caches["default"].get("a") is None
-
-
-@pytest.mark.parametrize(("arguments", "environment"), CHECKS[:3])
-def test_djangos_own_checks_find_nothing(arguments: str, environment: dict[str, str]) -> None:
-    done = run(arguments, environment)
-    assert done.returncode == 0, done.stdout + done.stderr
