@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.triage import BATCH, MAX_BATCH
 from annotation.core.vocabulary import Role, SuggestionPolicy
 
 MAX_ANNOTATORS = 9
@@ -15,7 +16,9 @@ class Project(models.Model):
     """One benchmark under construction.
 
     `annotators_per_trajectory` is N of DESIGN §6: locked after the first claim (services.projects sees to
-    that).
+    that). `experiment_seed` randomises when annotators see suggestions, task by task (core.experiment), in
+    place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage; null:
+    the queue is in the order of the import.
     """
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -35,6 +38,13 @@ class Project(models.Model):
     show_reference_answer = models.BooleanField(_("annotators see the reference answer"), default=True)
     show_reward_hints = models.BooleanField(_("annotators see reward hints"), default=False)
     carry_forward = models.BooleanField(_("propose +1 after an explicit +1"), default=False)
+    experiment_seed = models.PositiveBigIntegerField(_("seed of the experiment"), null=True, blank=True)
+    triage_seed = models.PositiveBigIntegerField(_("seed of triage"), null=True, blank=True)
+    triage_batch_size = models.PositiveSmallIntegerField(
+        _("batch size of triage"),
+        default=BATCH,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_BATCH)],
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -50,6 +60,10 @@ class Project(models.Model):
             models.CheckConstraint(
                 condition=Q(suggestion_policy__in=[policy.value for policy in SuggestionPolicy]),
                 name="project_suggestion_policy_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(triage_batch_size__gte=1, triage_batch_size__lte=MAX_BATCH),
+                name="project_triage_batch_in_range",
             ),
         )
 

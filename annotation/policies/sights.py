@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotation import models as m
+from annotation.core.experiment import POLICY, arm_of
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
@@ -52,12 +53,18 @@ _ADMIN_SIGHT = Sight(
 
 def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolicy:
     """The policy in force for a person who labels a trajectory: when they may see what judges suggest. Asked
-    here and nowhere else. No query, when the trajectory comes with its project."""
+    here and nowhere else. No query, when the trajectory comes with its project.
+
+    While a project's experiment is on, the arm of the trajectory's task decides instead of the project's
+    setting: two queries more, none when the trajectory comes with its subset and its task."""
+    seed = trajectory.project.experiment_seed
+    if seed is not None:
+        return POLICY[arm_of(seed, trajectory.subset.name, trajectory.task.key)]
     return SuggestionPolicy(trajectory.project.suggestion_policy)
 
 
 def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
-    """What a person may see of a trajectory. At most three queries."""
+    """What a person may see of a trajectory. At most three queries, five in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_SIGHT
     if not isinstance(user, m.User) or not user.is_active:
