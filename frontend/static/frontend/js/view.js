@@ -7,10 +7,9 @@
  * beside a label (why, since when): filling a list takes longer than everything else about a key.
  */
 
-import { part, say, set, speaker } from "./dom.js";
+import { part, say, set, speaker, whenIdle } from "./dom.js";
 import { focused, labelAt, runs } from "./selectors.js";
 import { judgeView, makePen, openNote, stepView } from "./step.js";
-import { whenIdle } from "./idle.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
