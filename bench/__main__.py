@@ -23,6 +23,7 @@ RESULTS = records.ROOT / "var" / "bench"
 FLAT = 1.5
 FLAT_MEMORY = 1.3
 IMPORT_RATE = 1_000
+SAVE_MS = 10
 
 
 def say(sentence: str) -> None:
@@ -157,6 +158,11 @@ def run_requests(kind: str, places: dict[int, Place], folder: Path, turns: int, 
             one, other = (found.of(what, size, share) for size in (small, large))
             name = f"{kind}: {what}, {large:,} against {small:,}, {share:.0%} labelled"
             report.limit(Limit(name, other.p50 / one.p50, FLAT))
+    if kind == "sqlite":
+        for share in requests.SHARES:
+            one = found.of("save label", small, share)
+            what = f"sqlite: save label, p50 of {small:,}, {share:.0%} labelled (ms)"
+            report.limit(Limit(what, one.p50, SAVE_MS))
 
 
 if __name__ == "__main__":

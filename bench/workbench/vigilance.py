@@ -66,7 +66,8 @@ class Vigil(Sitting):
         look = self._watch(look)
         positions = confirmable(self.case, self.done, self.done, self.sure)
         wrong = [at for at in positions if look.steps[at].value != self.target.values[at]]
-        self.found.seen |= {(record, at) for at in wrong}
+        # a proposal further on may be wrong only until this run ends: that is not one of the seeded
+        self.found.seen |= {(record, at) for at in wrong} & self.found.seeded
         if not wrong:
             self.confirmed |= set(positions)
             return look, CONFIRM
@@ -99,6 +100,7 @@ def watch(
     for _ in targets:
         target = wanted.pop(desk.record)
         case = target.case(RULES)
+        found.seeded |= {(target.record_id, position) for position in wrong[target.record_id]}
         sitting = Vigil(desk, target, case, found.tally, found=found)
         sitting.label_all(assisted=True)
         desk.hand_in(target.outcome, target.odd)
@@ -106,7 +108,6 @@ def watch(
         found.proposals += sum(
             case.proposals(position)[position] is not None for position in range(len(target.values))
         )
-        found.seeded |= {(target.record_id, position) for position in wrong[target.record_id]}
     found.tally.problems += desk.complaints()
     return found
 
