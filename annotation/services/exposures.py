@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -11,11 +12,20 @@ from annotation.models import Assignment, Exposure, Label, OutcomeLabel, Traject
 
 
 def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
-    """Note that a person has now seen this of a whole trajectory. Whoever has can no longer claim it."""
-    Exposure.objects.bulk_create(
-        [Exposure(user=user, trajectory=trajectory, kind=kind.value, created_at=timezone.now())],
-        ignore_conflicts=True,
-    )
+    """Note that a person has now seen this of a whole trajectory. Whoever has can no longer claim it; what
+    their own labels of it say at this moment are the blind values."""
+    first = {"user": user, "trajectory": trajectory, "step": None, "kind": kind.value}
+    if Exposure.objects.filter(**first).exists():
+        return
+    now = timezone.now()
+    with transaction.atomic():
+        _seen, fresh = Exposure.objects.get_or_create(**first, defaults={"created_at": now})
+        if fresh:
+            for model in (Label, OutcomeLabel):
+                own = {"assignment__annotator": user, "assignment__trajectory": trajectory}
+                model.objects.filter(**own, exposed_at__isnull=True).update(
+                    blind_value=F("value"), exposed_at=now
+                )
 
 
 def expose_suggestions(

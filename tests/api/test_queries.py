@@ -168,7 +168,9 @@ def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
         caller.get("/me/")
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/raw/")) == 5
-    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/judgements/")) == 19
+    judgements = f"/trajectories/{row.pk}/judgements/"
+    assert queries(lambda: by.admin.get(judgements)) == 23, "the first time it is noted"
+    assert queries(lambda: by.admin.get(judgements)) == 19
     assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 12
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid, StaleState, TristepError
+from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel, Project
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import agreement
 from annotation.reports.revealed import Revealed, numbered, revealed
-from annotation.services import assign, label, projects
+from annotation.services import assign, exposures, label, projects
 from tests import people
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.saving import save, shown
@@ -214,6 +215,21 @@ def test_agreement_is_made_of_blind_values_and_leaves_out_what_was_never_blind(c
 
     again = agreement(viewer=cast.admin, project=cast.project, intervals=False)
     assert again.overall.steps.n == 2, "no label of the second trajectory is blind"
+
+
+def test_whoever_sees_the_others_labels_keeps_their_own_as_blind_values(cast: Cast) -> None:
+    mine = opened(cast)
+    label_all(mine, 1)
+    reveal(mine, 2)
+    save(mine, change(2, -1, version=1))
+
+    for _again in range(2):
+        exposures.expose(user=cast.ann, trajectory=mine.trajectory, kind=ExposureKind.LABEL)
+
+    assert kept(mine, 2) == (-1, 1, True), "the first exposure counts"
+    assert kept(mine, 4) == (1, 1, True)
+    assert OutcomeLabel.objects.get(assignment=mine).blind_value == 1
+    assert Exposure.objects.filter(user=cast.ann, kind="label").count() == 1
 
 
 # ── what is noted ───────────────────────────────────────────────────────────
