@@ -15,8 +15,8 @@ LEASE = timedelta(seconds=60)
 MAX_DEATHS = 3
 
 
-def take(run_id: int) -> SuggestionRun | None:
-    """Begin the next attempt at a queued run; None when it is not waiting, or somebody still holds it.
+def take(run_id: int) -> bool:
+    """Begin the next attempt at a queued run; False when it is not waiting, or somebody still holds it.
 
     A worker that waits for calls in flight after a pause holds the run until they are stored, so that nothing
     is asked twice when it is resumed at once.
@@ -29,7 +29,7 @@ def take(run_id: int) -> SuggestionRun | None:
         pk=run_id,
         state=SuggestionRunState.QUEUED,
     )
-    taken = waiting.update(
+    changed = waiting.update(
         state=SuggestionRunState.RUNNING,
         lease_until=now + LEASE,
         heartbeat_at=now,
@@ -40,8 +40,11 @@ def take(run_id: int) -> SuggestionRun | None:
         stop_reason="",
         error="",
     )
-    if not taken:
-        return None
+    return changed == 1
+
+
+def load(run_id: int) -> SuggestionRun:
+    """The run that was just taken, its figures counted anew."""
     run = SuggestionRun.objects.select_related("judge", "project", "created_by").get(pk=run_id)
     _recount(run)
     return run

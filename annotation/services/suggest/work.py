@@ -72,7 +72,8 @@ def run_suggestions(
     it to the reaper, and no answer that was stored is asked for again. Returns the row as it is then.
     """
     asked = stopping or threading.Event()
-    while (run := patiently(lambda: lease.take(run_id), give_up=asked.is_set)) is not None:
+    while patiently(lambda: lease.take(run_id), give_up=asked.is_set):
+        run = patiently(lambda: lease.load(run_id), give_up=asked.is_set)
         _Attempt(run, progress, asked, interrupted).go()
         # it may have been resumed while the calls in flight of before were still being stored
         if asked.is_set():
