@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import imports, records, requests
+from bench import imports, records, requests, suggestions
 from bench.client import Refused
 from bench.places import Failed, Place, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed and memory.")
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute; shows that it works")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
-    parser.add_argument("--only", choices=["imports", "requests", "workbench"], help="one topic")
+    parser.add_argument("--only", choices=["imports", "requests", "suggestions", "workbench"], help="one topic")
     parser.add_argument("--turns", type=int, help="how many trajectories are labelled in each project")
     options = parser.parse_args()
 
@@ -50,7 +50,9 @@ def main() -> int:
         for kind in ["sqlite", "postgres"] if options.database == "both" else [options.database]:
             databases = stock(kind, folder)
             try:
-                if options.only != "workbench":
+                if options.only in (None, "suggestions"):
+                    suggestions.run(databases, folder, options.quick, report, say)
+                if options.only not in ("suggestions", "workbench"):
                     run(databases, folder, sizes, turns, options.only, report)
                 if kind == "sqlite" and options.only in (None, "workbench"):
                     workbench.run(databases, folder, options.quick, report, say)
