@@ -35,7 +35,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed and memory.")
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute; shows that it works")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
-    parser.add_argument("--only", choices=["imports", "requests", "suggestions", "workbench"], help="one topic")
+    parser.add_argument(
+        "--only", choices=["imports", "requests", "suggestions", "workbench"], help="one topic"
+    )
     parser.add_argument("--turns", type=int, help="how many trajectories are labelled in each project")
     options = parser.parse_args()
 
