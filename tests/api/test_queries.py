@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import ImportFile, Trajectory
+from annotation.models import ImportFile, SuggestionItem, SuggestionRun, Trajectory
 from annotation.services import accounts, ingest, projects, release
 from tests.people import (
     Cast,
@@ -27,6 +27,7 @@ from tests.people import (
     make_user,
     open_case,
 )
+from tests.services.scripted import URL, make_judge, start
 
 from .conftest import Callers
 
@@ -91,6 +92,13 @@ def _cases(cast: Cast, n: int) -> None:
         open_case(cast.judith, row)
 
 
+def _judges(cast: Cast, n: int) -> None:
+    import_records(cast.project, n)
+    for number in range(n):
+        run = start(make_judge(cast, f"j{number}"))
+        SuggestionItem.objects.filter(run=run).update(state="failed", failure="not_json", message="No.")
+
+
 def _releases(cast: Cast, n: int) -> None:
     _disputes(cast, n)
     for row in Trajectory.objects.all():
@@ -116,6 +124,8 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("judith", "/projects/bench/adjudications/", _cases, 4),
     ("admin", "/projects/bench/releases/", _releases, 5),
     ("admin", "/projects/bench/agreement/", _disputes, 8),
+    ("admin", "/projects/bench/judges/", _judges, 5),
+    ("admin", "/projects/bench/runs/", _judges, 5),
 ]
 
 
@@ -131,8 +141,9 @@ def queries(call: Callable[[], Any]) -> int:
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(("who", "path", "fill", "expected"), LISTS, ids=[row[1] for row in LISTS])
 def test_a_list_takes_as_many_queries_for_one_row_as_for_several(
-    by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int
+    by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int, settings: Any
 ) -> None:
+    settings.JUDGE_URLS = [URL]
     caller = getattr(by, who)
     fill(cast, n)
     caller.get("/me/")  # notes the use of the token, once a minute
@@ -174,6 +185,24 @@ def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 12
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_run_and_its_failures_take_as_many_queries_however_many(
+    by: Callers, cast: Cast, n: int, settings: Any
+) -> None:
+    settings.JUDGE_URLS = [URL]
+    _judges(cast, n)
+    run = SuggestionRun.objects.earliest("pk")
+    by.admin.get("/me/")
+    estimate = {"judge": run.judge_id}
+    found = [
+        queries(lambda: by.admin.get(f"/judges/{run.judge_id}/")),
+        queries(lambda: by.admin.get(f"/runs/{run.pk}/")),
+        queries(lambda: by.admin.get(f"/runs/{run.pk}/failures/")),
+        queries(lambda: by.admin.post("/projects/bench/runs/estimate/", estimate)),
+    ]
+    assert found == [2, 6, 4, 8]
 
 
 @pytest.mark.parametrize("n", [1, 5])

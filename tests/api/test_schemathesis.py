@@ -20,7 +20,16 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from annotation.models import Adjudication, Assignment, ImportFile, Invitation, Membership, Trajectory
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    ImportFile,
+    Invitation,
+    JudgeAnswer,
+    Membership,
+    Trajectory,
+)
+from annotation.providers import FailureKind
 from annotation.services import ingest, projects, release
 from tests.people import (
     Cast,
@@ -34,6 +43,7 @@ from tests.people import (
     open_case,
     token_of,
 )
+from tests.services.scripted import URL, Scripted, do, failure, install, make_judge, start
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -47,8 +57,9 @@ MODES = {GenerationMode.POSITIVE: 5, GenerationMode.NEGATIVE: 4}
 
 
 @pytest.fixture
-def there(cast: Cast) -> dict[str, Any]:
+def there(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A project in the middle of everything; for each path parameter something that is there."""
+    settings.JUDGE_URLS = [URL]
     import_records(cast.project, 6)
     for user in (cast.ann, cast.ben):
         label_next(user, cast.project)
@@ -66,7 +77,12 @@ def there(cast: Cast) -> dict[str, Any]:
         filename="w.jsonl",
         chunks=[jsonl(make_records(1))],
     )
+    install(monkeypatch, Scripted(lambda _request: failure(FailureKind.NOT_JSON)))
+    run = do(start(make_judge(cast)))
     return {
+        "judges": run.judge_id,
+        "runs": run.pk,
+        "answers": JudgeAnswer.objects.earliest("created_at").pk,
         "slug": "bench",
         "version": "1.0",
         "subset": "tiny",

@@ -9,10 +9,20 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.vocabulary import TrajectoryState
-from annotation.models import Adjudication, ImportFile, Trajectory
+from annotation.models import (
+    Adjudication,
+    ImportFile,
+    Judge,
+    JudgeAnswer,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+    Trajectory,
+)
 from annotation.policies import OPERATOR
 from annotation.services import projects, release
 from tests import people
+from tests.services.scripted import URL, make_judge, start
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
@@ -34,6 +44,11 @@ PAGES = {
     "trajectories": ("admin", "trajectories", 8),
     "trajectory": ("admin", "trajectory", 22),
     "my work": ("ann", "work", 8),
+    "judges": ("admin", "judges", 11),
+    "judge": ("admin", "judge", 13),
+    "runs": ("admin", "runs", 7),
+    "run": ("admin", "run", 11),
+    "estimate": ("admin", "run-new", 13),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "case": ("judith", "adjudication", 14),
     "agreement": ("admin", "agreement", 10),
@@ -64,8 +79,26 @@ def fill(cast: people.Cast, many: int) -> None:
         people.open_case(cast.judith, trajectory)
     for _ in range(many):
         people.label_all(people.claim(cast.ann, project))
+    judge(cast, many)
     for number in range(many):
         release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
+
+
+def judge(cast: people.Cast, many: int) -> None:
+    """Judges with a run each, in which so many trajectories failed."""
+    for number in range(many):
+        row = make_judge(cast, f"j{number}")
+        run = start(row)
+        SuggestionItem.objects.filter(run=run).update(state="failed", failure="not_json", message="No.")
+        rows = [
+            JudgeAnswer(
+                run=run, judge=row, trajectory=one, request=b"", response=b"", created_at=run.created_at
+            )
+            for one in cast.project.trajectories.all()
+        ]
+        JudgeAnswer.objects.bulk_create(rows)
+        first = cast.project.trajectories.filter(state=TrajectoryState.UNANIMOUS).first()
+        Suggestion.objects.create(judge=row, trajectory=first, created_at=run.created_at)
 
 
 def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
@@ -75,6 +108,10 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-pk").first().pk,)
     if name == "import-detail":
         return ("bench", ImportFile.objects.filter(project=cast.project).first().pk)
+    if name == "judge":
+        return ("bench", Judge.objects.first().pk)
+    if name == "run":
+        return ("bench", SuggestionRun.objects.first().pk)
     if name == "trajectory":
         disputed = Trajectory.objects.filter(project=cast.project, state=TrajectoryState.DISPUTED)
         return ("bench", disputed.order_by("-step_count").first().pk)
@@ -82,11 +119,14 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("many", [1, 2])
-def test_the_number_of_queries_of_every_page_is_constant(cast, browse, at, many):
+def test_the_number_of_queries_of_every_page_is_constant(cast, browse, at, many, settings):
+    settings.JUDGE_URLS = [URL]
     fill(cast, many)
     found = {}
     for title, (who, name, _queries) in PAGES.items():
         url = at(name, *arguments(name, cast))
+        if name == "run-new":
+            url = f"{url}?judges={Judge.objects.first().pk}"
         client = browse(who)
         client.get(url)  # what is remembered, is remembered
         with CaptureQueriesContext(connection) as asked:
