@@ -1,0 +1,195 @@
+"""How far judges' suggestions move people: figures of one arm of the experiment, and differences of arms.
+
+Everything is a function of sums over tasks, as in `summary`, and resampled by tasks within subsets. Arms
+hold different tasks, which makes them independent: resamples of two arms are drawn apart and subtracted.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.agreement.bootstrap import (
+    MIN_TASKS,
+    interval,
+    resampled_sums,
+    task_weights,
+)
+from annotation.core.agreement.confusion import SIZE, confusion_by
+from annotation.core.agreement.kappa import agreement_values, kappa_values
+from annotation.core.agreement.measure import (
+    FEW_TASKS,
+    NO_PAIRS,
+    NOT_RESAMPLED,
+    ONE_LABEL,
+    UNSTABLE,
+    FloatArray,
+    Interval,
+    Measure,
+)
+from annotation.core.said import said
+
+MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
+"""z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""
+
+NOT_RANDOMISED: Final = said("the tasks were not randomised, so there are no arms to compare")
+FEW_TO_TELL: Final = said("fewer than 20 tasks")
+NO_DIFFERENCE: Final = said("the figure is undefined in one of the arms")
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Who said what: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
+
+    A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
+    figures of several strata are their mean weighted by n, as everywhere (DESIGN §9).
+    """
+
+    counts: FloatArray
+    subset: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: npt.ArrayLike) -> "Tables":
+        """From rows (n, 5): subset, task, stratum, and the two labels, in the order of the table."""
+        table = np.asarray(rows, dtype=np.int64).reshape(-1, 5)
+        tasks, first, task = np.unique(table[:, 1], return_index=True, return_inverse=True)
+        strata, stratum = np.unique(table[:, 2], return_inverse=True)
+        cells = task.reshape(-1) * len(strata) + stratum.reshape(-1)
+        counts = confusion_by(table[:, 3], table[:, 4], cells, len(tasks) * len(strata))
+        return cls(counts.reshape(len(tasks), len(strata), SIZE, SIZE).astype(np.float64), table[first, 0])
+
+    @property
+    def n_tasks(self) -> int:
+        """How many tasks."""
+        return len(self.subset)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with what a difference of two needs: its resamples (empty without any), and its tasks."""
+
+    measure: Measure
+    resamples: FloatArray
+    n_tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One arm's figure minus another's.
+
+    `se` is its standard error over tasks; `mde` the smallest true difference that data of this size would
+    have found in 80 % of all repetitions, at 5 %, two-sided. Both None with `mde_reason`.
+    """
+
+    measure: Measure
+    se: float | None
+    mde: float | None
+    mde_reason: str = ""
+
+
+def estimates(tables: Tables, rng: np.random.Generator | None = None) -> tuple[Estimate, Estimate]:
+    """The share of equal labels, and Cohen's κ (undefined where one label only was used)."""
+    total = tables.counts.sum(axis=0)
+    n = int(total.sum())
+    drawn = _draw(tables.counts, tables.subset, rng)
+
+    def one(name: str) -> Estimate:
+        value = float(_weighted(total, name)) if n else float("nan")
+        resamples = None if drawn is None else _weighted(drawn, name)
+        return _estimate(value, n, (NO_PAIRS, ONE_LABEL), tables.n_tasks, resamples)
+
+    return one("agreement"), one("kappa")
+
+
+def _draw(
+    sums: FloatArray, subset: npt.NDArray[np.int64], rng: np.random.Generator | None
+) -> FloatArray | None:
+    """Resamples of sums per task (tasks, …) → (RESAMPLES, …); None where there is no interval anyway."""
+    if rng is None or len(subset) < MIN_TASKS:
+        return None
+    return np.concatenate([resampled_sums(weights, sums) for weights in task_weights(subset, rng)])
+
+
+def _weighted(tables: FloatArray, name: str) -> FloatArray:
+    """The figure of tables (…, strata, 3, 3): mean over strata weighted by n, NaN where none has it."""
+    values = agreement_values(tables) if name == "agreement" else kappa_values(tables)
+    weight = np.where(np.isnan(values), 0.0, tables.sum(axis=(-2, -1)))
+    return quotient((np.nan_to_num(values) * weight).sum(axis=-1), weight.sum(axis=-1))
+
+
+def share_of(
+    hits: npt.ArrayLike,
+    units: npt.ArrayLike,
+    subset: npt.ArrayLike,
+    *,
+    empty: str,
+    rng: np.random.Generator | None = None,
+) -> Estimate:
+    """A share Σ hits / Σ units, from sums per task (tasks,); undefined, for the reason `empty`, without
+    units."""
+    sums = np.column_stack([np.asarray(hits, dtype=np.float64), np.asarray(units, dtype=np.float64)])
+    of_task = np.asarray(subset, dtype=np.int64)
+    of_task = of_task[sums[:, 1] > 0]
+    sums = sums[sums[:, 1] > 0]  # a task without a unit tells nothing of the share, and is none of its tasks
+
+    hit, n = sums.sum(axis=0)
+    value = float(hit / n) if n else float("nan")
+    drawn = _draw(sums, of_task, rng)
+    resamples = None if drawn is None else quotient(drawn[:, 0], drawn[:, 1])
+    return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
+
+
+def _estimate(
+    value: float, n: int, reasons: tuple[str, str], n_tasks: int, resamples: FloatArray | None
+) -> Estimate:
+    """A figure with its interval; `reasons`: without units, and with units but undefined."""
+    nothing = np.zeros(0)
+    if n == 0 or np.isnan(value):
+        return Estimate(Measure(None, n, reasons[0] if n == 0 else reasons[1]), nothing, n_tasks)
+    if resamples is None:
+        why = FEW_TASKS if n_tasks < MIN_TASKS else NOT_RESAMPLED
+        return Estimate(Measure(value, n, "", Interval(None, None, why)), nothing, n_tasks)
+    return Estimate(Measure(value, n, "", interval(resamples, n_tasks)), resamples, n_tasks)
+
+
+def difference(one: Estimate, other: Estimate) -> Difference:
+    """`one` minus `other`, of two arms whose tasks differ; interval from the differences of the resamples.
+
+    The minimum detectable effect is (z_.975 + z_.8) × SE, about 2.8 standard errors: H. S. Bloom, "Minimum
+    detectable effects: a simple way to report the statistical power of experimental designs", Evaluation
+    Review 19 (1995). SE is the standard deviation of the difference over resamples of tasks within subsets.
+    Undefined, with a reason, when either arm has fewer than 20 tasks. A figure whose resamples are undefined
+    too often has neither an SE nor an interval.
+    """
+    n = one.measure.n + other.measure.n
+    if one.measure.value is None or other.measure.value is None:
+        lacking = one if one.measure.value is None else other
+        reason = lacking.measure.reason or NO_DIFFERENCE
+        return Difference(Measure(None, n, reason), None, None, reason)
+    value = one.measure.value - other.measure.value
+    fewest = min(one.n_tasks, other.n_tasks)
+    if fewest < MIN_TASKS:
+        bounds = Interval(None, None, FEW_TASKS)
+        return Difference(Measure(value, n, "", bounds), None, None, FEW_TO_TELL)
+    if not len(one.resamples) or not len(other.resamples):
+        bounds = Interval(None, None, NOT_RESAMPLED)
+        return Difference(Measure(value, n, "", bounds), None, None, NOT_RESAMPLED)
+    apart = one.resamples - other.resamples
+    bounds = interval(apart, fewest)
+    if bounds.low is None:
+        return Difference(Measure(value, n, "", bounds), None, None, UNSTABLE)
+    se = float(np.nanstd(apart, ddof=1))
+    return Difference(Measure(value, n, "", bounds), se, MDE_FACTOR * se)
+
+
+def no_difference(reason: str) -> Difference:
+    """A difference that cannot be said, and why."""
+    return Difference(Measure(None, 0, reason), None, None, reason)
+
+
+def quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """NaN where the denominator is 0."""
+    result = np.full(np.shape(denominator), np.nan)
+    np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
+    return result

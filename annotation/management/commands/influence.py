@@ -1,0 +1,83 @@
+"""influence PROJECT [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.core.agreement.influence import Difference
+from annotation.core.agreement.measure import Measure
+from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.policies import OPERATOR
+from annotation.reports.influence import Contrast, Influence, Line, influence
+from annotation.reports.influence_json import as_json
+from annotation.reports.looks import Moves
+
+NAMES = {"people": "annotators", "judges": "judges, pooled"}
+
+
+class Command(OperatorCommand):
+    help = (
+        "How far judges' suggestions move a project's annotators: by arm of its experiment, or as observed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        report = influence(viewer=OPERATOR, project=find_project(options["project"]))
+        if options["json"]:
+            self.document(as_json(report))
+        else:
+            self._write(report)
+        design = f"randomised, seed {report.seed}" if report.randomised else "observed, not randomised"
+        labels = sum(moves.changes.labels for moves in report.moves if not moves.judge)
+        self.summary(
+            f"{design}; {sum(arm.tasks for arm in report.arms):,} tasks with labels; "
+            f"{labels:,} labels had a value when their suggestions were seen."
+        )
+
+    def _write(self, report: Influence) -> None:
+        for arm in report.arms:
+            self.stdout.write(
+                f"{arm.arm or 'all tasks'}: {arm.tasks:,} of {arm.allocated:,} tasks, "
+                f"{arm.trajectories:,} trajectories, {arm.steps:,} steps, {arm.pairs:,} pairs of labels"
+            )
+            for line in arm.lines:
+                self.stdout.write(f"  {_who(line)}, {line.basis} values")
+                self.stdout.write(f"    agreement {_shown(line.agreement.measure)}")
+                self.stdout.write(f"    κ         {_shown(line.kappa.measure)}")
+        for contrast in report.contrasts:
+            self.stdout.write(f"{contrast.arm} − sealed: {_who(contrast)}")
+            self.stdout.write(f"    agreement {_apart(contrast.agreement)}")
+            self.stdout.write(f"    κ         {_apart(contrast.kappa)}")
+        if report.reason:
+            self.stdout.write(f"differences: –  ({report.reason})")
+        for moves in report.moves:
+            self._moves(moves)
+
+    def _moves(self, moves: Moves) -> None:
+        found = moves.changes
+        against = moves.judge or "the majority of the judges"
+        self.stdout.write(f"{moves.unit} labels after a look, against {against} (n = {found.labels:,})")
+        for name in ("changed", "towards", "away", "neither", "followed"):
+            self.stdout.write(f"    {name:<10}{_shown(getattr(found, name))}")
+
+
+def _who(line: Line | Contrast) -> str:
+    return line.judge or NAMES[line.who]
+
+
+def _shown(measure: Measure) -> str:
+    if measure.value is None:
+        return f"–  ({measure.reason})"
+    interval = measure.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{measure.value:.4f}"
+    return f"{measure.value:.4f}  [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _apart(found: Difference) -> str:
+    if found.measure.value is None:
+        return _shown(found.measure)
+    could = f"{found.mde:.4f}" if found.mde is not None else f"–  ({found.mde_reason})"
+    return f"{_shown(found.measure)}; could have shown {could}"

@@ -1,0 +1,140 @@
+"""Arms of the experiment, and the order of the queue under triage: pure functions of their seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from annotation.core.experiment import ARMS, POLICY, Arm, arm_of
+from annotation.core.triage import contested, share_found_early, triaged
+
+# ── Arms ────────────────────────────────────────────────────────────────────
+
+
+def test_the_arm_of_a_task_is_what_its_description_says() -> None:
+    for task in range(20):
+        digest = hashlib.sha256(b'["arm",7,"tiny","%d"]' % task).digest()
+        assert arm_of(7, "tiny", str(task)) == ARMS[int.from_bytes(digest[:8], "big") % 3]
+
+
+def test_arms_stay_what_they_are_in_every_version() -> None:
+    # a project's experiment runs for months: should one of these change, tasks change their arm under way
+    assert [arm_of(20_260_314, "hotpotqa", f"hotpotqa:{task}").value for task in range(8)] == [
+        "always",
+        "always",
+        "always",
+        "always",
+        "after_label",
+        "after_label",
+        "always",
+        "sealed",
+    ]
+
+
+def test_every_arm_is_equally_likely_and_seeds_deal_anew() -> None:
+    tasks = [str(task) for task in range(6_000)]
+    one = [arm_of(1, "s", task) for task in tasks]
+    other = [arm_of(2, "s", task) for task in tasks]
+
+    assert chisquare([one.count(arm) for arm in ARMS]).pvalue > 0.001
+    # under another seed, and in another subset, the arm says nothing of what it was: nine equal cells
+    for again in (other, [arm_of(1, "t", task) for task in tasks]):
+        cells = Counter(zip(one, again, strict=True))
+        assert len(cells) == 9 and chisquare(list(cells.values())).pvalue > 0.001
+
+
+def test_names_that_run_together_do_not_share_an_arm() -> None:
+    together = [arm_of(1, "ab", f"c{n}") == arm_of(1, "a", f"bc{n}") for n in range(300)]
+
+    assert 60 < sum(together) < 140  # a third by chance, not all
+
+
+def test_each_arm_puts_one_policy_in_force() -> None:
+    assert {arm.value: POLICY[arm].value for arm in Arm} == {
+        "sealed": "never",
+        "after_label": "after_label",
+        "always": "always",
+    }
+
+
+# ── Triage ──────────────────────────────────────────────────────────────────
+
+
+def test_contested_counts_the_units_on_which_judges_differ() -> None:
+    assert contested([{2: 1, 4: 1}, {2: 1, 4: 1}], [1, 1]) == 0
+    assert contested([{2: 1, 4: -1}, {2: 1, 4: 1}], [1, 1]) == pytest.approx(1 / 3)
+    assert contested([{2: 1, 4: 1}, {2: 1, 4: 1}], [1, -1]) == pytest.approx(1 / 3)
+    assert contested([{2: 1, 4: -1}, {2: -1, 4: 0}, {2: 1}], [1, 1, -1]) == 1
+
+
+def test_what_a_judge_did_not_say_is_not_a_disagreement() -> None:
+    assert contested([{2: 1, 4: None}, {2: 1, 4: -1}], [None, 1]) == 0
+    assert contested([{2: None}, {2: 1}], [None, 1]) is None
+    assert contested([{2: 1}], [1]) is None
+    assert contested([], []) is None
+
+
+def test_batches_go_from_the_most_contested_to_the_unscored() -> None:
+    scores = [(n, score) for n, score in enumerate([0.0, None, 0.5, 1.0, 0.0, 0.2, None, 0.0])]
+
+    order = triaged(scores, batch_size=2, seed=3)
+
+    assert [set(order[i : i + 2]) for i in range(0, 8, 2)] == [{3, 2}, {5, 0}, {4, 7}, {1, 6}]
+    assert triaged(scores, batch_size=1, seed=3) == [3, 2, 5, 0, 4, 7, 1, 6]
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=60), st.integers(1, 70), st.integers(0, 2**53)
+)
+def test_a_triage_loses_nothing_and_repeats_by_its_seed(
+    scores: list[float | None], size: int, seed: int
+) -> None:
+    line = list(enumerate(scores))
+    order = triaged(line, batch_size=size, seed=seed)
+
+    assert sorted(order) == list(range(len(scores)))
+    assert order == triaged(line, batch_size=size, seed=seed)
+    batches = [[scores[key] for key in order[at : at + size]] for at in range(0, len(order), size)]
+    worst = [min(-1.0 if one is None else one for one in batch) for batch in batches]
+    best = [max(-1.0 if one is None else one for one in batch) for batch in batches]
+    assert all(low >= high for low, high in zip(worst, best[1:], strict=False))
+
+
+def test_the_place_within_a_batch_tells_nothing_of_the_score() -> None:
+    # over many seeds the most contested of a batch stands equally often in each of its places
+    scores = [(n, 1 - n / 10) for n in range(5)]
+    places = Counter(triaged(scores, batch_size=5, seed=seed).index(0) for seed in range(2_000))
+
+    assert sorted(places) == [0, 1, 2, 3, 4] and chisquare(list(places.values())).pvalue > 0.001
+
+
+def test_a_batch_needs_a_size() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        triaged([(1, 0.5)], batch_size=0, seed=1)
+
+
+def test_the_share_found_early_counts_what_stands_before_the_cut() -> None:
+    assert share_found_early("abcd", frozenset("a"), 0.5) == 1
+    assert share_found_early("abcd", frozenset("ad"), 0.5) == 0.5
+    assert share_found_early("abcd", frozenset("cd"), 0.5) == 0
+    assert share_found_early("abc", frozenset("b"), 0.5) == 0.5  # the cut falls through the middle one
+    assert share_found_early("abcd", frozenset(), 0.5) is None
+
+
+def test_an_order_by_chance_finds_as_much_as_it_has_gone_through() -> None:
+    rng = random.Random(5)
+    found = []
+    for _ in range(400):
+        order = list(range(31))
+        rng.shuffle(order)
+        share = share_found_early(order, frozenset(range(7)), 1 / 3)
+        assert share is not None
+        found.append(share)
+
+    assert sum(found) / len(found) == pytest.approx(1 / 3, abs=0.03)
