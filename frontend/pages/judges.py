@@ -18,6 +18,7 @@ from annotation.core.judging.prompt import VERSIONS, template
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
+from annotation.providers import KINDS
 from annotation.reports import judge_overview
 from annotation.reports.judges import Against, judge_agreement
 from annotation.services import suggest
@@ -29,8 +30,8 @@ from frontend.templatetags.tristep import figure, percent
 
 VERB = "judges.change"
 SECTION = "judges"
-ASKED = (JudgeKind.OPENAI_COMPATIBLE.value, JudgeKind.BASELINE.value)
-"""The kinds that a run can ask."""
+ASKED = tuple(KINDS)
+"""The kinds that a run can ask; a judge from a file is not asked."""
 NAMES = {"base_url": "address", "sampling": "extra"}
 """The services' names of fields, where the form has others."""
 LAST_RUNS = 5
@@ -57,13 +58,17 @@ def judges(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, VERB)
     rows = judge_overview.overview(viewer=opened.user, project=opened.project)
     runnable = any(row.judge.kind in ASKED and row.judge.retired_at is None for row in rows)
-    return opened.render("judges/list.html", SECTION, rows=rows, may_run=runnable, baseline=True)
+    return opened.render(
+        "judges/list.html", SECTION, rows=rows, may_run=runnable, baseline=JudgeKind.BASELINE in ASKED
+    )
 
 
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Where the suggestions of a new judge shall come from."""
-    return open_project(request, slug, VERB).render("judges/new.html", SECTION, baseline=True)
+    return open_project(request, slug, VERB).render(
+        "judges/new.html", SECTION, baseline=JudgeKind.BASELINE in ASKED
+    )
 
 
 HEADINGS = {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The page of a run, live: bar, figures and kinds of failure follow the API until the run rests; then the page is
- * loaded anew, to show what can be done with it. Without a script the page says the same whenever it is reloaded.
+ * The page of a run, live: bar, figures and kinds of failure are asked for, in the reader's words, until the run
+ * rests; then the page is loaded anew, to show what can be done with it. Without a script, reloading says the same.
  */
 
 import { make, part, say, speaker } from "./dom.js";
