@@ -50,10 +50,12 @@ LOOK = """() => {
     };
   });
   const first = document.querySelector('[data-step]');
+  const thumb = document.querySelector('.thumb');
   return {
     steps,
     covered: Math.max(...lowest),
-    height: window.innerHeight,
+    // a bar for the thumb covers the end of a narrow window
+    height: thumb && thumb.offsetHeight ? thumb.getBoundingClientRect().top : window.innerHeight,
     width: document.documentElement.clientWidth,
     scroll: window.scrollY,
     most: document.documentElement.scrollHeight - window.innerHeight,
