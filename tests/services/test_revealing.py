@@ -230,6 +230,9 @@ def test_whoever_sees_the_others_labels_keeps_their_own_as_blind_values(cast: Ca
     assert kept(mine, 4) == (1, 1, True)
     assert OutcomeLabel.objects.get(assignment=mine).blind_value == 1
     assert Exposure.objects.filter(user=cast.ann, kind="label").count() == 1
+    save(mine, change(4, 0, version=1))
+    reveal(mine, 4)
+    assert kept(mine, 4) == (0, 1, True), "the judges come second"
 
 
 # ── what is noted ───────────────────────────────────────────────────────────
