@@ -15,6 +15,7 @@ from frontend.pages import (
     api_reference,
     home,
     imports,
+    influence,
     judges,
     members,
     messages,
@@ -69,6 +70,8 @@ project = [
     page(PROJECT, overview.overview, "project"),
     page(PROJECT + "settings/", projects.settings, "project-settings"),
     page(PROJECT + "settings/subsets/<int:pk>/", projects.subset, "subset"),
+    page(PROJECT + "settings/experiment/", influence.experiment, "experiment"),
+    page(PROJECT + "settings/queue/", influence.triage, "triage"),
     page(PROJECT + "guidelines/", projects.guidelines, "guidelines"),
     page(PROJECT + "guidelines/edit/", projects.guidelines_edit, "guidelines-edit"),
     page(PROJECT + "audit/", projects.audit, "audit"),
@@ -136,6 +139,7 @@ RELEASE = PROJECT + "releases/<str:version>/"
 
 results = [
     page(PROJECT + "agreement/", agreement.agreement, "agreement"),
+    page(PROJECT + "influence/", influence.influence, "influence"),
     page(PROJECT + "releases/", releases.releases, "releases"),
     page(PROJECT + "freeze/", releases.freeze, "release-freeze"),
     page(RELEASE, releases.release, "release"),

@@ -118,6 +118,9 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "import-abandon", pk("import", of_project=True))
     for name in ("trajectories", "work", "claim", "adjudication-queue", "agreement", "releases"):
         yield Address(f + name, slug)
+    for name in ("influence", "experiment"):
+        yield Address(f + name, slug)
+    yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
     for place in ("shared", "free"):
@@ -200,6 +203,9 @@ def _api() -> Iterator[Address]:
     )
     for name in ("progress", "audit", "trajectories", "agreement", "disputes", "assignments", "claim"):
         yield Address(a + name, slug)
+    for name in ("influence", "experiment"):
+        yield Address(a + name, slug)
+    yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug, body={"username": "oscar", "roles": ["annotator"]})
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})

@@ -42,6 +42,7 @@ NAVIGATION = (
         _("Results"),
         (
             ("agreement", _("Agreement"), "agreement", "agreement.view"),
+            ("influence", _("Influence"), "influence", "influence.view"),
             ("releases", _("Releases"), "releases", "release.view"),
         ),
     ),

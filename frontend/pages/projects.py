@@ -17,6 +17,7 @@ from annotation.services import projects as service
 from frontend import markdown
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
+from frontend.pages import influence
 from frontend.pages.common import open_project, paginate, person
 from frontend.verbs import describe
 
@@ -76,7 +77,12 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("frontend:project-settings", slug)
     subsets = policies.visible(user, Subset.objects.filter(project=project))
     return opened.render(
-        "projects/settings.html", "settings", status=400 if form.errors else 200, form=form, subsets=subsets
+        "projects/settings.html",
+        "settings",
+        status=400 if form.errors else 200,
+        form=form,
+        subsets=subsets,
+        **influence.switches(opened),
     )
 
 

@@ -124,6 +124,9 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("judith", "/projects/bench/adjudications/", _cases, 4),
     ("admin", "/projects/bench/releases/", _releases, 5),
     ("admin", "/projects/bench/agreement/", _disputes, 8),
+    ("admin", "/projects/bench/influence/", _disputes, 10),
+    ("admin", "/projects/bench/experiment/", _disputes, 4),
+    ("admin", "/projects/bench/triage/", _disputes, 5),
     ("admin", "/projects/bench/judges/", _judges, 5),
     ("admin", "/projects/bench/runs/", _judges, 5),
 ]

@@ -1,0 +1,72 @@
+"""The experiment on exposure, and the triage of the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotation.core.experiment import MAX_SEED
+from annotation.core.triage import MAX_BATCH
+from annotation.reports.agreement import measure_json
+
+from .base import Input, Output, Whole
+
+
+class Experiment(Output):
+    """`seed` null: nothing is randomised. `locked`: labelling has begun, so that nothing can be changed."""
+
+    randomised = serializers.SerializerMethodField()
+    seed = serializers.IntegerField(allow_null=True)
+    locked = serializers.BooleanField()
+    tasks = serializers.DictField(child=serializers.IntegerField(), help_text="Tasks in each arm.")
+
+    def get_randomised(self, row: Any) -> bool:
+        """Whether the tasks are randomised over arms."""
+        return row.seed is not None
+
+
+class Randomisation(Input):
+    """Without a seed, one is drawn."""
+
+    seed = Whole(required=False, min_value=0, max_value=MAX_SEED)
+
+
+class Triage(Output):
+    """`seed` null: the order of the import. `found` and `found_by_import`: of the disputes so far, the share
+    in the first half of the queue as it is, and as it was imported; chance finds half."""
+
+    seed = serializers.IntegerField(allow_null=True)
+    batch_size = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="Trajectories that nobody has begun.")
+    found = serializers.SerializerMethodField()
+    found_by_import = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField())
+    def get_found(self, row: Any) -> dict[str, Any]:
+        """A measure, as among the agreement figures."""
+        return measure_json(row.found)
+
+    @extend_schema_field(serializers.DictField())
+    def get_found_by_import(self, row: Any) -> dict[str, Any]:
+        """The same for the order of the import."""
+        return measure_json(row.by_import)
+
+
+class NewTriage(Input):
+    """Without a batch size the project's own counts; without a seed, one is drawn."""
+
+    batch_size = Whole(required=False, min_value=1, max_value=MAX_BATCH)
+    seed = Whole(required=False, min_value=0, max_value=MAX_SEED)
+
+
+class Triaged(Output):
+    """What a triage has done. The three last count all that is waiting."""
+
+    moved = serializers.IntegerField()
+    contested = serializers.IntegerField()
+    unanimous = serializers.IntegerField()
+    unscored = serializers.IntegerField(help_text="Without suggestions of two judges.")
+    seed = serializers.IntegerField()
+    batch_size = serializers.IntegerField()

@@ -1,0 +1,17 @@
+"""The form of triage."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.triage import MAX_BATCH
+
+
+class TriageForm(forms.Form):
+    """How many trajectories are shuffled together."""
+
+    batch_size = forms.IntegerField(
+        label=_("Trajectories in a batch"),
+        min_value=1,
+        max_value=MAX_BATCH,
+        help_text=_("Larger batches hide better what is contested, and bring it forward less exactly."),
+    )
