@@ -1,0 +1,273 @@
+"""Runs of judges with a real worker, broker and chat-completions server, and all of them at their worst."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
+from annotation.models import Judge, JudgeAnswer, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
+from annotation.policies import OPERATOR
+from annotation.services import suggest
+from config.broker import Broker
+from tests import people
+from tests.judge_server import JudgeServer
+from tests.people import Cast
+from tests.servers import Worker, wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = SuggestionRunState
+PATIENCE = 180.0
+KEY = "TRISTEP_JUDGE_KEY_TEST"
+
+
+@pytest.fixture
+def judges() -> Iterator[JudgeServer]:
+    with JudgeServer(delay=0.05, retry_after="0.1") as server:
+        yield server
+
+
+@pytest.fixture
+def environment(judges: JudgeServer, process_environment: dict[str, str], settings: Any) -> dict[str, str]:
+    """Workers may ask the server, with a key; they reap every second."""
+    settings.JUDGE_URLS = [judges.url]
+    process_environment |= {
+        "TRISTEP_JUDGE_URLS": judges.url,
+        "TRISTEP_REAP_SECONDS": "1",
+        KEY: "sk-of-the-tests",
+    }
+    return process_environment
+
+
+@pytest.fixture
+def project_cast(transactional_db: None) -> Cast:
+    return people.make_cast()
+
+
+def records(how_many: int) -> list[dict[str, Any]]:
+    return [people.make_record(n, question=f"Question {n}? [[id:tiny:{n}:0]]") for n in range(how_many)]
+
+
+def make_judge(cast: Cast, server: JudgeServer, model: str = "ok", **values: Any) -> Judge:
+    wanted = {"concurrency": 8, "timeout_seconds": 2, "key_name": KEY, **values}
+    return suggest.create_judge(
+        actor=OPERATOR,
+        project=cast.project,
+        name=model,
+        kind="openai_compatible",
+        model=model,
+        base_url=server.url,
+        **wanted,
+    )
+
+
+def start(judge: Judge) -> SuggestionRun:
+    return suggest.start_run(actor=OPERATOR, judge=judge)
+
+
+def reaches(run: SuggestionRun, *states: SuggestionRunState) -> SuggestionRun:
+    def there() -> bool:
+        run.refresh_from_db()
+        return run.state in states and run.lease_until is None
+
+    try:
+        wait_for(there, f"the run to be {states}", seconds=PATIENCE)
+    except TimeoutError as error:
+        raise AssertionError(
+            f"{run.state}: {run.stop_reason} {run.progress_done}/{run.progress_total}"
+        ) from error
+    return run
+
+
+def has(run: SuggestionRun, how_many: int) -> None:
+    wait_for(lambda: Suggestion.objects.filter(run=run).count() >= how_many, "suggestions", seconds=PATIENCE)
+
+
+def stored(run: SuggestionRun) -> set[str]:
+    return set(Suggestion.objects.filter(run=run).values_list("trajectory__record_id", flat=True))
+
+
+def calls(server: JudgeServer, model: str = "ok") -> dict[str, int]:
+    return {key: n for (asked, key), n in server.calls.items() if asked == model}
+
+
+def test_what_a_killed_worker_had_stored_is_not_asked_for_again(
+    celery_broker: Broker,
+    environment: dict[str, str],
+    judges: JudgeServer,
+    project_cast: Cast,
+    tmp_path: Path,
+) -> None:
+    people.import_records(project_cast.project, records(200))
+    run = start(make_judge(project_cast, judges))
+    first = Worker(environment, tmp_path / "first.log")
+    has(run, 40)
+    first.kill()
+    before = stored(run)
+    assert 40 <= len(before) < 200
+    run.refresh_from_db()
+    assert run.state == State.RUNNING
+    SuggestionRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    second = Worker(environment, tmp_path / "second.log")
+    try:
+        reaches(run, State.FINISHED)
+    finally:
+        second.stop()
+
+    assert (run.attempt, run.progress_done, run.progress_failed) == (2, 200, 0)
+    assert Suggestion.objects.count() == len(stored(run)) == 200
+    assert SuggestedLabel.objects.count() == 400
+    counted = calls(judges)
+    assert all(counted[record] == 1 for record in before), "what was stored was paid for once"
+    assert sum(counted.values()) <= 200 + 8 + 8, "only what was in flight, or in a batch, was asked again"
+    assert JudgeAnswer.objects.count() == run.calls == 200
+    assert "Question" not in second.words() and "sk-of" not in first.words() + second.words()
+
+
+def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+) -> None:
+    people.import_records(project_cast.project, records(120))
+    worker_of(environment)
+    run = start(make_judge(project_cast, judges, concurrency=4))
+    has(run, 10)
+    suggest.pause_run(actor=project_cast.admin, run=run)
+    reaches(run, State.PAUSED)
+    asked, done = judges.total, len(stored(run))
+    assert done == asked < 120, "calls in flight were stored"
+    time.sleep(0.3)
+    assert judges.total == asked, "nothing is asked while it is paused"
+
+    suggest.resume_run(actor=project_cast.admin, run=run)
+    has(run, done + 10)
+    suggest.cancel_run(actor=project_cast.admin, run=run)
+    reaches(run, State.CANCELLED)
+
+    assert len(stored(run)) == judges.total == run.progress_done < 120
+    rest = start(run.judge)
+    assert rest.progress_total == 120 - run.progress_done
+    reaches(rest, State.FINISHED)
+    assert set(calls(judges).values()) == {1}
+
+
+def test_an_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+) -> None:
+    people.import_records(project_cast.project, records(60))
+    judges.delay = 0.5
+    worker = worker_of(environment, threads=1)
+    runs = [
+        start(make_judge(project_cast, judges, model, concurrency=1)) for model in ("one", "two", "three")
+    ]
+    for run in runs:
+        has(run, 1)
+    assert worker.stop(), "a warm shutdown does not wait for a run of hours"
+    for run in runs:
+        reaches(run, State.QUEUED)
+        assert 1 <= run.progress_done < 60
+    judges.delay = 0.0
+    worker_of(environment, threads=1)
+    for run in runs:
+        reaches(run, State.FINISHED)
+    assert Suggestion.objects.count() == 180
+
+
+def test_whatever_the_server_does_nothing_is_invented_lost_or_doubled(
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+) -> None:
+    people.import_records(project_cast.project, records(3))
+    judges.delay = 0.0
+    mended = (
+        "rate_limited+ok",
+        "rate_limited_bare+ok",
+        "http_500+ok",
+        "reset+ok",
+        "html+ok",
+        "cut_envelope+ok",
+        "timeout+ok",
+        "drip+ok",
+        "comments",
+        "strings",
+    )
+    failing = {
+        "truncated": "truncated",
+        "shifted": "no_labels",
+        "other_steps": "no_labels",
+        "huge": "too_large",
+        "prose": "not_json",
+    }
+    stopping = ("wrong_model", "expired_key", "no_credit")
+    environment["TRISTEP_JUDGE_RUNS"] = "20"
+    models = (*mended, *failing, "endless", "one_missing", *stopping)
+    runs = {model: start(make_judge(project_cast, judges, model)) for model in models}
+    worker = worker_of(environment)
+
+    for model in mended:
+        run = reaches(runs[model], State.FINISHED, State.STOPPED)
+        assert (run.state, run.progress_done, run.progress_failed) == (State.FINISHED, 3, 0), model
+    for model, kind in failing.items():
+        run = reaches(runs[model], State.FINISHED, State.STOPPED)
+        assert (run.state, run.progress_done, run.progress_failed) == (State.FINISHED, 0, 3), model
+        kinds = SuggestionItem.objects.filter(run=run).values_list("failure", flat=True)
+        assert set(kinds) == {kind}, model
+        assert all(bytes(answer.response) for answer in JudgeAnswer.objects.filter(run=run)), model
+    endless = reaches(runs["endless"], State.FINISHED, State.STOPPED)
+    assert endless.progress_done == 0
+    # whichever comes first: the limit of its size, or of its time
+    ended = SuggestionItem.objects.filter(run=endless).values_list("failure", flat=True)
+    assert set(ended) <= {"too_large", "timeout"} and len(ended) == 3
+    partial = reaches(runs["one_missing"], State.FINISHED)
+    assert partial.labels_missing == 3
+    assert SuggestedLabel.objects.filter(suggestion__run=partial).count() == 3
+    for model in stopping:
+        run = reaches(runs[model], State.STOPPED)
+        assert run.stop_reason.endswith(".") and "sk-of" not in run.stop_reason
+        due = SuggestionItem.objects.filter(run=run, state=SuggestionItemState.DUE)
+        assert due.count() == 3 and not Suggestion.objects.filter(run=run).exists()
+    assert not SuggestedLabel.objects.exclude(value__in=(-1, 0, 1)).exists()
+    assert "sk-of" not in worker.words()
+
+
+def test_a_broker_that_restarts_in_mid_run_loses_nothing(
+    environment: dict[str, str],
+    celery_broker: Broker,
+    worker_of: Any,
+    judges: JudgeServer,
+    project_cast: Cast,
+) -> None:
+    people.import_records(project_cast.project, records(60))
+    worker_of(environment)
+    run = start(make_judge(project_cast, judges, concurrency=2))
+    has(run, 5)
+    celery_broker.process.terminate()
+    celery_broker.process.wait()
+    other = start(make_judge(project_cast, judges, "one", concurrency=16))
+    SuggestionRun.objects.filter(pk=other.pk).update(resend_at=timezone.now())
+    reaches(run, State.FINISHED)
+    celery_broker.process = celery_broker._start()
+    reaches(other, State.FINISHED)
+
+    assert set(calls(judges).values()) == set(calls(judges, "one").values()) == {1}
+    assert Suggestion.objects.count() == 120
+
+
+@pytest.fixture
+def worker_of(celery_broker: Broker, tmp_path: Path) -> Iterator[Any]:
+    """Starts workers that end with the test."""
+    started: list[Worker] = []
+
+    def begin(environment: dict[str, str], *, threads: int = 2) -> Worker:
+        worker = Worker(environment, tmp_path / f"worker{len(started)}.log", threads=threads)
+        started.append(worker)
+        return worker
+
+    yield begin
+    for worker in started:
+        worker.stop()
