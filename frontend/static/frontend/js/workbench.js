@@ -52,7 +52,14 @@ document.addEventListener("keydown", (event) => {
   ACTIONS[action]();
 });
 
+/** Whether a button or finger is down: moving the focus then would move what it is about to let go of. */
+let pressed = false;
+for (const kind of ["pointerdown", "pointercancel", "click", "keydown"]) {
+  document.addEventListener(kind, () => (pressed = kind === "pointerdown"), { capture: true, passive: true });
+}
+
 document.addEventListener("focusin", (event) => {
+  if (pressed) return;
   const position = positionOf(keyOf(event.target));
   if (position >= 0) dispatch({ type: "focus", position });
 });
