@@ -1,0 +1,67 @@
+"""The page of a run in a real browser: it follows the run, says when the server is away, ends with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import expect
+
+from annotation.models import SuggestionItem, SuggestionRun
+from annotation.services import suggest
+from tests import people
+from tests.people import Cast
+from tests.services.scripted import URL, make_judge, start
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def cast(transactional_db: None) -> Cast:
+    """The people, where the server of the browser sees them."""
+    return people.make_cast()
+
+
+def test_the_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, monkeypatch: Any) -> None:
+    monkeypatch.setattr(settings, "JUDGE_URLS", [URL])
+    people.import_records(cast.project, 4)
+    run = start(make_judge(cast), budget=Decimal(1))
+    rows = SuggestionRun.objects.filter(pk=run.pk)
+    rows.update(state="running")
+    visitor = visit()
+    visitor.watch.allow("503")
+    session = people.signed_in(cast.admin).cookies[settings.SESSION_COOKIE_NAME].value
+    visitor.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
+    )
+    visitor.go(f"/p/bench/runs/{run.pk}/")
+    page = visitor.page
+    expect(page.locator("[data-role=counted]")).to_have_text("0 of 4")
+
+    failed = SuggestionItem.objects.filter(run=run).order_by("pk")[:1]
+    SuggestionItem.objects.filter(pk__in=[item.pk for item in failed]).update(
+        state="failed", failure="not_json", message="<b>No</b> JSON."
+    )
+    rows.update(progress_done=2, progress_failed=1, cost=Decimal("0.25"))
+    expect(page.locator("[data-role=counted]")).to_have_text("3 of 4")
+    expect(page.locator("[data-role=cost]")).to_have_text("$0.25")
+    expect(page.get_by_text("<b>No</b> JSON.")).to_be_visible()
+    assert page.locator("progress").evaluate("bar => bar.value") == 3
+
+    page.route("**/status/", lambda route: route.fulfill(status=503, body="away"))
+    expect(page.get_by_text("The server does not answer at the moment")).to_be_visible()
+    page.unroute("**/status/")
+    expect(page.locator("[data-role=note]")).to_be_hidden(timeout=15_000)
+
+    suggest.pause_run(actor=cast.admin, run=run)
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    page.get_by_label("Budget in all").fill("2")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    assert rows.get().budget == 2
+    rows.update(state="finished", progress_done=3, progress_failed=1)
+    expect(page.get_by_role("button", name="Retry 1 failed")).to_be_visible()
+    assert page.locator("[data-busy]").count() == 0
