@@ -35,6 +35,7 @@ SENTENCES = {
     "invitation.revoke": gettext_lazy("revoked an invitation"),
     "judge.change": gettext_lazy("changed a judge"),
     "judge.create": gettext_lazy("made a judge"),
+    "judge.train": gettext_lazy("trained a baseline"),
     "judge.restore": gettext_lazy("took a judge into use again"),
     "judge.retire": gettext_lazy("took a judge out of use"),
     "labels.import": gettext_lazy("imported finished labels"),

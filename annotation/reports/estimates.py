@@ -13,6 +13,7 @@ from typing import Any, Final
 from annotation.core.judging import Estimate, Material, Price
 from annotation.core.judging import estimate as estimate_call
 from annotation.core.judging.prompt import TooLong, build
+from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
@@ -70,6 +71,10 @@ def estimate(
     """
     require(viewer, "suggest", judge)
     wanted = list(due(judge, selection).values_list("pk", flat=True))
+    if judge.kind == JudgeKind.BASELINE:
+        # it answers here: nothing is sent
+        n = len(wanted)
+        return RunEstimate(n, n, tokens_in=0, tokens_out=0, cost=Decimal(0), clipped=0, too_long=0)
     sample = wanted
     if at_most is not None and len(wanted) > at_most:
         sample = sorted(random.Random(SEED).sample(wanted, at_most))

@@ -20,6 +20,7 @@ from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
 from annotation.providers import KINDS
 from annotation.reports import judge_overview
+from annotation.reports.baseline import training
 from annotation.reports.judges import Against, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
@@ -232,6 +233,7 @@ def _detail(
         columns=columns,
         suggestions=brought,
         facts=_facts(judge),
+        training=training(judge),
         prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
     )
 

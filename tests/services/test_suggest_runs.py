@@ -404,9 +404,9 @@ def test_what_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
             start(judge, budget=budget)
     with pytest.raises(Invalid, match="prices"):
         start(make_judge(cast, name="Free", price_input=0, price_output=0), budget=Decimal(1))
-    baseline = suggest.create_judge(actor=OPERATOR, project=cast.project, name="B", kind="baseline")
+    imported = suggest.create_judge(actor=OPERATOR, project=cast.project, name="B", kind="imported")
     with pytest.raises(Invalid):
-        start(baseline)
+        start(imported)
     assert not SuggestionRun.objects.exists()
     assert start(judge, selection=Selection(subset="tiny", limit=1)).progress_total == 1
 

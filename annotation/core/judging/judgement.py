@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -71,3 +71,5 @@ class Judgement:
     extra: int
     invalid: int
     unusable: Unusable | None = None
+    probabilities: dict[int, float] = field(default_factory=dict)
+    """How probable the judge holds its labels to be, by step; only of one that can say (the baseline)."""

@@ -19,6 +19,7 @@ from annotation.management.base import OperatorCommand, add_project, find_projec
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports import estimates
+from annotation.reports.baseline import lines, training
 from annotation.reports.due import Selection
 from annotation.reports.suggestions import failures
 from annotation.services import suggest
@@ -105,6 +106,9 @@ class Command(OperatorCommand):
 
     def _say(self, run: SuggestionRun, *, interrupted: bool) -> None:
         """The summary; an end that leaves work undone is an error."""
+        found = training(Judge.objects.get(pk=run.judge_id))
+        for line in lines(found) if found is not None else ():
+            self.summary(line)
         figures = (
             f"{run.progress_done:,} of {run.progress_total:,} trajectories suggested, "
             f"{run.progress_failed:,} failed, {run.cost:.4f} USD"

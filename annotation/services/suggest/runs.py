@@ -205,7 +205,7 @@ def _at_work() -> Conflict:
 
 
 def _may_run(judge: Judge) -> None:
-    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+    if judge.kind == JudgeKind.IMPORTED:
         raise Invalid(
             said("This judge cannot be asked: its suggestions come from elsewhere."), code="not_asked"
         )

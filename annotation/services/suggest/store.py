@@ -169,7 +169,13 @@ def _suggest(run: SuggestionRun, replies: Sequence[Answered]) -> None:
             if value is not None and step is not None:
                 reason = escape(judgement.reasons.get(index, ""))
                 labels.append(
-                    SuggestedLabel(suggestion_id=own[one.id], step_id=step, value=value, reason=reason)
+                    SuggestedLabel(
+                        suggestion_id=own[one.id],
+                        step_id=step,
+                        value=value,
+                        reason=reason,
+                        probability=judgement.probabilities.get(index),
+                    )
                 )
     SuggestedLabel.objects.bulk_create(labels)
 

@@ -16,13 +16,14 @@ from django.utils import timezone
 from annotation.core import workflow
 from annotation.core.errors import Invalid
 from annotation.core.said import said
-from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
-from annotation.providers import Failure, FailureKind, Hooks
+from annotation.providers import Failure, FailureKind, Hooks, Provider, Stopped
 
 from .. import audit
 from . import lease
+from .baseline import open_baseline
 from .calls import Answered, Calls, sleeper
 from .feed import Feed
 from .judges import open_provider
@@ -112,8 +113,10 @@ class _Attempt:
     def go(self) -> None:
         """Work until there is nothing left to do, or a reason to end."""
         try:
-            hooks = Hooks(sleep=sleeper(self.halt), admit=self.pace.admit)
-            provider = open_provider(self.run.judge, hooks)
+            provider = self._opened(Hooks(sleep=sleeper(self.halt), admit=self.pace.admit))
+        except Stopped:
+            self._conclude(halted=True)
+            return
         except Invalid as refused:
             self._finish(State.STOPPED, _sentence(refused))
             return
@@ -130,6 +133,19 @@ class _Attempt:
         finally:
             self.calls.close()
         self._conclude(halted)
+
+    def _opened(self, hooks: Hooks) -> Provider:
+        if self.run.judge.kind == JudgeKind.BASELINE:
+            return open_baseline(self.run, hooks, alive=self._breathe)
+        return open_provider(self.run.judge, hooks)
+
+    def _breathe(self) -> None:
+        """Called all through a training: the lease is kept, and a pause ends it. Raises Stopped."""
+        now = time.monotonic()
+        if now - self.looked_at >= LOOK_SECONDS:
+            self._look(now)
+        if self.halt.is_set() or self.lost:
+            raise Stopped
 
     def _loop(self) -> None:
         while True:

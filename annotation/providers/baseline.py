@@ -1,0 +1,60 @@
+"""The baseline as a provider: it answers here and now, from a model in memory, and costs nothing.
+
+It has no ``check`` and no ``create``: it comes out of a training (``services.suggest.baseline``), not out of
+settings.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+
+from annotation.core.judging import Estimate, Material, Usage
+from annotation.core.judging.features import VERSION
+from annotation.core.judging.training import Trained
+
+from .base import Exchange, Hooks, Reply, Request
+
+
+class Baseline:
+    """``tasks``: the task (``core.judging.training.task_of``) of each trajectory, by ``Request.reference``.
+
+    A trajectory that is not in ``tasks`` raises ``KeyError``: without its task there is no telling which
+    model has not seen it.
+    """
+
+    def __init__(self, trained: Trained, tasks: Mapping[str, str], hooks: Hooks) -> None:
+        self._trained = trained
+        self._tasks = tasks
+        self._hooks = hooks
+
+    def judge(self, request: Request) -> Reply:
+        """The most probable labels. What is kept for audit is all probabilities, as JSON."""
+        self._hooks.admit()
+        begun = time.perf_counter()
+        found = self._trained.judge(request.material, self._tasks[request.reference])
+        kept = {
+            "features_version": VERSION,
+            "task_in_training": found.seen,
+            "probabilities": {
+                str(index): [round(float(one), 6) for one in row]
+                for index, row in zip(request.material.steps, found.probabilities, strict=True)
+            },
+            "outcome": [round(float(one), 6) for one in found.outcome],
+        }
+        return Reply(
+            judgement=found.judgement,
+            usage=Usage(0, 0),
+            cost=Decimal(0),
+            prompt_version="",
+            exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
+        )
+
+    def estimate(self, material: Material) -> Estimate:
+        """Nothing but the call."""
+        return Estimate(calls=1)
+
+    def close(self) -> None:
+        """There is nothing to give back."""

@@ -1,0 +1,110 @@
+"""What a baseline says of itself: what it was trained on, and its figures beside what costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from annotation.core.vocabulary import JudgeKind
+from annotation.models import Judge
+
+MEASURES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("step_accuracy", "StepAcc", "always_plus_one"),
+    ("first_error_accuracy", "FirstErrAcc", "always_plus_one"),
+    ("kappa", "κ", "always_plus_one"),
+    ("quadratic_kappa", "quadratic κ", "always_plus_one"),
+    ("outcome_accuracy", "outcome", "always_plus_one"),
+    ("log_loss", "log-loss", "shares"),
+    ("brier", "Brier score", "shares"),
+)
+"""Name, what it is called, and what stands beside it: probabilities are set against the labels' shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measure of the cross-validation by task, and the same of what it must beat.
+
+    `value` None: `reason` says why. `reference`: of saying +1 to everything, or, for log-loss and Brier score
+    (smaller is better), of saying no more than how frequent each label is.
+    """
+
+    name: str
+    title: str
+    value: float | None
+    low: float | None
+    high: float | None
+    reference: float | None
+    reference_name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a baseline was trained on. `demo`: the demo release, for want of labels of its own."""
+
+    demo: bool
+    until: str
+    steps: int
+    trajectories: int
+    tasks: int
+    folds: int
+    seed: int
+    digest: str
+    figures: tuple[Figure, ...]
+
+
+def training(judge: Judge) -> Training | None:
+    """None for other judges, and before the first run."""
+    details = judge.details
+    if judge.kind != JudgeKind.BASELINE or "cv" not in details:
+        return None
+    return Training(
+        demo=details["trained_on"] == "demo",
+        until=details["until"] or "",
+        steps=details["n_steps"],
+        trajectories=details["n_trajectories"],
+        tasks=details["n_tasks"],
+        folds=details["cv"]["folds"],
+        seed=details["seed"],
+        digest=details["digest"],
+        figures=tuple(_figure(details, *measure) for measure in MEASURES),
+    )
+
+
+def _figure(details: Mapping[str, Any], name: str, title: str, beside: str) -> Figure:
+    cv = details["cv"]
+    low, high = cv["intervals"].get(name) or (None, None)
+    return Figure(
+        name=name,
+        title=title,
+        value=cv[name],
+        low=low,
+        high=high,
+        reference=details[beside][name],
+        reference_name=beside,
+        reason=cv["undefined"].get(name, ""),
+    )
+
+
+def lines(found: Training) -> list[str]:
+    """The same for a terminal."""
+    source = "the demo release (too few resolved labels yet)" if found.demo else "the resolved labels"
+    beside = {"always_plus_one": "always +1", "shares": "shares of the labels alone"}
+    return [
+        f"Trained on {source}: {found.steps:,} steps, {found.trajectories:,} trajectories, "
+        f"{found.tasks:,} tasks. Cross-validation by task, {found.folds} folds:",
+        *(
+            f"  {one.title:<12} {_number(one.value)}{_interval(one)}   "
+            f"{beside[one.reference_name]} {_number(one.reference)}"
+            for one in found.figures
+        ),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}"
+
+
+def _interval(one: Figure) -> str:
+    return "" if one.low is None or one.high is None else f" [{one.low:.4f}, {one.high:.4f}]"
