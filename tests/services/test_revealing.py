@@ -6,38 +6,14 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid, StaleState, TristepError
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel, Project
-from annotation.policies import OPERATOR
+from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel
 from annotation.reports.agreement import agreement
-from annotation.reports.revealed import Revealed, numbered, revealed
-from annotation.services import assign, exposures, label, projects
-from tests import people
+from annotation.reports.revealed import numbered, revealed
+from annotation.services import assign, exposures, label
 from tests.people import Cast, change, claim, import_records, label_all, make_record
+from tests.services.revealing import kept, opened, reveal, set_policy
 from tests.services.saving import save, shown
-from tests.services.together import refused, together
 from tests.suggesting import make_judge, suggest
-
-
-def set_policy(project: Project, policy: str) -> None:
-    projects.update_project(actor=OPERATOR, project=project, values={"suggestion_policy": policy})
-
-
-def opened(cast: Cast, policy: str = "after_label", *, steps: int = 3) -> Assignment:
-    """A trajectory that one judge has suggested −1 for throughout, claimed by ann."""
-    set_policy(cast.project, policy)
-    (row,) = import_records(cast.project, [make_record(steps=steps)])
-    suggest(make_judge(cast.project), row)
-    return claim(cast.ann, cast.project)
-
-
-def reveal(assignment: Assignment, index: int | None = None, **asked: bool) -> list[Revealed]:
-    return label.reveal(actor=assignment.annotator, assignment=assignment, message_index=index, **asked)
-
-
-def kept(assignment: Assignment, index: int) -> tuple[int | None, int | None, bool]:
-    """(value, blind value, whether exposed) of a step's stored label."""
-    row = Label.objects.get(assignment=assignment, step__message_index=index)
-    return row.value, row.blind_value, row.exposed_at is not None
 
 
 def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> str:
@@ -312,39 +288,7 @@ def test_a_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: 
     assert [one.number for one in step.suggestions] == [1, 2]
 
 
-# ── at once ─────────────────────────────────────────────────────────────────
-@pytest.mark.django_db(transaction=True)
-def test_a_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before() -> None:
-    cast = people.make_cast()
-    mine = opened(cast, steps=2)
-    save(mine, change(2, 1))
-    for version in range(1, 5):
-        results = together(
-            lambda: reveal(mine, 2),
-            lambda version=version: save(mine, change(2, -1 if version % 2 else 1, version=version)),
-            lambda: reveal(mine, 2),
-        )
-        assert refused(results) == []
-        value, blind, exposed = kept(mine, 2)
-        assert value == (-1 if version % 2 else 1)
-        event = LabelEvent.objects.get(assignment=mine, kind="reveal")
-        assert (blind, exposed) == (event.value, True), "the blind value is what was stored before the reveal"
-    assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_first_label_and_always_at_once_is_blind_exactly_if_it_came_first() -> None:
-    cast = people.make_cast()
-    mine = opened(cast, "always", steps=2)
-
-    results = together(lambda: reveal(mine, everything=True), lambda: save(mine, change(2, 1)))
-
-    assert refused(results) == []
-    events = list(LabelEvent.objects.filter(step__message_index=2).values_list("kind", flat=True))
-    blind = 1 if events == ["save", "reveal"] else None
-    assert kept(mine, 2) == (1, blind, True)
-
-
+# ── what is not to be changed any more ───────────────────────────────────────
 def test_a_stale_save_after_a_reveal_changes_nothing(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
