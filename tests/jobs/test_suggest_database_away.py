@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,9 +43,7 @@ class Postgres:
         self._data = Path(self.host) / "data"
         owner = self._data.stat()
         self._binary = Path(f"/proc/{self._pid()}/exe").resolve()
-        self._as: dict[str, Any] = (
-            {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
-        )
+        self._as: dict[str, Any] = {"user": owner.st_uid, "group": owner.st_gid} if os.geteuid() == 0 else {}
         self._second: subprocess.Popen[bytes] | None = None
 
     def _pid(self) -> int:
@@ -62,7 +61,7 @@ class Postgres:
 
     def halt(self) -> None:
         """Stop it at once, as on a restart of the machine; connections break."""
-        os.kill(self._pid(), 2)
+        os.kill(self._pid(), signal.SIGINT)
         wait_for(lambda: not (self._data / "postmaster.pid").exists(), "PostgreSQL to stop")
 
     def go_on(self) -> None:
@@ -74,6 +73,7 @@ class Postgres:
                 env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
                 cwd=Path(self.host),
                 output=output,
+                orphan_signal=signal.SIGINT,
                 **self._as,
             )
 

@@ -89,7 +89,8 @@ def test_a_run_keeps_to_the_limit_and_every_attempt_counts(
 
     assert run.state == SuggestionRunState.FINISHED
     assert len(begun) == 12
-    assert max(begun) - min(begun) >= 11 * 0.05 - 0.02, "twelve attempts, fifty milliseconds apart"
+    # the first may begin late on a busy machine; without a limit all of it takes a few milliseconds
+    assert max(begun) - min(begun) >= 0.4, "twelve attempts, fifty milliseconds apart"
 
 
 def test_whoever_waits_is_let_go_when_the_run_ends(judge: Judge) -> None:
