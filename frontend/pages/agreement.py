@@ -102,5 +102,5 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         shown=shown,
         rows=ROWS,
         undefined=_undefined(parts[1:]),
-        policy_always=opened.project.suggestion_policy == "always",
+        policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
     )

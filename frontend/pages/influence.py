@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -118,14 +118,17 @@ def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any
     return _shown(estimate.measure, is_share=name == "agreement")
 
 
-def _contrasts(found: Iterable[report.Contrast]) -> list[dict[str, Any]]:
+def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
+    """One row each; the first of an arm spans as many rows as the arm has."""
+    rows = [one.arm for one in found]
     return [
         {
             "arm": ARM_NAMES[one.arm],
+            "span": rows.count(one.arm) if rows.index(one.arm) == number else 0,
             "who": _who(one.who, one.judge),
             "cells": [_apart(one.agreement, is_share=True), _apart(one.kappa, is_share=False)],
         }
-        for one in found
+        for number, one in enumerate(found)
     ]
 
 

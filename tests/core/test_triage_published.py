@@ -26,7 +26,7 @@ def identity(record: Mapping[str, Any]) -> tuple[int, int]:
 def said(published: Path) -> dict[str, dict[tuple[int, int], Labels]]:
     """Labels by judge, the newest line of each record; a failed judgement says nothing."""
     found: dict[str, dict[tuple[int, int], Labels]] = {}
-    for path in sorted((published / "predictions").glob("*/hotpotqa__*.jsonl")):
+    for path in sorted((published / "agentprocessbench" / "predictions").glob("*/hotpotqa__*.jsonl")):
         newest: dict[tuple[int, int], dict[str, Any]] = {}
         for record in map(json.loads, path.read_text().splitlines()):
             known = newest.get(identity(record))
@@ -43,7 +43,7 @@ def said(published: Path) -> dict[str, dict[tuple[int, int], Labels]]:
 @cache
 def people(published: Path) -> dict[tuple[int, int], dict[int, int]]:
     """The published labels, in the order of the file."""
-    records = map(json.loads, (published / "hotpotqa.jsonl").read_text().splitlines())
+    records = map(json.loads, (published / "agentprocessbench" / "hotpotqa.jsonl").read_text().splitlines())
     return {
         identity(record): {int(index): value for index, value in record["step_labels"].items()}
         for record in records

@@ -183,5 +183,5 @@ def test_over_the_api_it_is_switched_read_and_locked(cast: Cast) -> None:
     first = step_indexes(assignment.trajectory_id)[0]
     label.save_labels(actor=cast.cleo, assignment=assignment, op_id=op_id(), changes=[change(first, 1)])
     answer = admin.post(path, {})
-    assert (answer.status_code, answer.json()["code"]) == (409, "experiment_locked")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "experiment_locked")
     assert admin.delete(path).status_code == 409

@@ -1,0 +1,108 @@
+"""The influence page and the switches on the settings page."""
+
+from __future__ import annotations
+
+from annotation.models import Project, Trajectory
+from tests import people
+from tests.services.test_influence import SEED, fill, label_all_of_it
+from tests.suggesting import make_judge, suggest
+
+
+def project() -> Project:
+    return Project.objects.get(slug="bench")
+
+
+def test_before_labels_the_page_says_what_it_waits_for(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    page = text(browse("admin").get(at("influence", "bench")))
+    assert "Nothing to compare yet" in page and "Observed, not randomised" in page
+    assert "after their own label of the step" in page
+
+
+def test_an_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
+    label_all_of_it(cast, fill(cast))
+    response = browse("admin").get(at("influence", "bench"))
+    page = text(response)
+    assert f"An experiment: chance decided for each task when its suggestions were shown. Seed {SEED}" in page
+    assert [str(column["title"]) for column in response.context["columns"]] == [
+        "Sealed throughout",
+        "After their own label",
+        "After their own label",
+        "Always",
+    ]
+    first = response.context["rows"][0]
+    assert [cell["value"] for cell in first["cells"]] == ["50.0\u00a0%"] * 2 + ["100.0\u00a0%"] * 2
+    assert response.context["contrasts"][0]["cells"][0]["value"] == "+50.0"
+    assert response.context["few"] == ["fewer than 20 tasks", "both annotators used one label only"]
+    assert "– : fewer than 20 tasks." in page
+    moved = response.context["moves"][0]
+    assert [cell["value"] for cell in moved["cells"]][:3] == ["25.0\u00a0%", "25.0\u00a0%", "0.0\u00a0%"]
+    for name in ("severe", "strict", "kind"):
+        assert name in page
+    assert "No trajectory has been disputed so far" not in page and "of its disputes" in page
+
+
+def test_the_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, text):
+    people.import_records(cast.project, 6)
+    admin, settings = browse("admin"), at("project-settings", "bench")
+    assert "Randomise when suggestions are shown" in text(admin.get(settings))
+
+    assert "Exposure is randomised from now on." in text(admin.post(at("experiment", "bench"), follow=True))
+    first = project().experiment_seed
+    page = text(admin.get(settings))
+    assert str(first) in page and "Deal anew" in page
+    admin.post(at("experiment", "bench"))
+    assert project().experiment_seed not in (None, first)
+    admin.post(at("experiment", "bench"), {"stop": ""})
+    assert project().experiment_seed is None
+    people.label_next(cast.ann, cast.project)
+    page = text(admin.post(at("experiment", "bench"), follow=True))
+    assert "somebody has labelled here already" in page and project().experiment_seed is None
+    assert "Randomise when suggestions are shown" not in page
+
+
+def test_the_settings_triage_and_take_it_back(browse, cast, at, text):
+    rows = people.import_records(cast.project, 3)
+    for name in ("one", "other"):
+        judge = make_judge(cast.project, name)
+        for row in rows:
+            suggest(judge, row, 1, outcome=1 if row != rows[2] or name == "one" else -1)
+    admin, where = browse("admin"), at("triage", "bench")
+
+    page = text(admin.post(where, {"batch_size": "1"}, follow=True))
+    assert "1 contested, then 2 unanimous, then 0 without suggestions" in page
+    assert Trajectory.objects.filter(live=True).first() == rows[2]
+    assert project().triage_batch_size == 1 and str(project().triage_seed) in page
+    page = text(admin.post(where, {"undo": ""}, follow=True))
+    assert "back in the order of the import" in page
+    assert Trajectory.objects.filter(live=True).first() == rows[0]
+    assert "less than or equal to 1000" in text(admin.post(where, {"batch_size": "9999"}, follow=True))
+    assert project().triage_seed is None
+
+
+def test_only_admins_see_and_switch(browse, cast, at):
+    for name in ("ann", "judith"):
+        assert browse(name).get(at("influence", "bench")).status_code == 403
+        assert browse(name).post(at("experiment", "bench")).status_code == 403
+        assert browse(name).post(at("triage", "bench"), {"batch_size": "2"}).status_code == 403
+    assert 'href="/p/bench/influence/"' not in browse("judith").get(at("project", "bench")).content.decode()
+    assert 'href="/p/bench/influence/"' in browse("admin").get(at("project", "bench")).content.decode()
+
+
+def test_no_page_tells_an_annotator_the_arm_beforehand(browse, cast, at, text):
+    """The same pages, byte for byte, whichever seed is in force, until a trajectory is opened."""
+    fill(cast, seed=None)
+    pages = {}
+    for seed in (SEED, SEED + 1, None):
+        Project.objects.filter(pk=cast.project.pk).update(experiment_seed=seed)
+        ann = browse("ann")
+        for name in ("project", "work", "guidelines"):
+            body = text(ann.get(at(name, "bench")))
+            pages.setdefault(name, set()).add(_without_tokens(body))
+    assert {name: len(bodies) for name, bodies in pages.items()} == {"project": 1, "work": 1, "guidelines": 1}
+
+
+def _without_tokens(body: str) -> str:
+    """Without what is new on every page: the forms' tokens."""
+    lines = (line for line in body.splitlines() if "csrfmiddlewaretoken" not in line)
+    return "\n".join(lines)
