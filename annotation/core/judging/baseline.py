@@ -156,6 +156,14 @@ def fit(
     """
     if len(np.unique(groups)) < 2 or len(np.unique(labels)) < 2:
         return _fitted(rows, labels, STRENGTHS[0], trust=0.0)
+    # the matrices are small: more threads cost more than they bring, and could add up in another order
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=1):
+        return _chosen(rows, labels, groups, seed, alive)
+
+
+def _chosen(rows: Floats, labels: Ints, groups: Ints, seed: int, alive: Callable[[], None]) -> Classifier:
     fold = deal(groups, seed=seed + 1, folds=INNER_FOLDS)
     target = places(labels)
     base = np.zeros((len(rows), len(VALUES)))
@@ -199,10 +207,8 @@ def _regression(rows: Floats, labels: Ints, strength: float) -> tuple[Floats, Fl
     """Log-odds of the labels that occur, in order: (n_labels, n_features) and (n_labels,)."""
     # takes a second or two: only who trains pays for it
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    with threadpool_limits(limits=1):
-        model: Any = LogisticRegression(C=strength, max_iter=2_000).fit(rows, labels)
+    model: Any = LogisticRegression(C=strength, max_iter=2_000).fit(rows, labels)
     weights, bias = model.coef_, model.intercept_
     if len(weights) == 1:
         return np.vstack([-weights, weights]) / 2, np.concatenate([-bias, bias]) / 2

@@ -95,7 +95,7 @@ class Trained:
                 for index, row, value in zip(material.steps, rows, values, strict=True)
             },
             outcome=VALUES[best],
-            outcome_reason=f"Taken from its last step and the average of all; probability {outcome[best]:.2f}.",
+            outcome_reason=f"From its last step and the average of all; probability {outcome[best]:.2f}.",
             problems=(),
             missing=0,
             extra=0,
