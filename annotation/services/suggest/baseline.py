@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from annotation.core.errors import Conflict, Invalid
+from annotation.core.errors import Invalid
 from annotation.core.judging import Material
 from annotation.core.judging.features import VERSION, step_features
 from annotation.core.judging.training import Example, digest, task_of, train
@@ -27,7 +27,7 @@ from annotation.core.text import escape
 from annotation.importers import ReadContext, RecordError, by_name
 from annotation.models import Consensus, Judge, OutcomeConsensus, Suggestion, SuggestionRun, TrajectoryContent
 from annotation.policies import OPERATOR
-from annotation.providers import Hooks
+from annotation.providers import Hooks, Stopped
 from annotation.providers.baseline import Baseline
 
 from .. import audit
@@ -47,7 +47,8 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
     """The judge of a run, trained. `alive` is called all along (seconds), and may raise.
 
     Writes what it was trained on, and its figures, into the judge's details. Raises Invalid when the judge
-    has suggestions already and what it was trained on is not there any more, or is different.
+    has suggestions already and what it was trained on is not there any more, or is different; Stopped when
+    another worker was first.
     """
     judge = run.judge
     fixed = judge.details if Suggestion.objects.filter(judge=judge).exists() else {}
@@ -86,7 +87,8 @@ def _changed() -> Invalid:
 def _write_down(run: SuggestionRun, details: dict[str, Any]) -> None:
     judge = Judge.objects.select_for_update(no_key=True).get(pk=run.judge_id)
     if Suggestion.objects.filter(judge=judge).exists():
-        raise Conflict(said("This judge is at work already: one run at a time."), code="judge_at_work")
+        # another worker has taken the run meanwhile, and its training stands
+        raise Stopped
     Judge.objects.filter(pk=judge.pk).update(details=details)
     run.judge.details = details
     audit.record(
