@@ -18,7 +18,7 @@ from annotation.core.agreement.influence import (
     Tables,
     difference,
     estimates,
-    share_of,
+    shares_of,
 )
 from annotation.core.agreement.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
 
@@ -192,7 +192,7 @@ def test_fewer_than_20_tasks_have_neither_interval_nor_detectable_effect() -> No
 
 
 def test_a_task_without_units_is_none_of_a_shares_tasks() -> None:
-    found = share_of([1] * 19 + [0] * 9, [2] * 19 + [0] * 9, [0] * 28, empty="none")
+    (found,) = shares_of([[1] * 19 + [0] * 9], [2] * 19 + [0] * 9, [0] * 28, empty="none")
 
     assert (found.measure.value, found.measure.n, found.n_tasks) == (0.5, 38, 19)
 

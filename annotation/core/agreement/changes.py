@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.influence import share_of
+from annotation.core.agreement.influence import shares_of
 from annotation.core.agreement.measure import Measure
 from annotation.core.said import said
 
@@ -56,18 +56,21 @@ def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> C
     _, first, task = np.unique(table[:, 1], return_index=True, return_inverse=True)
     subset = table[first, 0]
 
-    def share(hits: npt.NDArray[np.bool_], units: npt.NDArray[np.bool_], empty: str) -> Measure:
+    def shares(hits: list[npt.NDArray[np.bool_]], units: npt.NDArray[np.bool_], empty: str) -> list[Measure]:
         def by_task(which: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
             return np.bincount(task.reshape(-1)[which], minlength=len(first))
 
-        return share_of(by_task(hits & units), by_task(units), subset, empty=empty, rng=rng).measure
+        sums = [by_task(hit & units) for hit in hits]
+        return [one.measure for one in shares_of(sums, by_task(units), subset, empty=empty, rng=rng)]
 
     every = np.ones(len(table), dtype=bool)
+    ways = shares([changed, towards, away, changed & ~towards & ~away], every, NONE_EXPOSED)
+    (followed,) = shares([towards], told & (blind != suggested), NONE_APART)
     return Changes(
         labels=len(table),
-        changed=share(changed, every, NONE_EXPOSED),
-        towards=share(towards, every, NONE_EXPOSED),
-        away=share(away, every, NONE_EXPOSED),
-        neither=share(changed & ~towards & ~away, every, NONE_EXPOSED),
-        followed=share(towards, told & (blind != suggested), NONE_APART),
+        changed=ways[0],
+        towards=ways[1],
+        away=ways[2],
+        neither=ways[3],
+        followed=followed,
     )

@@ -4,6 +4,7 @@ Everything is a function of sums over tasks, as in `summary`, and resampled by t
 hold different tasks, which makes them independent: resamples of two arms are drawn apart and subtracted.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -118,26 +119,28 @@ def _weighted(tables: FloatArray, name: str) -> FloatArray:
     return quotient((np.nan_to_num(values) * weight).sum(axis=-1), weight.sum(axis=-1))
 
 
-def share_of(
-    hits: npt.ArrayLike,
+def shares_of(
+    hits: Sequence[npt.ArrayLike],
     units: npt.ArrayLike,
     subset: npt.ArrayLike,
     *,
     empty: str,
     rng: np.random.Generator | None = None,
-) -> Estimate:
-    """A share Σ hits / Σ units, from sums per task (tasks,); undefined, for the reason `empty`, without
-    units."""
-    sums = np.column_stack([np.asarray(hits, dtype=np.float64), np.asarray(units, dtype=np.float64)])
-    of_task = np.asarray(subset, dtype=np.int64)
-    of_task = of_task[sums[:, 1] > 0]
-    sums = sums[sums[:, 1] > 0]  # a task without a unit tells nothing of the share, and is none of its tasks
-
-    hit, n = sums.sum(axis=0)
-    value = float(hit / n) if n else float("nan")
+) -> list[Estimate]:
+    """Shares Σ hits / Σ units of the same units, from sums per task (tasks,), in the same resamples;
+    undefined, for the reason `empty`, without units."""
+    sums = np.column_stack([np.asarray(one, dtype=np.float64) for one in (*hits, units)])
+    there = sums[:, -1] > 0  # a task without a unit tells nothing of the share, and is none of its tasks
+    of_task, sums = np.asarray(subset, dtype=np.int64)[there], sums[there]
+    *found, n = sums.sum(axis=0)
     drawn = _draw(sums, of_task, rng)
-    resamples = None if drawn is None else quotient(drawn[:, 0], drawn[:, 1])
-    return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
+
+    def one(place: int, hit: float) -> Estimate:
+        value = float(hit / n) if n else float("nan")
+        resamples = None if drawn is None else quotient(drawn[:, place], drawn[:, -1])
+        return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
+
+    return [one(place, hit) for place, hit in enumerate(found)]
 
 
 def _estimate(

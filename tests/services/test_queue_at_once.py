@@ -1,0 +1,97 @@
+"""Triage and the switching of the experiment while people claim and label; real threads, a real database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from annotation.core.errors import Conflict
+from annotation.models import Assignment, AuditEvent, Project, Trajectory, User
+from annotation.policies import OPERATOR
+from annotation.services import assign, label, projects
+from tests import people
+from tests.services.together import refused, succeeded, together
+from tests.suggesting import make_judge, suggest
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def prepared(how_many: int, annotators: int) -> tuple[Project, list[User]]:
+    """Trajectories that two judges contest more and more, and people to label them."""
+    project = people.make_project()
+    users = [people.make_user(f"annotator-{number}") for number in range(annotators)]
+    for user in users:
+        people.make_member(project, user, "annotator")
+    rows = people.import_records(project, how_many)
+    judges = [make_judge(project, name) for name in ("one", "other")]
+    for number, row in enumerate(rows):
+        suggest(judges[0], row, 1)
+        suggest(judges[1], row, [1 if number < 5 else -1, 1 if number < 8 else -1])
+    return project, users
+
+
+def everything(user: User, project: Project) -> Callable[[], int]:
+    def claim_all() -> int:
+        claimed = 0
+        while True:
+            try:
+                assign.claim_next(actor=user, project=project)
+                claimed += 1
+            except Conflict as error:
+                if error.code == "nothing_left":
+                    return claimed
+                assert error.code == "busy"
+
+    return claim_all
+
+
+def test_claiming_goes_on_while_the_queue_is_triaged_and_brought_back() -> None:
+    project, users = prepared(12, 4)
+    places = sorted(Trajectory.objects.values_list("position", flat=True))
+
+    results = together(
+        *(everything(user, project) for user in users),
+        *(
+            lambda seed=seed: projects.triage(actor=OPERATOR, project=project, batch_size=3, seed=seed)
+            for seed in range(3)
+        ),
+        lambda: projects.undo_triage(actor=OPERATOR, project=project),
+    )
+
+    assert refused(results) == [] and sum(results[:4]) == 24
+    assert set(Counter(Assignment.objects.values_list("trajectory", flat=True)).values()) == {2}
+    assert sorted(Trajectory.objects.values_list("position", flat=True)) == places
+    assert AuditEvent.objects.filter(verb__startswith="queue.").count() == 4
+
+
+def test_dealing_arms_while_people_label_is_done_before_the_first_label_or_refused() -> None:
+    project, users = prepared(8, 4)
+
+    def labels(user: User) -> Callable[[], int]:
+        def claim_and_label() -> int:
+            assignment = assign.claim_next(actor=user, project=project)
+            step = people.step_indexes(assignment.trajectory_id)[0]
+            label.save_labels(
+                actor=user, assignment=assignment, op_id=people.op_id(), changes=[people.change(step, 1)]
+            )
+            return 1
+
+        return claim_and_label
+
+    results = together(
+        *(labels(user) for user in users),
+        *(lambda: projects.randomise(actor=OPERATOR, project=project) for _number in range(4)),
+    )
+
+    assert refused(results[:4]) == []
+    assert set(refused(results[4:])) <= {"experiment_locked"}
+    done = len(succeeded(results[4:]))
+    log = AuditEvent.objects.filter(verb="experiment.start").order_by("pk")
+    assert log.count() == done
+    last = log.last()
+    seed = Project.objects.get(pk=project.pk).experiment_seed
+    assert seed == (last.detail["seed"] if last is not None else None)
+    with pytest.raises(Conflict):
+        projects.randomise(actor=OPERATOR, project=project)
