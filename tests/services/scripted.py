@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from annotation.core.judging import Estimate, Judgement, Usage
-from annotation.models import Judge, SuggestionRun
+from annotation.core.vocabulary import SuggestionItemState
+from annotation.models import Judge, SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.providers import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from annotation.services import suggest
@@ -132,3 +133,9 @@ def question_of(request: Request) -> int:
 def body_of(request: Request) -> str:
     """The material as text."""
     return json.dumps(list(request.material.messages))
+
+
+def items(run: SuggestionRun) -> dict[str, int]:
+    """How many of a run's trajectories are due, done and failed."""
+    rows = SuggestionItem.objects.filter(run=run).values_list("state", flat=True)
+    return {state.value: list(rows).count(state.value) for state in SuggestionItemState}
