@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.judging import baseline as model
@@ -231,8 +232,9 @@ def test_its_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: A
     labelled(cast)
     judge = make(cast)
     client.force_login(cast.admin)
-    address = f"/projects/{cast.project.slug}/judges/{judge.pk}/"
-    assert "What it was trained on" not in client.get(address).content.decode()
+    address = reverse("frontend:judge", args=[cast.project.slug, judge.pk])
+    before = client.get(address)
+    assert before.status_code == 200 and "What it was trained on" not in before.content.decode()
     run(judge, limit=2)
     page = client.get(address).content.decode()
     assert "What it was trained on" in page and "FirstErrAcc" in page and "0.833" in page
