@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.agreement.influence import Difference, Estimate
@@ -29,12 +29,12 @@ from frontend.templatetags.tristep import figure, percent
 CHANGE = "project.change"
 
 ARM_NAMES = {
-    "sealed": _lazy("Sealed throughout"),
-    "after_label": _lazy("After their own label"),
-    "always": _lazy("Always"),
-    "": _lazy("All tasks"),
+    "sealed": gettext_lazy("Sealed throughout"),
+    "after_label": gettext_lazy("After their own label"),
+    "always": gettext_lazy("Always"),
+    "": gettext_lazy("All tasks"),
 }
-UNITS = {"step": _lazy("Steps"), "outcome": _lazy("Outcomes")}
+UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
 def _shown(measure: Measure, *, is_share: bool) -> dict[str, Any]:
