@@ -92,7 +92,7 @@ def test_only_admins_see_and_switch(browse, cast, at):
 def test_no_page_tells_an_annotator_the_arm_beforehand(browse, cast, at, text):
     """The same pages, byte for byte, whichever seed is in force, until a trajectory is opened."""
     fill(cast, seed=None)
-    pages = {}
+    pages: dict[str, set[str]] = {}
     for seed in (SEED, SEED + 1, None):
         Project.objects.filter(pk=cast.project.pk).update(experiment_seed=seed)
         ann = browse("ann")
