@@ -61,7 +61,7 @@ def configuration(judge: m.Judge) -> dict[str, Any]:
 class Against:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
 
-    `outcome` has one step a trajectory: the outcome. `always_plus` is what saying +1 to every step would earn.
+    `outcome` has one step a trajectory: the outcome. `always_plus` is what +1 for every step would earn.
     """
 
     subset: str

@@ -63,8 +63,8 @@ def save_labels(
     {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch
     asks what is stored, and leaves no trace.
 
-    Raises NotFound for what is not the actor's own, Invalid for a batch that cannot be read, Conflict for an `op_id` that was used for other changes,
-    StaleState when the assignment is not open.
+    Raises NotFound for what is not the actor's own, Invalid for a batch that cannot be read, Conflict for an
+    `op_id` that was used for other changes, StaleState when the assignment is not open.
     """
     current = locked(actor, assignment if isinstance(assignment, int) else assignment.pk)
     require(actor, "label", current)
