@@ -40,6 +40,14 @@ def addresses() -> list[str]:
     return list(settings.JUDGE_URLS)
 
 
+STRUCTURED = (
+    ("auto", _("Try it, do without where the server has none")),
+    ("json_schema", _("JSON schema")),
+    ("json_object", _("JSON object")),
+    ("none", _("None: read the last JSON object of the answer")),
+)
+
+
 class NameForm(forms.Form):
     """A judge that needs nothing but its name: the baseline, which is trained here."""
 
@@ -106,12 +114,7 @@ class ServerForm(NameForm):
     prompt_version = forms.ChoiceField(label=_("Prompt"), initial=LATEST)
     structured_output = forms.ChoiceField(
         label=_("Structured output"),
-        choices=(
-            ("auto", _("Try it, do without where the server has none")),
-            ("json_schema", _("JSON schema")),
-            ("json_object", _("JSON object")),
-            ("none", _("None: read the last JSON object of the answer")),
-        ),
+        choices=STRUCTURED,
     )
     with_reference = forms.BooleanField(
         label=_("Show the reference answer to the judge"),

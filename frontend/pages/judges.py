@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
@@ -24,7 +24,7 @@ from annotation.reports.baseline import training
 from annotation.reports.judges import Against, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
-from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm, addresses, keys_said
+from frontend.forms.judges import FORMS, STRUCTURED, NameForm, SuggestionFileForm, addresses, keys_said
 from frontend.pages.common import ProjectPage, open_project
 from frontend.templatetags.judging import duration, money
 from frontend.templatetags.tristep import figure, percent
@@ -154,7 +154,7 @@ def _facts(judge: Judge) -> list[tuple[str, Any]]:
         (_("Environment variable of the key"), judge.key_name or _("none")),
         (_("Prompt"), judge.prompt_version),
         (_("Sampling"), json.dumps(judge.sampling, ensure_ascii=False) if judge.sampling else "–"),
-        (_("Structured output"), judge.structured_output),
+        (_("Structured output"), dict(STRUCTURED).get(judge.structured_output, judge.structured_output)),
         (_("Sees the reference answer"), _("yes") if judge.with_reference else _("no")),
         (_("Context window"), _("%(n)s tokens") % {"n": judge.context_tokens}),
         (_("Prices"), _("none given") if free else prices),
@@ -165,10 +165,10 @@ def _facts(judge: Judge) -> list[tuple[str, Any]]:
 
 
 SAID = (
-    ("step_accuracy", _lazy("StepAcc"), True),
-    ("first_error", _lazy("FirstErrAcc"), True),
-    ("kappa", _lazy("Cohen’s κ"), False),
-    ("kappa_quadratic", _lazy("Quadratic κ"), False),
+    ("step_accuracy", "StepAcc", True),
+    ("first_error", "FirstErrAcc", True),
+    ("kappa", gettext_lazy("Cohen’s κ"), False),
+    ("kappa_quadratic", gettext_lazy("Quadratic κ"), False),
 )
 
 
