@@ -46,7 +46,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what this run is not about; what is left out is counted as deselected, not as skipped."""
     out: list[pytest.Item] = []
     for item in items:
-        elsewhere = on_postgres() and (item.get_closest_marker("browser") or not _uses_database(item))
+        once = item.get_closest_marker("browser") or item.get_closest_marker("once")
+        elsewhere = on_postgres() and (once or not _uses_database(item))
         if elsewhere or (item.get_closest_marker("published") and not PUBLISHED.is_dir()):
             out.append(item)
     if out:

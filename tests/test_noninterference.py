@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 import time_machine
@@ -140,7 +141,7 @@ def test_what_the_other_annotator_does_changes_nothing_i_can_see(db: None, ann_s
         for state in states:
             with transaction.atomic():
                 state(cast, row)
-                place = World(cast=cast, at=_Any(row), ids=_Any(row.pk), link="x")
+                place = World(cast=cast, at=_Any(row), ids=_Any(row.pk), link="x", answers=_Any(UUID(int=0)))
                 found[state.__name__] = seen_by(cast, place, ids)
                 transaction.set_rollback(True)
     first = found["nothing"]

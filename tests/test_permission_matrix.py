@@ -36,6 +36,8 @@ ROUTES: dict[str, URLPattern] = dict(routes())
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 
+pytestmark = pytest.mark.once
+
 
 def matrix() -> tuple[list[str], dict[str, dict[str, int]]]:
     """(roles, {"GET name": {role: status}})."""
@@ -205,7 +207,7 @@ def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
             yield aimed, aimed.url(world)
 
 
-@pytest.mark.parametrize("who", ["ann", "cleo", "judith", "admin", "oscar"])
+@pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
 def test_no_id_that_one_can_guess_shows_a_canary(world: World, who: str) -> None:
     browser = Browser(world, who)
     wrong = []

@@ -26,6 +26,8 @@ SETTLED = """async () => {
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await Promise.allSettled(document.getAnimations().map((change) => change.finished));
 }"""
+# All operations of the API are described alike: some of them say as much as all, in a tenth of the time.
+FEW = "() => document.querySelectorAll('main section:nth-of-type(n + 4)').forEach((one) => one.remove())"
 P = "/p/demo/"
 
 
@@ -76,9 +78,10 @@ def as_nobody(visitor: Visitor, house: House) -> Iterator[list[str]]:
 def as_site_admin(visitor: Visitor, house: House) -> Iterator[list[str]]:
     page = sign_in(visitor, "admin", house.accounts()["admin"]).page
     visitor.watch.allow(r"400 \(Bad Request\)")
-    yield look_at(
-        visitor, "/", "/projects/", "/projects/new/", "/profile/", "/password/", "/people/", "/api/"
-    )
+    yield look_at(visitor, "/", "/projects/", "/projects/new/", "/profile/", "/password/", "/people/")
+    visitor.go("/api/")
+    page.evaluate(FEW)
+    yield findings(page)
     page.goto(f"{visitor.home}/people/")
     page.get_by_role("button", name=re.compile("password link maya")).click()
     link = page.get_by_label("One-time link").input_value()

@@ -120,7 +120,7 @@ def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visito
     visitor.go("/p/bench/work/")
     page.go_back()
     expect(page.locator("html")).to_have_attribute(*READY)
-    expect(page.locator("[data-step] .step__state")).to_have_text(["+1", "−1"])
+    expect(page.locator("[data-step] [data-role=state]")).to_have_text(["+1", "−1"])
     assert stored(assignment) == [1, -1]
 
 
@@ -136,7 +136,7 @@ def test_going_back_after_submitting_shows_what_was_submitted(
     expect(page.get_by_text("You have submitted this trajectory.")).to_be_visible()
     expect(page.locator("[data-step] input[type=radio]").first).to_be_disabled()
     page.keyboard.press("0")
-    expect(page.locator("[data-step] .step__state").first).to_have_text("+1")
+    expect(page.locator("[data-step] [data-role=state]").first).to_have_text("+1")
 
 
 def test_going_back_frees_a_form_that_was_sent(people: Cast, visit: Callable[..., Visitor]) -> None:
@@ -164,11 +164,11 @@ def test_a_stale_label_in_a_second_browser_is_shown(people: Cast, visit: Callabl
     expect(step.locator("[data-role=problem]")).to_have_text(
         re.compile("changed in another window.*−1 was not")
     )
-    expect(step.locator(".step__state")).to_have_text("+1")
+    expect(step.locator("[data-role=state]")).to_have_text("+1")
     assert stored(assignment) == [1]
     second.keyboard.press("k")
     second.keyboard.press("-")
-    expect(step.locator(".step__state")).to_have_text("−1")
+    expect(step.locator("[data-role=state]")).to_have_text("−1")
     saved(second)
     assert stored(assignment)[0] == -1
 
