@@ -110,7 +110,7 @@ def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:
 
 def _urls(address: Address, world: World, ids: set[int]) -> set[str]:
     filling = dict(address.fill(world))
-    if "pk" not in filling:
+    if "pk" not in filling or isinstance(filling["pk"], UUID):  # nobody guesses a UUID
         return {address.url(world)}
     aimed = [{**filling, "pk": pk} for pk in sorted(ids)]
     return {Address(address.name, lambda _world, at=at: at).url(world) for at in aimed}
