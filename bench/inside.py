@@ -119,7 +119,7 @@ def main() -> int:
         "start": lambda: start(options.project),
         "import": lambda: import_file(options.project, options.file),
         "fill": lambda: fill(options.project, options.share),
-        "workbench": lambda: workbench.prepare(options.folder),
+        "workbench": lambda: workbench.prepare(options.folder, start, import_file),
         "stored": lambda: workbench.stored(options.project),
     }
     json.dump(works_by_name[options.work](), sys.stdout)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connections
-from django.db.models import Case, Count, F, QuerySet, Value, When
+from django.db.models import Count, QuerySet, Value
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
@@ -18,6 +18,8 @@ from annotation.core.agreement.pairs import LabelTable
 from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.vocabulary import VALUES, AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
+
+from .exposed import BLIND_VALUE
 
 SEED = 20_260_314
 BLOCK = 10_000  # rows fetched at a time
@@ -81,11 +83,6 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
     )
 
 
-# The value at the first exposure counts where there was one: agreement is computed on blind values (DESIGN
-# §6).
-BLIND = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
-
-
 def _table(rows: QuerySet[Any, Any]) -> LabelTable:
     """The labels that a query of (trajectory, position, annotator, value, task, subset) finds.
 
@@ -108,7 +105,7 @@ def _step_rows(project: m.Project) -> QuerySet[Any, Any]:
             assignment__trajectory__live=True,
             assignment__trajectory__state__in=SETTLED,
         )
-        .annotate(blind=BLIND)
+        .annotate(blind=BLIND_VALUE)
         .filter(blind__isnull=False)
         .values_list(
             "assignment__trajectory",
@@ -130,7 +127,7 @@ def _outcome_rows(project: m.Project) -> QuerySet[Any, Any]:
             assignment__trajectory__live=True,
             assignment__trajectory__state__in=SETTLED,
         )
-        .annotate(blind=BLIND, position=Value(0))
+        .annotate(blind=BLIND_VALUE, position=Value(0))
         .filter(blind__isnull=False)
         .values_list(
             "assignment__trajectory",

@@ -26,7 +26,17 @@ from annotation.models import Exposure, Label, LabelEvent, OutcomeLabel
 
 L = TypeVar("L", Label, OutcomeLabel)
 
-BLIND_VALUE = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
+
+def blind_value(path: str = "") -> Case:
+    """The value that counts for a label: the one at its first exposure where there was one (DESIGN §6).
+
+    `path`: how the rows asked for reach the label, such as "step__labels__".
+    """
+    exposed = When(**{f"{path}exposed_at__isnull": False}, then=F(f"{path}blind_value"))
+    return Case(exposed, default=F(f"{path}value"))
+
+
+BLIND_VALUE = blind_value()
 """The value that its author gave before seeing anything that tells of it; null when there is none."""
 
 CHANGES = ("save", "root", "orphan")

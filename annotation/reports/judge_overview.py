@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation import models as m
 from annotation.core.vocabulary import AssignmentState, SuggestionItemState
@@ -15,6 +15,7 @@ from annotation.policies import Actor, visible
 
 from . import suggestions
 from .agreement import SETTLED
+from .exposed import blind_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,7 @@ def _empty(judges: Iterable[m.Judge]) -> Counter[int]:
 
 def _compared(judges: Iterable[m.Judge]) -> tuple[Counter[int], Counter[int]]:
     """Pairs of a judge's and a person's label of one step, and those that are the same, by judge."""
-    blind = Case(
-        When(step__labels__exposed_at__isnull=False, then=F("step__labels__blind_value")),
-        default=F("step__labels__value"),
-    )
+    blind = blind_value("step__labels__")
     rows = (
         m.SuggestedLabel.objects.filter(
             suggestion__judge__in=judges,

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from django.db import connections
-from django.db.models import Case, F, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
@@ -18,6 +18,7 @@ from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
 from .agreement import SETTLED, measure_json
+from .exposed import BLIND_VALUE
 
 ANSWER_TOKENS: Final = 8_192
 SEED: Final = 20_260_314
@@ -164,10 +165,6 @@ def _consensus_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
     )
 
 
-# The value at the first exposure counts where there was one (DESIGN §6).
-_BLIND = Case(When(exposed_at__isnull=False, then=F("blind_value")), default=F("value"))
-
-
 def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
     return (
         m.Label.objects.filter(
@@ -176,7 +173,7 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
-        .annotate(blind=_BLIND, judged=_its_label(judge, "step"))
+        .annotate(blind=BLIND_VALUE, judged=_its_label(judge, "step"))
         .filter(blind__isnull=False)
         .order_by("assignment__trajectory", "assignment", "step__ordinal")
         .values_list(
@@ -198,7 +195,7 @@ def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
-        .annotate(blind=_BLIND, judged=_its_outcome(judge, "assignment__trajectory"), position=Value(0))
+        .annotate(blind=BLIND_VALUE, judged=_its_outcome(judge, "assignment__trajectory"), position=Value(0))
         .filter(blind__isnull=False)
         .order_by("assignment")
         .values_list(

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 
-def prepare(folder: Path) -> dict[str, Any]:
+def prepare(
+    folder: Path,
+    start: Callable[[str], dict[str, Any]],
+    import_file: Callable[[str, Path], dict[str, Any]],
+) -> dict[str, Any]:
     """A project for each `NAME.jsonl` in the folder, with carry_forward where the name ends with "carry"."""
     from annotation.models import Project
     from annotation.policies import OPERATOR
     from annotation.services import projects
-    from bench import inside
 
     made = {}
     for path in sorted(folder.glob("*.jsonl")):
-        inside.start(path.stem)
+        start(path.stem)
         project = Project.objects.get(slug=path.stem)
         if path.stem.endswith("carry"):
             projects.update_project(actor=OPERATOR, project=project, values={"carry_forward": True})
-        made[path.stem] = inside.import_file(path.stem, path)["trajectories"]
+        made[path.stem] = import_file(path.stem, path)["trajectories"]
     return made
 
 
