@@ -136,6 +136,7 @@ def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
 ) -> None:
     people.import_records(project_cast.project, records(120))
+    judges.delay = 0.3  # nine seconds in all: what is asked for comes in the middle
     worker_of(environment)
     run = start(make_judge(project_cast, judges, concurrency=4))
     has(run, 10)
@@ -143,7 +144,7 @@ def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
     reaches(run, State.PAUSED)
     asked, done = judges.total, len(stored(run))
     assert done == asked < 120, "calls in flight were stored"
-    time.sleep(0.3)
+    time.sleep(0.6)
     assert judges.total == asked, "nothing is asked while it is paused"
 
     suggest.resume_run(actor=project_cast.admin, run=run)
@@ -152,6 +153,7 @@ def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
     reaches(run, State.CANCELLED)
 
     assert len(stored(run)) == judges.total == run.progress_done < 120
+    judges.delay = 0
     rest = start(run.judge)
     assert rest.progress_total == 120 - run.progress_done
     reaches(rest, State.FINISHED)
