@@ -37,6 +37,7 @@ class Place:
     name: str
     folder: Path
     database: str
+    settings: dict[str, str] = field(default_factory=dict)  # of this place alone
 
     @property
     def environment(self) -> dict[str, str]:
@@ -48,6 +49,7 @@ class Place:
             TRISTEP_THROTTLE_ANON=NO_LIMIT,
             TRISTEP_THROTTLE_COSTLY=NO_LIMIT,
             TRISTEP_LOG_LEVEL="WARNING",
+            **self.settings,
         )
 
     def inside(self, *arguments: str | Path) -> dict[str, Any]:

@@ -1,7 +1,11 @@
-"""The topic `suggestions`: a judge asked about many trajectories, against the time its server takes alone."""
+"""The topic `suggestions`: a judge asked about many trajectories, against the time its server takes alone.
+
+By the command, in one process; and by the worker of the server that `make run` starts, as the page does it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -13,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import records
-from bench.places import Failed, Place, Stock
+from bench.client import Client
+from bench.inside import PASSWORD
+from bench.places import Failed, Place, Served, Stock
 from bench.report import MEGABYTE, Limit, Report, megabytes, number, table
 from config.children import spawn, stop
 
@@ -24,14 +30,23 @@ DELAY = 0.2
 OF_IDEAL = 1.3
 FLAT_MEMORY = 1.3
 START_SECONDS = 30.0
+LOOK_SECONDS = 0.5
+SLUG = "bench-judge"
+JUDGE: dict[str, Any] = {
+    "name": "bench",
+    "kind": "openai_compatible",
+    "model": "ok",
+    "concurrency": CONCURRENCY,
+    "context_tokens": 131_072,
+}
 
 
 def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callable[[str], None]) -> None:
-    """Start a server that answers after 200 ms, ask it about so many trajectories in one process, print."""
+    """Start a server that answers after 200 ms, ask it about so many trajectories both ways, print."""
     how_many = QUICK if quick else TRAJECTORIES
-    file = folder / f"suggestions-{databases.kind}.jsonl"
-    records.write(file, how_many)
-    place = databases.place("suggestions")
+    files = folder / f"suggestions-{databases.kind}"
+    files.mkdir()
+    records.write(files / f"{SLUG}.jsonl", how_many)
     log = folder / f"judge-{databases.kind}.log"
     with log.open("wb") as output:
         server = spawn(
@@ -40,40 +55,45 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callab
             cwd=records.ROOT,
             output=output,
         )
+    found: dict[str, dict[str, Any]] = {}
     try:
-        found = _inside(place, _address(log), file, how_many)
+        address = _address(log)
+        for name, way in (("the command", _inside), ("the page", _through_the_page)):
+            place = databases.place("suggestions")
+            place.settings["TRISTEP_JUDGE_URLS"] = address
+            found[name] = way(place, address, files)
+            if found[name]["done"] != how_many:
+                raise Failed(f"The run ended at {found[name]['done']} of {how_many}: {found[name]['state']}")
+            say(f"suggestions: {how_many:,} asked about by {name} on {databases.kind}")
     finally:
         stop(server, grace=5)
-    say(f"suggestions: {how_many:,} asked about on {databases.kind}")
     ideal = how_many / CONCURRENCY * DELAY
     table(
         f"A judge at {CONCURRENCY} calls of {DELAY * 1000:.0f} ms at once, {databases.kind}",
-        (
-            "trajectories",
-            "seconds",
-            "ideal",
-            "of the ideal",
-            "CPU seconds",
-            "memory, first fifth",
-            "the rest",
-        ),
+        ("by", "trajectories", "seconds", "ideal", "of the ideal", "memory, first fifth", "the rest"),
         [
             (
+                name,
                 f"{how_many:,}",
-                number(found["seconds"]),
+                number(one["seconds"]),
                 number(ideal),
-                number(found["seconds"] / ideal),
-                number(found["cpu"]),
-                megabytes(found["early"]),
-                megabytes(found["late"]),
+                number(one["seconds"] / ideal),
+                megabytes(one["early"]),
+                megabytes(one["late"]),
             )
+            for name, one in found.items()
         ],
     )
-    report.line("suggestions", kind=databases.kind, ideal=ideal, **found)
-    what = f"{databases.kind}: suggestions, time against the ideal"
-    report.limit(Limit(what, found["seconds"] / ideal, OF_IDEAL))
-    what = f"{databases.kind}: suggestions, most memory later on against that of the first fifth"
-    report.limit(Limit(what, found["late"] / found["early"], FLAT_MEMORY))
+    for name, one in found.items():
+        report.line("suggestions", kind=databases.kind, by=name, ideal=ideal, **one)
+        what = f"{databases.kind}: suggestions by {name}"
+        report.limit(Limit(f"{what}, time against the ideal", one["seconds"] / ideal, OF_IDEAL))
+        if not one["early"]:
+            continue  # this system does not tell
+        flat = one["late"] / one["early"]
+        report.limit(
+            Limit(f"{what}, most memory later on against that of the first fifth", flat, FLAT_MEMORY)
+        )
 
 
 def _address(log: Path) -> str:
@@ -87,21 +107,67 @@ def _address(log: Path) -> str:
     raise Failed(f"The judge's server did not start: {log.read_text(errors='replace')[-1000:]}")
 
 
-def _inside(place: Place, address: str, file: Path, how_many: int) -> dict[str, Any]:
-    environment = {**place.environment, "TRISTEP_JUDGE_URLS": address}
-    command = [sys.executable, "-m", "bench.suggestions", str(file), address]
-    done = subprocess.run(command, cwd=records.ROOT, env=environment, capture_output=True, check=False)
+def _inside(place: Place, address: str, files: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "bench.suggestions", str(files / f"{SLUG}.jsonl"), address]
+    done = subprocess.run(command, cwd=records.ROOT, env=place.environment, capture_output=True, check=False)
     if done.returncode:
         raise Failed(f"The run failed in {place.name}: {done.stderr.decode(errors='replace')[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout)
-    if found["done"] != how_many:
-        raise Failed(f"The run ended at {found['done']} of {how_many}: {found['state']}")
     return found
 
 
-def _resident() -> int:
-    """The memory of this process now, in bytes (where /proc does not tell, the most it ever had)."""
-    status = Path("/proc/self/status")
+def _through_the_page(place: Place, address: str, files: Path) -> dict[str, Any]:
+    """As an admin does it: start the run, and look at it until it has ended. Raises Failed, Refused."""
+    place.inside("workbench", files)
+    server = Served(place)
+    try:
+        admin = Client(server.port)
+        admin.sign_in("admin", PASSWORD)
+        wanted = JUDGE | {"base_url": address}
+        _, judge = admin.post(f"/api/v1/projects/{SLUG}/judges/", wanted, expected=201)
+        begun = time.monotonic()
+        _, run = admin.post(f"/api/v1/projects/{SLUG}/runs/", {"judge": judge["id"]}, expected=201)
+        early = late = 0
+        while run["state"] in ("queued", "running"):
+            time.sleep(LOOK_SECONDS)
+            run = json.loads(admin.get(f"/api/v1/runs/{run['id']}/")[1])
+            memory = max(map(_resident, descendants(server.process.pid, "celery")), default=0)
+            if run["done"] <= run["total"] // 5:
+                early = max(early, memory)
+            else:
+                late = max(late, memory)
+        admin.close()
+        return {
+            "seconds": time.monotonic() - begun,
+            "early": early,
+            "late": late,
+            "done": run["done"],
+            "state": run["state"],
+        }
+    finally:
+        server.stop()
+
+
+def descendants(parent: int, word: str) -> list[int]:
+    """The processes below one whose command line holds a word (none where /proc does not tell)."""
+    below: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            below.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
+                int(stat.parent.name)
+            )
+    found, left = [], [parent]
+    while left:
+        left += below.get(here := left.pop(), [])
+        with contextlib.suppress(OSError):
+            if word in Path(f"/proc/{here}/cmdline").read_text():
+                found.append(here)
+    return found
+
+
+def _resident(process: int | str = "self") -> int:
+    """The memory of a process now, in bytes (where /proc does not tell, the most that this one ever had)."""
+    status = Path(f"/proc/{process}/status")
     if status.is_file():
         for line in status.read_text().splitlines():
             if line.startswith("VmRSS:"):
@@ -130,16 +196,7 @@ def inside(file: Path, address: str) -> dict[str, Any]:
             enqueue=False,
         )
     ingest.run_import(source_id=source.pk)
-    judge = suggest.create_judge(
-        actor=OPERATOR,
-        project=project,
-        name="bench",
-        kind="openai_compatible",
-        model="ok",
-        base_url=address,
-        concurrency=CONCURRENCY,
-        context_tokens=131_072,
-    )
+    judge = suggest.create_judge(actor=OPERATOR, project=project, base_url=address, **JUDGE)
     run = suggest.start_run(actor=OPERATOR, judge=judge, enqueue=False)
     early = late = 0
 

@@ -15,8 +15,9 @@ import { openNote } from "./view.js";
 
 /** @param {Value} value */
 function label(value) {
-  dispatch({ type: "value", key: focused(current()), value });
-  go(current().focus + 1);
+  const { focus } = current();
+  dispatch({ type: "value", key: focused(current()), value }, { type: "focus", position: focus + 1 });
+  reveal();
 }
 
 /** @param {boolean} [only]  the focused step alone */

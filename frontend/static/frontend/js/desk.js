@@ -104,11 +104,11 @@ export function show() {
 }
 
 /**
- * @param {import("./state.js").Action} action
- * @returns {boolean} whether it changed anything
+ * @param {import("./state.js").Action[]} actions   drawn at once
+ * @returns {boolean} whether they changed anything
  */
-export function dispatch(action) {
-  const next = reduce(state, action);
+export function dispatch(...actions) {
+  const next = actions.reduce(reduce, state);
   if (next === state) return false;
   state = next;
   show();

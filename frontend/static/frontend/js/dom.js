@@ -76,6 +76,13 @@ const A_WHILE = 4;
 /** At the latest so soon. */
 const LATEST = 250;
 
+/** When what has changed is on screen; at the latest in a tenth of a second, in a window that nobody sees. */
+export const painted = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
+
 /** @param {(more: () => boolean) => void} work  `more` says whether there is time for more; at first there is */
 export function whenIdle(work) {
   if (typeof requestIdleCallback !== "function") {

@@ -5,6 +5,7 @@
  */
 
 import { newOpId, post, reasonOf } from "./api.js";
+import { painted } from "./dom.js";
 import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./queue.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -58,7 +59,8 @@ export function makeSaver(host) {
         return;
       }
       host.tell("saving", "");
-      if (!(await (batch ? sendBatch(batch) : sendMarks()))) return;
+      await painted(); // to begin a request takes longer than to draw a label; kept in the browser it is already
+      if (stopped || !(await (batch ? sendBatch(batch) : sendMarks()))) return;
     }
   }
 
