@@ -18,8 +18,8 @@ import { judgeView, makePen, openNote, stepView } from "./step.js";
 
 export { openNote };
 
-/** How far from the window a step is drawn before it can be seen, and how far it gets its controls. */
-const NEAR = "30% 0px";
+/** How far from the window a step is drawn at once, and how far it gets its controls. */
+const NEAR = "0px";
 const FAR = "100% 0px";
 /** How long after a page has come browsers have looked at its fields, in ms. */
 const LOOKED = 1000;
