@@ -23,10 +23,10 @@ class Preferences:
         if request.path_info.startswith(("/api/v1/", "/static/", "/healthz")):
             return self.get_response(request)
         user = request.user
-        zone = getattr(user, "time_zone", "")
-        if zone in zoneinfo.available_timezones():
-            timezone.activate(zone)
-        else:
+        # not by the list of all zones: that reads some six hundred files
+        try:
+            timezone.activate(getattr(user, "time_zone", "") or timezone.get_default_timezone())
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             timezone.deactivate()
         if language := getattr(user, "language", ""):
             translation.activate(language)

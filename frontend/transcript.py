@@ -49,6 +49,11 @@ class Call:
     results: list[Shown] = field(default_factory=list)
     elsewhere: list[int] = field(default_factory=list)
 
+    @property
+    def result_indexes(self) -> list[int]:
+        """The messages with its results, those under it first."""
+        return [*(result.index for result in self.results), *self.elsewhere]
+
 
 @dataclass(slots=True)
 class Shown:
@@ -70,6 +75,12 @@ class Shown:
     empty: bool = False
     leading: bool = False
     failed: bool = False
+
+    @property
+    def peek(self) -> str:
+        """The text it begins with, "" when that is none."""
+        first = self.blocks[0] if self.blocks else None
+        return first.text if isinstance(first, Text) else ""
 
     @property
     def tool_error(self) -> bool:

@@ -1,9 +1,9 @@
 """`make messages`: the catalogues brought up to date with the sources, compiled, and what they still lack.
 
-Strings come from the Python modules and templates of the house, found with Babel (templates by way of
-Django's own `templatize`), so that nothing but the development packages is needed. A catalogue is one file,
-`frontend/locale/<locale>/LC_MESSAGES/django.po`; the `.mo` beside it is made from it and committed, so that
-running needs no tools. `make messages NEW=fr` begins a language.
+Strings come from the Python modules and templates of the house, found with Babel (Django's templates by way
+of its own `templatize`, Jinja2's with its own extractor): nothing but the development packages is needed. A
+catalogue is one file, `frontend/locale/<locale>/LC_MESSAGES/django.po`; the `.mo` beside it is made from it
+and committed, so that running needs no tools. `make messages NEW=fr` begins a language.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
+from jinja2.ext import babel_extract
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 LOCALES: Final = ROOT / "frontend" / "locale"
@@ -43,12 +44,13 @@ KEYWORDS: Final[dict[str, Any]] = {
     "ReasonCode": (3,),
 }
 MARKED: Final = re.compile(rb"\b(?:%s)\(" % b"|".join(map(str.encode, KEYWORDS)))
+JINJA: Final = {"trim_blocks": "true", "lstrip_blocks": "true", "newstyle_gettext": "true", "silent": "false"}
 NOTES: Final = ("Translators:",)
 WIDTH: Final = 100
 
 
-def sources() -> Iterator[tuple[str, bytes]]:
-    """(path in the repository, Python to extract from) of everything that may hold strings for people."""
+def sources() -> Iterator[tuple[str, Any, bytes]]:
+    """(path in the repository, Babel's method, what it reads) of all that may hold strings for people."""
     for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.*")):
         name = path.relative_to(ROOT).as_posix()
         if name.startswith(LEFT_OUT):
@@ -56,18 +58,20 @@ def sources() -> Iterator[tuple[str, bytes]]:
         if path.suffix == ".py":
             code = path.read_bytes()
             if MARKED.search(code):
-                yield name, code
+                yield name, "python", code
         elif "/templates/" in name and path.suffix in (".html", ".txt"):
             # in brackets, where the tokenizer does not mind how lines are indented
-            yield name, f"({templatize(path.read_text('utf-8'), origin=name)}\n)".encode()
+            yield name, "python", f"({templatize(path.read_text('utf-8'), origin=name)}\n)".encode()
+        elif "/jinja2/" in name:
+            yield name, babel_extract, path.read_bytes()
 
 
 def extracted() -> Catalog:
     """Every string of the sources, without translations."""
     found = Catalog(charset="utf-8")
-    for name, code in sources():
+    for name, method, code in sources():
         for _line, texts, comments, context in extract(
-            "python", io.BytesIO(code), keywords=KEYWORDS, comment_tags=NOTES
+            method, io.BytesIO(code), keywords=KEYWORDS, comment_tags=NOTES, options=JINJA
         ):
             found.add(texts, locations=[(name, None)], auto_comments=comments, context=context)  # type: ignore[list-item]
     return found

@@ -26,7 +26,7 @@ FORBIDDEN: dict[str, str] = {
     "work left undone": r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b|NotImplemented" + r"Error",
 }
 UNSAFE = re.compile(
-    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|mark_safe|\|safe\b|{%\s*autoescape\s+off"
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|mark_safe|\bMarkup\(|\|safe\b|{%-?\s*autoescape\s+(?:off|false)"
     r"|csrf_exempt|unsafe-(?:inline|eval|hashes)|\beval\(|new Function\("
 )
 INLINE_STYLE = re.compile(r"<[^>]*\sstyle=|<style\b", re.IGNORECASE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 MAX_TEXT: Final = 200_000
 MAX_NODES: Final = 600
@@ -43,6 +43,12 @@ class Text:
     """A string."""
 
     text: str
+    kind: ClassVar = "text"
+
+    @property
+    def inline(self) -> bool:
+        """Whether it fits on a line beside its name."""
+        return _width(self) <= LONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class Value:
     """A literal, or an empty list or object ("[]", "{}")."""
 
     text: str
+    kind: ClassVar = "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ class Fields:
 
     items: tuple[tuple[str, Node], ...]
     flat: bool
+    kind: ClassVar = "fields"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class Items:
 
     items: tuple[Node, ...]
     flat: bool
+    kind: ClassVar = "items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,7 @@ class Passages:
     """Documents in the order they came, best first as a rule."""
 
     items: tuple[Passage, ...]
+    kind: ClassVar = "passages"
 
 
 Node = Text | Value | Fields | Items | Passages
@@ -185,11 +195,11 @@ def _passage(value: _Pairs) -> Passage | None:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         return None
-    text_key = next((key for key in _TEXTS if _is_string(fields.get(key))), None)
+    text_key = _first_string(fields, _TEXTS)
     if text_key is None:
         return None
-    title_key = next((key for key in _TITLES if _is_string(fields.get(key))), None)
-    address_key = next((key for key in _ADDRESSES if _is_string(fields.get(key))), None)
+    title_key = _first_string(fields, _TITLES)
+    address_key = _first_string(fields, _ADDRESSES)
     rest = {key: one for key, one in fields.items() if key not in (text_key, title_key, address_key)}
     facts = tuple((name, _short(one)) for name, one in rest.items())
     if any(one is None for _, one in facts):
@@ -220,8 +230,11 @@ def _unwrapped(value: _Pairs) -> Iterator[tuple[str, Any]]:
             yield name, one
 
 
-def _is_string(value: Any) -> bool:
-    return isinstance(value, str) and not isinstance(value, Literal)
+def _first_string(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    for name in names:
+        if type(fields.get(name)) is str:  # and no Literal
+            return name
+    return None
 
 
 def only_text(text: str) -> str:
@@ -246,7 +259,7 @@ def lines(node: Node, width: int = 90) -> int:
 
 
 def _field_lines(node: Node, width: int) -> int:
-    inline = isinstance(node, Value) or (isinstance(node, Text) and _width(node) <= LONG)
+    inline = isinstance(node, Value) or (isinstance(node, Text) and node.inline)
     return lines(node, width) + (0 if inline else 1)
 
 

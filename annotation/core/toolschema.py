@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
@@ -54,7 +55,7 @@ class Parameter:
     default: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """A tool as it was offered. `schema` is what its arguments must be (None: it says nothing that we know);
     `parameters` are the schema's properties, in its order; `spec` is the entry as it stands in the record."""
@@ -64,6 +65,14 @@ class Tool:
     parameters: tuple[Parameter, ...]
     schema: dict[str, Any] | None
     spec: Any
+
+    @cached_property
+    def checker(self) -> Any:
+        """What holds arguments against the schema: the same for every call. None for a schema
+        that is too long, or absent; for one that is no schema it raises anything."""
+        if self.schema is None or len(_as_json(self.schema)) > MAX_CHECKED:
+            return None
+        return _Checker(_standard({"type": "object", **self.schema}), registry=Registry())
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +187,13 @@ def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem,
     tool = next((tool for tool in known if tool.name == name), None)
     if tool is None:
         return (Problem("unknown_tool", found=name),)
-    if (
-        tool.schema is None
-        or len(_as_json(tool.schema)) > MAX_CHECKED
-        or len(_as_json(arguments)) > MAX_CHECKED
-    ):
+    if len(_as_json(arguments)) > MAX_CHECKED:
         return ()
     token = _left.set(MAX_CHECKS)
     try:
-        validator = _Checker(_standard({"type": "object", **tool.schema}), registry=Registry())
-        errors = sorted(
-            validator.iter_errors(arguments), key=lambda error: list(map(str, error.absolute_path))
-        )
+        checker = tool.checker
+        errors = checker.iter_errors(arguments) if checker is not None else ()
+        errors = sorted(errors, key=lambda error: list(map(str, error.absolute_path)))
         found = dict.fromkeys(problem for error in errors for problem in _explain(error))
         return tuple(found)[:MAX_PROBLEMS]
     except Exception:  # a schema may be anything, and the library raises anything for it

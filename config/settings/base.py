@@ -98,6 +98,12 @@ TEMPLATES = [
             ],
         },
     },
+    {
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [],
+        "APP_DIRS": True,
+        "OPTIONS": {"environment": "frontend.jinja.environment"},
+    },
 ]
 
 # ── Data ────────────────────────────────────────────────────────────────────

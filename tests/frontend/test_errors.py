@@ -10,7 +10,7 @@ from django.test import Client, override_settings
 import frontend
 from frontend.pages import errors
 
-TEMPLATES = Path(frontend.__file__).parent / "templates"
+TEMPLATES = [Path(frontend.__file__).parent / folder for folder in ("templates", "jinja2")]
 
 
 def test_an_unknown_address_is_a_page(browse, text):
@@ -69,10 +69,10 @@ def test_every_expected_failure_has_a_status():
 
 def test_no_template_breaks_the_content_security_policy():
     broken = re.compile(
-        r"\sstyle=|\son[a-z]+=|<style|javascript:|\|\s*safe\b|{%\s*autoescape off(?!.*mail)", re.I
+        r"\sstyle=|\son[a-z]+=|<style|javascript:|\|\s*safe\b|{%\s*autoescape (?:off|false)(?!.*mail)", re.I
     )
     inline = re.compile(r"<script(?![^>]*\bsrc=)", re.I)
-    for path in TEMPLATES.rglob("*.html"):
+    for path in (path for folder in TEMPLATES for path in folder.rglob("*.html")):
         source = path.read_text()
         assert not broken.search(source), path
         assert not inline.search(source), path

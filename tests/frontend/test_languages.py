@@ -116,10 +116,21 @@ def test_one_file_makes_a_language(tmp_path):
 
 
 def test_strings_are_found_in_modules_templates_and_the_domain(strings):
-    for text in ("Choose at least one role.", "Skip to the content", "Repeats what has already failed"):
+    for text in (
+        "Choose at least one role.",
+        "Skip to the content",
+        "No arguments",
+        "Tool call %(name)s",
+        "Repeats what has already failed",
+    ):
         assert strings.get(text) is not None
     assert strings.get("Import", context="navigation") is not None
     assert strings.get(("%(n)s step", "%(n)s steps")) is not None
+    lines = (
+        "Show all (%(lines)s line, %(size)s characters)",
+        "Show all (%(lines)s lines, %(size)s characters)",
+    )
+    assert strings.get(lines) is not None
 
 
 def test_every_refusal_of_the_domain_can_be_said_in_another_language():

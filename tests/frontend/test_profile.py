@@ -31,6 +31,12 @@ def test_times_are_shown_in_ones_own_time_zone(browse, cast, at, text):
     assert "2 Mar 2026, 04:30" in text(client.get(at("audit", "bench")))
 
 
+def test_a_time_zone_that_this_machine_does_not_know_is_the_servers(browse, cast, at):
+    for zone in ("Mars/Base", "America", "../etc/passwd", ""):
+        User.objects.filter(pk=cast.ann.pk).update(time_zone=zone)
+        assert browse("ann").get(at("home")).status_code in (200, 302)
+
+
 def test_wrong_values_are_refused_field_by_field(browse, cast, at):
     response = browse("ann").post(at("profile"), {**FORM, "time_zone": "Mars/Base", "email": "no"})
     assert response.status_code == 400

@@ -2,14 +2,16 @@
 
 import json
 import re
+from html.parser import HTMLParser
 
 import pytest
+from jinja2 import UndefinedError
 
 from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
 from frontend import transcript
-from frontend.templatetags.structure import structure
+from frontend.templatetags.pieces import piece
 from frontend.transcript import Text, lay_out, shown
 
 
@@ -21,10 +23,15 @@ def laid(
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
 
 
+def markup(block: transcript.Block) -> str:
+    """What a block is on a page."""
+    return piece("transcript.text", block)
+
+
 def html(block: transcript.Block) -> str:
     """What is read in a structure: its texts, one after the other."""
     assert isinstance(block, transcript.Structure)
-    return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", structure(block.node)) if part)
+    return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", markup(block)) if part)
 
 
 def call(name: str, arguments: object, call_id: str | None = None) -> dict:
@@ -160,9 +167,9 @@ def test_retrieved_documents_are_titles_and_passages() -> None:
             [{"document": {"id": "7", "contents": '"A town"\nIt lies <b>north</b>.'}, "score": 0.912345678}]
         ]
     }
-    markup = structure(transcript.result_block(json.dumps(found)).node)
-    assert '<ol class="passages">' in markup and "&lt;b&gt;north" in markup and "<b>north" not in markup
-    assert ">A town</b>" in markup and "id 7 · score 0.9123…" in markup
+    page = markup(transcript.result_block(json.dumps(found)))
+    assert '<ol class="passages">' in page and "&lt;b&gt;north" in page and "<b>north" not in page
+    assert ">A town</b>" in page and "id 7 · score 0.9123…" in page
 
 
 def test_arguments_that_break_the_schema_say_how() -> None:
@@ -239,3 +246,57 @@ def test_facts_of_any_shape() -> None:
     assert [html(one) for _, one in transcript.facts(["a", "b"])] == ["a b"]
     named = transcript.facts({"n": 0, "empty": None, "deep": {"k": "v"}, "target": ["x"]})
     assert [(name, html(one)) for name, one in named] == [("target", "x"), ("n", "0"), ("deep", "k v")]
+
+
+def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
+    hostile = """</div><script>alert(1)</script>" onclick='x' %(name)s {{ name }}"""
+    broken = call(hostile, "{not json " + hostile, "1")
+    written = call("f", json.dumps({hostile: hostile, "deep": {hostile: [hostile]}}), "2")
+    found = json.dumps([{"title": hostile, "text": hostile, "url": hostile, hostile: hostile}])
+    messages = laid(
+        [
+            {"role": "system", "content": hostile},
+            {"role": "user", "name": hostile, "content": hostile, "tool_calls": [broken]},
+            {"role": "assistant", "content": hostile, "tool_calls": [broken | {"id": "3"}, written]},
+            {"role": "tool", "tool_call_id": "2", "name": hostile, "content": found},
+            {"role": "tool", "tool_call_id": "3", "name": hostile, "content": hostile * 100},
+            {"role": "assistant", "content": hostile},
+            {"role": "tool", "tool_call_id": "1", "content": hostile},
+        ],
+        steps=(2, 5),
+        tools=[{"name": hostile, "parameters": {"required": [hostile]}}],
+    )
+    pages = [piece("transcript.message", one, None) for one in messages]
+    pages.append(piece("workbench.run", messages, None))
+    pages.append(piece("transcript.facts", transcript.facts({hostile: hostile})))
+    seen = Attributes()
+    seen.feed("".join(pages))
+    seen.close()
+    assert "script" not in seen.tags
+    assert "onclick" not in seen.names
+    assert f"Tool call {hostile}" in seen.labels
+    assert sum(hostile in text for text in seen.texts) > 30
+
+
+def test_a_name_that_a_macro_does_not_know_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        piece("transcript.text", object())
+
+
+class Attributes(HTMLParser):
+    """The tags of a page, the names of their attributes, their labels, and the texts between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.names: set[str] = set()
+        self.labels: list[str | None] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.names |= {name for name, _ in attrs}
+        self.labels += [value for name, value in attrs if name == "aria-label"]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
