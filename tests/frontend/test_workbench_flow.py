@@ -72,7 +72,7 @@ def test_a_submission_is_reopened_from_its_own_page_and_from_the_list(visit, cas
             page.goto(page.url.split("/assignments/")[0] + "/p/bench/work/?state=submitted")
         page.get_by_role("button", name="Reopen").click()
         expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
-        expect(page.get_by_role("button", name="Submit")).to_be_visible()
+        expect(page.locator(".desk__submit")).to_be_visible()
         assignment.refresh_from_db()
         assert assignment.state == "open"
     assert LabelEvent.objects.filter(assignment=assignment, kind="reopen").count() == 2
