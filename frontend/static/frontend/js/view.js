@@ -2,12 +2,13 @@
 /**
  * Draws the state: only what has changed, and only by attributes and text nodes.
  *
- * What is on screen, and what has the focus, is drawn at once. A −1 may change ninety proposals: those that are
- * far away wait until they come near, or until the browser has nothing else to do. So do the counters, and the choices
- * beside a label (why, since when): filling a list takes longer than everything else about a key.
+ * The step that a key was about, and the one that gets the focus, are drawn at once. A −1 may change ninety proposals:
+ * those on screen follow a frame later; those far away when they come near, or when the browser has nothing else to do.
+ * So do the counters, and the choices beside a label (why, since when): filling a list takes longer than everything
+ * else about a key.
  */
 
-import { part, say, set, speaker, whenIdle } from "./dom.js";
+import { painted, part, say, set, speaker, whenIdle } from "./dom.js";
 import { focused, labelAt, runs } from "./selectors.js";
 import { judgeView, makePen, openNote, stepView } from "./step.js";
 
@@ -18,13 +19,11 @@ import { judgeView, makePen, openNote, stepView } from "./step.js";
 
 export { openNote };
 
-/** How far from the window a step is drawn at once, and how far it gets its controls. */
+/** How far from the window a step is drawn soon, and how far it gets its controls. */
 const NEAR = "0px";
 const FAR = "100% 0px";
 /** How long after a page has come browsers have looked at its fields, in ms. */
 const LOOKED = 1000;
-/** Steps beside the focused one are drawn at once: the next key brings them on screen. */
-const BESIDE = 1;
 
 /**
  * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step.js").Reason[]}} page
@@ -105,6 +104,10 @@ export function makeView(page, { shortcut }) {
     unchosen.add(index);
   }
 
+  function drawNear() {
+    for (const index of near) drawLate(index);
+  }
+
   // not before: browsers look at every field when a page has come, and would lay out every step for it
   let loaded = document.readyState === "complete";
   window.addEventListener("load", () => {
@@ -165,17 +168,18 @@ export function makeView(page, { shortcut }) {
       if (!view || same(drawn.get(index), shown)) return;
       drawn.set(index, shown);
       late.set(index, shown);
-      if (first || near.has(index) || Math.abs(position - state.focus) <= BESIDE) drawLate(index);
+      if (first || index === drawnFocus) drawLate(index);
     });
+    const index = focused(state);
+    drawLate(index);
+    if (late.size) void painted().then(drawNear);
     drawOutcome(state);
     counted = state;
-    const index = focused(state);
     if (index !== drawnFocus) {
       steps.get(drawnFocus)?.focus(false);
       steps.get(index)?.focus(true);
       drawnFocus = index;
     }
-    drawLate(index);
     judgeOf(index);
     rest();
   }
