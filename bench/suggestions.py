@@ -127,12 +127,13 @@ def _through_the_page(place: Place, address: str, files: Path) -> dict[str, Any]
         _, judge = admin.post(f"/api/v1/projects/{SLUG}/judges/", wanted, expected=201)
         begun = time.monotonic()
         _, run = admin.post(f"/api/v1/projects/{SLUG}/runs/", {"judge": judge["id"]}, expected=201)
-        early = late = 0
+        early = late = done = 0
         while run["state"] in ("queued", "running"):
             time.sleep(LOOK_SECONDS)
             run = json.loads(admin.get(f"/api/v1/runs/{run['id']}/")[1])
             memory = max(map(_resident, descendants(server.process.pid, "celery")), default=0)
-            if run["done"] <= run["total"] // 5:
+            done, total = run["progress"]["done"], run["progress"]["total"]
+            if done <= total // 5:
                 early = max(early, memory)
             else:
                 late = max(late, memory)
@@ -141,7 +142,7 @@ def _through_the_page(place: Place, address: str, files: Path) -> dict[str, Any]
             "seconds": time.monotonic() - begun,
             "early": early,
             "late": late,
-            "done": run["done"],
+            "done": done,
             "state": run["state"],
         }
     finally:
