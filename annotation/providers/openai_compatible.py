@@ -89,7 +89,7 @@ class Dialect:
 
 
 class OpenAICompatible:
-    """See ``Provider``. Threads share its connections, its waits and what it learned about its server."""
+    """See ``Provider``. Threads share its waits and what it learned about its server."""
 
     def __init__(self, config: Config, key: str, hooks: Hooks) -> None:
         self._config = config
@@ -112,7 +112,7 @@ class OpenAICompatible:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.Client(
-            transport=Transport(self._deadline, config.concurrency),
+            transport=Transport(self._deadline),
             timeout=httpx.Timeout(config.timeout, connect=config.connect_timeout),
             headers=headers,
             trust_env=False,

@@ -101,20 +101,34 @@ class _Body(httpx.SyncByteStream):
 
 
 class Transport(httpx.BaseTransport):
-    """At most ``connections`` connections, kept alive. Raises httpcore's exceptions as they are."""
+    """One connection for each thread that calls, kept alive. Raises httpcore's exceptions as they are.
 
-    def __init__(self, deadline: Deadline, connections: int) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
-            max_connections=connections,
-            max_keepalive_connections=connections,
-            keepalive_expiry=20.0,
-            network_backend=_Backend(deadline),
-        )
+    A pool for all of them would look through every connection as each call begins and ends, under one lock:
+    with 32 threads that took as long as everything else about a call.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._backend = _Backend(deadline)
+        self._ssl = httpx.create_ssl_context(trust_env=False)
+        self._own = threading.local()
+        self._pools: list[httpcore.ConnectionPool] = []
+
+    def _pool(self) -> httpcore.ConnectionPool:
+        found: httpcore.ConnectionPool | None = getattr(self._own, "pool", None)
+        if found is None:
+            found = self._own.pool = httpcore.ConnectionPool(
+                ssl_context=self._ssl,
+                max_connections=1,
+                max_keepalive_connections=1,
+                keepalive_expiry=20.0,
+                network_backend=self._backend,
+            )
+            self._pools.append(found)
+        return found
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """One request, its body not yet read."""
-        reply = self._pool.handle_request(
+        reply = self._pool().handle_request(
             httpcore.Request(
                 method=request.method,
                 url=httpcore.URL(
@@ -131,5 +145,6 @@ class Transport(httpx.BaseTransport):
         return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
 
     def close(self) -> None:
-        """Close every connection."""
-        self._pool.close()
+        """Close every connection, whichever thread's it is."""
+        for pool in self._pools:
+            pool.close()
