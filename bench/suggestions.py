@@ -29,6 +29,7 @@ DELAY = 0.2
 # of the ideal time: every call at once begun, and no time lost between two
 OF_IDEAL = 1.3
 FLAT_MEMORY = 1.3
+TRIES = 3  # the median counts
 START_SECONDS = 30.0
 LOOK_SECONDS = 0.2
 SLUG = "bench-judge"
@@ -59,11 +60,14 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callab
     try:
         address = _address(log)
         for name, way in (("the command", _inside), ("the page", _through_the_page)):
-            place = databases.place("suggestions")
-            place.settings["TRISTEP_JUDGE_URLS"] = address
-            found[name] = way(place, address, files)
-            if found[name]["done"] != how_many:
-                raise Failed(f"The run ended at {found[name]['done']} of {how_many}: {found[name]['state']}")
+            tries = []
+            for _ in range(1 if quick else TRIES):
+                place = databases.place("suggestions")
+                place.settings["TRISTEP_JUDGE_URLS"] = address
+                tries.append(one := way(place, address, files))
+                if one["done"] != how_many:
+                    raise Failed(f"The run ended at {one['done']} of {how_many}: {one['state']}")
+            found[name] = sorted(tries, key=lambda one: one["seconds"])[len(tries) // 2]
             say(f"suggestions: {how_many:,} asked about by {name} on {databases.kind}")
     finally:
         stop(server, grace=5)
@@ -138,7 +142,6 @@ def _through_the_page(place: Place, address: str, files: Path) -> dict[str, Any]
             else:
                 late = max(late, memory)
         admin.close()
-        print("DEBUG", time.monotonic()-begun, {k:v for k,v in run.items() if k.endswith("_at")})
         return {
             "seconds": time.monotonic() - begun,
             "early": early,
