@@ -99,6 +99,7 @@ class OpenAICompatible:
         self._answers = Answers(config, self._redact, self._asked)
         self._waits = Waits(hooks.clock, hooks.rng)
         self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(config.concurrency)  # should more threads than that call
         self._adapts = config.structured == "auto"
         self._dialect = Dialect("json_schema" if self._adapts else config.structured)
         self._url = f"{config.base_url}/chat/completions"
@@ -157,7 +158,8 @@ class OpenAICompatible:
                 return self._kept(held, body, Received(None, {}, b""), sent, started)
             self._hooks.admit()
             sent += 1
-            received = post(self._client, self._url, body, self._deadline, self._config.timeout)
+            with self._slots:
+                received = post(self._client, self._url, body, self._deadline, self._config.timeout)
             outcome = self._outcome(received, prompt, dialect)
             if isinstance(outcome, Dialect):
                 adaptations += 1

@@ -15,7 +15,7 @@ from annotation.services import label
 from tests.browser import Visitor
 from tests.frontend.test_workbench_browser import bench, cast, outcome_of, press, saved, stored
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
-from tests.servers import WebServer
+from tests.servers import WebServer, wait_for
 
 __all__ = ["bench", "cast"]
 
@@ -189,11 +189,7 @@ def test_what_is_left_is_sent_while_the_page_goes_away(bench: Callable) -> None:
         page.wait_for_timeout(50)
     page.unroute("**/labels/")
     page.goto("about:blank")
-    for _ in range(100):
-        if values(assignment) == [1, 0]:
-            break
-        page.wait_for_timeout(100)
-    assert values(assignment) == [1, 0]
+    wait_for(lambda: values(assignment) == [1, 0], "the labels")
 
 
 def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_done_twice(
