@@ -4,9 +4,8 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# Processes for the tests; without browsers much of the time is waiting, so that one more than two cores pays.
-JOBS ?= 2
-POSTGRES_JOBS ?= 3
+# Processes for the tests; much of the time is waiting, so that one more than two cores pays.
+JOBS ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,7 +69,7 @@ test-sqlite: dev
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 test-postgres: dev
-	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(POSTGRES_JOBS) --dist worksteal $(ARGS)
+	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
 check: dev node_modules/.installed
