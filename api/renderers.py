@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 
 class StrictJSON(JSONRenderer):
-    """Lone surrogates and NUL go out as \\uXXXX escapes; NaN and infinities, which JSON has no word for, as
+    """Lone surrogates and NUL go out as \\u escapes; NaN and infinities, which JSON has no word for, as
     the strings "NaN", "Infinity" and "-Infinity"."""
 
     ensure_ascii = True

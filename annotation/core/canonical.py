@@ -19,7 +19,7 @@ def canonical_json(value: Any) -> bytes:
     """``value`` (what ``json.loads`` can return) as canonical JSON, ASCII bytes without a final newline.
 
     Conventions: object keys sorted by code point; no white space; everything outside ASCII, NUL and lone
-    surrogates included, as ``\\uXXXX``; integers exact, floats as ``repr`` (shortest that reads back the
+    surrogates included, as ``\\u`` escapes; integers exact, floats as ``repr`` (shortest that reads back the
     same; ``1.0`` and ``1`` differ); NaN and infinities as ``NaN``, ``Infinity``, ``-Infinity``, which
     ``json.loads`` reads and strict parsers refuse. Raises ``TypeError`` for anything JSON has no word for.
     """
