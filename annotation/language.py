@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.core.said import Said
+from annotation.core.said import Translatable
 
 
 def translated(sentence: str) -> str:
@@ -15,9 +15,9 @@ def translated(sentence: str) -> str:
     A sentence with values is said anew by its pattern (`annotation.core.said`); what came from JSON or from a
     column has lost its pattern, so that only sentences without values are known again.
     """
-    if isinstance(sentence, Said):
+    if isinstance(sentence, Translatable):
         values: dict[str, Any] = {
-            name: translated(value) if isinstance(value, Said) else value
+            name: translated(value) if isinstance(value, Translatable) else value
             for name, value in sentence.values.items()
         }
         words = gettext(sentence.pattern)

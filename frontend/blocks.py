@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from annotation.core import structure
-from frontend.visible import shown
+from frontend.visible import escape_control_chars
 
 FOLD_FROM_LINES: Final = 16
 """A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
@@ -19,7 +19,7 @@ ANSWERS: Final = ("answer", "target", "targets", "final_answer")
 
 def laid_out(value: Any) -> str:
     """A parsed JSON value with line breaks and indents."""
-    return shown(json.dumps(value, indent=2, ensure_ascii=False))
+    return escape_control_chars(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ def result_block(text: str) -> Text | Structure:
             value = None
         if value:
             return Text(laid_out(value), code=True, foldable=True)
-    return Text(shown(text), code=True, foldable=True)
+    return Text(escape_control_chars(text), code=True, foldable=True)
 
 
 def value_block(value: Any) -> Text | Structure:
     """One value, parsed: a string as its own text, else structure, laid out when that is too much."""
     if isinstance(value, str):
-        return Text(shown(value), foldable=True)
+        return Text(escape_control_chars(value), foldable=True)
     node = structure.of(value)
     if node is not None:
         return Structure(node, len(json.dumps(value)), foldable=True)
@@ -106,5 +106,5 @@ def facts(value: Any) -> list[tuple[str, Text | Structure]]:
     if isinstance(value, dict):
         named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
         named.sort(key=lambda pair: pair[0] not in ANSWERS)
-        return [(shown(name), value_block(one)) for name, one in named]
+        return [(escape_control_chars(name), value_block(one)) for name, one in named]
     return [] if value in (None, "", []) else [("", value_block(value))]

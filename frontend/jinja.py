@@ -12,7 +12,7 @@ from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
 from annotation.core.structure import Items, Node, Passage, Passages
-from frontend.visible import shown
+from frontend.visible import escape_control_chars
 
 _LONG_DECIMALS: Final = re.compile(r"(-?\d+\.\d{4})\d{3,}")
 
@@ -23,7 +23,7 @@ def environment(**options: Any) -> Environment:
     env = Environment(**options, extensions=["jinja2.ext.i18n"])
     env.install_gettext_callables(_gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.globals["url"] = lambda name, *args: reverse(name, args=args)
-    env.filters |= {"shown": shown, "facts_line": _facts_line, "truncatechars": truncatechars}
+    env.filters |= {"shown": escape_control_chars, "facts_line": _facts_line, "truncatechars": truncatechars}
     env.tests["documents"] = _is_documents
     return env
 
@@ -39,7 +39,8 @@ def _translation(_language: str | None, text: str) -> str:
 
 def _facts_line(one: Passage) -> str:
     return " · ".join(
-        f"{shown(name)} {_LONG_DECIMALS.sub(_shortened, shown(value))}" for name, value in one.facts
+        f"{escape_control_chars(name)} {_LONG_DECIMALS.sub(_shortened, escape_control_chars(value))}"
+        for name, value in one.facts
     )
 
 

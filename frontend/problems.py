@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotation.core.toolschema import Problem
-from frontend.visible import shown
+from frontend.visible import escape_control_chars
 
 
 def in_words(problem: Problem) -> str:
@@ -21,9 +21,11 @@ def in_words(problem: Problem) -> str:
     sentence = sentences[problem.kind] or _("The arguments must be {wanted}, not {found}")
     where = problem.where or _("the whole")
     if problem.kind != "type":
-        return shown(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
+        return escape_control_chars(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
     wanted = _(" or ").join(_type_in_words(name) for name in problem.wanted.split(" or "))
-    return shown(sentence.format(where=where, wanted=wanted, found=_type_in_words(problem.found)))
+    return escape_control_chars(
+        sentence.format(where=where, wanted=wanted, found=_type_in_words(problem.found))
+    )
 
 
 def _type_in_words(name: str) -> str:

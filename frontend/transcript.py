@@ -1,7 +1,7 @@
 """Messages laid out for reading: what is text, what is a call, which result belongs to which, and what folds.
 
-Everything in here comes from outside and is hostile until shown as text (`visible.shown`). A result that is
-JSON is read as structure; its exact form is one request away (`pages.messages`).
+Everything in here comes from outside and is hostile until shown as text (`escape_control_chars`). A result
+that is JSON is read as structure; its exact form is one request away (`pages.messages`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from annotation.models import Step
 from annotation.reports.transcripts import Transcript
 from frontend.blocks import Block, Picture, Structure, Text, facts, laid_out, result_block, value_block
 from frontend.problems import in_words
-from frontend.visible import shown
+from frontend.visible import escape_control_chars
 
-__all__ = ["Block", "Structure", "Text", "facts", "lay_out", "result_block", "shown", "tools"]
+__all__ = ["Block", "Structure", "Text", "escape_control_chars", "facts", "lay_out", "result_block", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Call:
     in_text: bool
     problems: list[str]
     twin: Twin | None = None
-    results: list[Shown] = field(default_factory=list)
+    results: list[RenderedMessage] = field(default_factory=list)
     elsewhere: list[int] = field(default_factory=list)
 
     @property
@@ -56,7 +56,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Shown:
+class RenderedMessage:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
     `by`: whose call a result answers, "assistant" or "user". `leading`: it stands before anybody has spoken.
@@ -70,7 +70,7 @@ class Shown:
     blocks: list[Block]
     calls: list[Call]
     step: Step | None = None
-    answers: Answered | None = None
+    answers: AnsweredCall | None = None
     by: str = "assistant"
     empty: bool = False
     leading: bool = False
@@ -94,7 +94,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredCall:
     """Which call a result answers: its name, and the message that made it."""
 
     call: str
@@ -110,12 +110,12 @@ KINDS: Final = {
 }
 
 
-def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[Shown]:
+def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[RenderedMessage]:
     """The messages in order; results that directly follow their call's message stand under the call."""
     step_at = {step.message_index: step for step in steps}
     offered = _tools(transcript)
-    laid: dict[int, Shown] = {}
-    top: list[Shown] = []
+    laid: dict[int, RenderedMessage] = {}
+    top: list[RenderedMessage] = []
     seen: dict[tuple[str, str, str], Twin] = {}
     caller, leading = -1, True
     for message in transcript.messages:
@@ -134,7 +134,7 @@ def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[Shown]:
         owner = laid[place[0]]
         call = owner.calls[place[1]]
         one.by = "user" if owner.kind == "user" else "assistant"
-        one.answers = Answered(call.name, owner.index)
+        one.answers = AnsweredCall(call.name, owner.index)
         if place[0] == caller:
             call.results.append(one)
         else:
@@ -143,7 +143,9 @@ def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[Shown]:
     return top
 
 
-def _find_twins(one: Shown, calls: Sequence[ToolCall], seen: dict[tuple[str, str, str], Twin]) -> None:
+def _find_twins(
+    one: RenderedMessage, calls: Sequence[ToolCall], seen: dict[tuple[str, str, str], Twin]
+) -> None:
     number = one.step.ordinal + 1 if one.step else 0
     for shown_call, call in zip(one.calls, calls, strict=True):
         written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
@@ -152,21 +154,21 @@ def _find_twins(one: Shown, calls: Sequence[ToolCall], seen: dict[tuple[str, str
         seen.setdefault(key, Twin(one.index, number))
 
 
-def _message(message: Message, step: Step | None, offered: Sequence[toolschema.Tool]) -> Shown:
+def _message(message: Message, step: Step | None, offered: Sequence[toolschema.Tool]) -> RenderedMessage:
     kind = "step" if step is not None else KINDS.get(message.role, "other")
     blocks: list[Block] = []
     for number, part in enumerate(message.parts):
         if part.kind == "image":
             blocks.append(Picture(message.index, number))
         elif part.kind == "other":
-            blocks.append(Text(shown(part.text), code=True, foldable=True))
+            blocks.append(Text(escape_control_chars(part.text), code=True, foldable=True))
         elif part.text:
             blocks.append(_block(part.text, kind))
-    return Shown(
+    return RenderedMessage(
         index=message.index,
         kind=kind,
-        role=shown(message.role),
-        name=shown(message.name or ""),
+        role=escape_control_chars(message.role),
+        name=escape_control_chars(message.name or ""),
         blocks=blocks,
         calls=[
             _call(call, position, offered if kind == "step" else ())
@@ -183,22 +185,24 @@ def _block(text: str, kind: str) -> Text | Structure:
         return result_block(text)
     if kind == "step" and (node := structure.read(text)) is not None:
         return Structure(node, len(text))
-    return Text(shown(text.rstrip()), foldable=kind != "step")
+    return Text(escape_control_chars(text.rstrip()), foldable=kind != "step")
 
 
 def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> Call:
     arguments: list[tuple[str, Text | Structure]] = []
     body: Text | Structure | None = None
     if call.parsed and isinstance(call.arguments, dict):
-        arguments = [(shown(str(name)), value_block(value)) for name, value in call.arguments.items()]
+        arguments = [
+            (escape_control_chars(str(name)), value_block(value)) for name, value in call.arguments.items()
+        ]
     elif call.parsed:
         body = value_block(call.arguments)
     elif call.arguments_raw:
-        body = Text(shown(call.arguments_raw), code=True, foldable=True)
+        body = Text(escape_control_chars(call.arguments_raw), code=True, foldable=True)
     checked = call.parsed and call.arguments is not None
     found = toolschema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(
-        name=shown(call.name),
+        name=escape_control_chars(call.name),
         position=position,
         arguments=arguments,
         body=body,
@@ -228,8 +232,8 @@ def tools(transcript: Transcript) -> list[Tool]:
     """The tools of a trajectory, from its record or else from its system prompt."""
     return [
         Tool(
-            name=shown(tool.name),
-            description=shown(tool.description),
+            name=escape_control_chars(tool.name),
+            description=escape_control_chars(tool.description),
             parameters=tool.parameters,
             raw="" if tool.parameters or isinstance(tool.spec, str) else laid_out(tool.schema or tool.spec),
         )

@@ -8,7 +8,7 @@ from typing import Final
 _INVISIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def shown(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """The text with control characters as their symbols (␀); lone surrogates, and the marks that turn the
     direction of writing round and could make a text look like another, as \\u and its number."""
     return _INVISIBLE.sub(_symbol, text) if _INVISIBLE.search(text) else text

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
-from annotation.core.said import said
+from annotation.core.said import translatable
 
 from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
@@ -110,7 +110,7 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
     given = value["step_labels"]
     if not isinstance(given, dict):
         return RecordError(
-            filename, line, "step_labels", said("must be an object of message index and label")
+            filename, line, "step_labels", translatable("must be an object of message index and label")
         )
     problems: list[tuple[str, str]] = []
     step_labels = dict(read_step_labels(given, problems))
@@ -139,11 +139,11 @@ def read_step_labels(
 ) -> Iterator[tuple[int, int | None]]:
     """(message index, value or ``None``) of a ``step_labels`` object; ``problems`` takes what is invalid."""
     for key in getattr(given, "repeated", ()):
-        problems.append((f"step_labels.{shown(key)}", said("occurs twice")))
+        problems.append((f"step_labels.{excerpt(key)}", translatable("occurs twice")))
     for key, value in given.items():
         index = read_index(key)
         if index is None:
-            problems.append((f"step_labels.{shown(key)}", said("is not a message index")))
+            problems.append((f"step_labels.{excerpt(key)}", translatable("is not a message index")))
         else:
             yield index, read_value(value, f"step_labels.{index}", problems)
 
@@ -153,7 +153,7 @@ def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | 
     if is_value(value):
         return int(value)
     if value is not None:
-        problems.append((name, said("must be −1, 0 or 1, not {value}", value=shown(value))))
+        problems.append((name, translatable("must be −1, 0 or 1, not {value}", value=excerpt(value))))
     return None
 
 
@@ -180,12 +180,12 @@ def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> 
         if line.final_label is None and "final_label" not in named:
             found.append(("final_label", "is missing: the outcome has no label"))
     return [
-        RecordError(filename, line.line, name, f"{reason} (record {shown(line.record_id)})")
+        RecordError(filename, line.line, name, f"{reason} (record {excerpt(line.record_id)})")
         for name, reason in found[:_MAX_PROBLEMS_PER_RECORD]
     ]
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """A value from a file, short and in plain ASCII, for use inside a sentence."""
     if isinstance(value, str):
         text = value[:61].encode("ascii", "backslashreplace").decode("ascii").replace("\x00", "\\x00")

@@ -45,7 +45,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordIndexes:
     """Where a record stands: its subset, and indexes that fill in for a file that had none.
 
     `total_index` counts the release's records from 0, `query_index` the subset's tasks, `sample_index` the
@@ -60,7 +60,7 @@ class Place:
     sample_index: int
 
 
-def release_record(content: Mapping[str, Any], place: Place, resolved: Resolved) -> dict[str, Any]:
+def release_record(content: Mapping[str, Any], place: RecordIndexes, resolved: Resolved) -> dict[str, Any]:
     """The record of one trajectory: everything it came with, its consensus, and how each label was
     reached."""
     hints = dict(content.get("hints") or {})
@@ -117,7 +117,7 @@ def file_name(subset: str) -> str:
     return f"{subset}.jsonl"
 
 
-def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def with_checksum(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest with the checksum of its own canonical JSON, so that a changed manifest is found out too."""
     body = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     return {**body, "manifest_sha256": sha256_hex(canonical_json(body))}
@@ -128,7 +128,7 @@ def manifest_problems(manifest: Any) -> list[str]:
     known = isinstance(manifest, dict) and manifest.get("format") == FORMAT
     if not known or not isinstance(manifest.get("files"), dict):
         return [f"{MANIFEST}: this is no manifest of a release."]
-    if sealed(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):
+    if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):
         return [f"{MANIFEST}: its own checksum does not match."]
     return []
 

@@ -18,7 +18,7 @@ from .people import Operator, Viewer, roles
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FieldAccess:
     """Which parts of one trajectory a person may see.
 
     `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
@@ -37,8 +37,8 @@ class Sight:
     raw: bool = False
 
 
-NO_SIGHT = Sight(mode="none")
-_ADMIN_SIGHT = Sight(
+NO_ACCESS = FieldAccess(mode="none")
+_ADMIN_ACCESS = FieldAccess(
     mode="admin",
     own_labels=True,
     others_labels=True,
@@ -63,16 +63,16 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
     return SuggestionPolicy(trajectory.project.suggestion_policy)
 
 
-def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
+def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
     """What a person may see of a trajectory. At most three queries, five in an experiment."""
     if isinstance(user, Operator):
-        return _ADMIN_SIGHT
+        return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:
-        return NO_SIGHT
+        return NO_ACCESS
     project = trajectory.project
     held = roles(user, project)
     own = m.Assignment.objects.filter(trajectory=trajectory, annotator=user).first()
-    as_annotator = Sight(
+    as_annotator = FieldAccess(
         mode="annotator",
         own_labels=True,
         suggestions=suggestion_policy(user, trajectory).value,
@@ -80,14 +80,14 @@ def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
         reward_hints=project.show_reward_hints,
     )
     if own is not None and own.state == AssignmentState.OPEN:
-        return as_annotator if held else NO_SIGHT
+        return as_annotator if held else NO_ACCESS
     if Role.ADMIN in held:
-        return _ADMIN_SIGHT
+        return _ADMIN_ACCESS
     if Role.ADJUDICATOR in held and own is None:
         case = m.Adjudication.objects.filter(trajectory=trajectory, adjudicator=user)
         if case.exclude(state=AdjudicationState.RELEASED).exists():
             decided = trajectory.state == TrajectoryState.ADJUDICATED
-            return Sight(
+            return FieldAccess(
                 mode="adjudicator",
                 others_labels=True,
                 consensus=decided,
@@ -97,4 +97,4 @@ def sight(user: Viewer, trajectory: m.Trajectory) -> Sight:
             )
     if own is not None and own.state == AssignmentState.SUBMITTED and held:
         return as_annotator
-    return NO_SIGHT
+    return NO_ACCESS

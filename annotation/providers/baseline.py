@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from decimal import Decimal
 
-from annotation.core.judging import Estimate, Material, Usage
+from annotation.core.judging import Estimate, JudgeInput, Usage
 from annotation.core.judging.features import VERSION
 from annotation.core.judging.training import Trained
 
@@ -52,7 +52,7 @@ class Baseline:
             exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
         )
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """Nothing but the call."""
         return Estimate(calls=1)
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.errors import Invalid
-from annotation.core.said import said
+from annotation.core.said import translatable
 from annotation.core.vocabulary import SuggestionItemState, TrajectoryState
 from annotation.models import Judge, Subset, Suggestion, SuggestionItem, SuggestionRun, Trajectory
 
@@ -34,7 +34,7 @@ class Selection:
         """From a run's `selection`, or from a request. Raises Invalid for what there is not."""
         unknown = sorted(set(given) - {"subset", "state", "policy_model", "limit", "failed_of"})
         if unknown:
-            problem = said("Trajectories cannot be chosen by this.")
+            problem = translatable("Trajectories cannot be chosen by this.")
             raise Invalid(problem, fields=dict.fromkeys(unknown, problem))
         return cls(**given)
 
@@ -46,7 +46,7 @@ class Selection:
 ALL = Selection()
 
 
-def due(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
+def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
     """The live trajectories of a selection without a suggestion of this judge. Raises Invalid, by field."""
     rows = Trajectory.objects.filter(
         ~Exists(Suggestion.objects.filter(judge=judge, trajectory=OuterRef("pk"))),
@@ -56,25 +56,25 @@ def due(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
     if selection.subset:
         subset = Subset.objects.filter(project=judge.project_id, name=selection.subset).first()
         if subset is None:
-            raise _unknown("subset", said("There is no subset “{name}”.", name=selection.subset))
+            raise _unknown("subset", translatable("There is no subset “{name}”.", name=selection.subset))
         rows = rows.filter(subset=subset)
     if selection.state:
         if selection.state not in [state.value for state in TrajectoryState]:
-            raise _unknown("state", said("There is no such state."))
+            raise _unknown("state", translatable("There is no such state."))
         rows = rows.filter(state=selection.state)
     if selection.policy_model:
         rows = rows.filter(policy_model=selection.policy_model)
     if selection.failed_of is not None:
         run = SuggestionRun.objects.filter(pk=selection.failed_of, judge=judge).first()
         if run is None:
-            raise _unknown("failed_of", said("This judge has no such run."))
+            raise _unknown("failed_of", translatable("This judge has no such run."))
         failed = SuggestionItem.objects.filter(
             run=run, trajectory=OuterRef("pk"), state=SuggestionItemState.FAILED
         )
         rows = rows.filter(Exists(failed))
     if selection.limit is not None:
         if selection.limit < 1:
-            raise _unknown("limit", said("At least 1."))
+            raise _unknown("limit", translatable("At least 1."))
         rows = rows[: selection.limit]
     return rows
 

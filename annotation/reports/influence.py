@@ -33,7 +33,7 @@ from annotation.policies import Actor, require
 
 from .agreement import SETTLED
 from .exposed import BLIND_VALUE
-from .looks import Moves, counted, looks, moves
+from .looks import ChangeRates, change_rates, counted, revealed_labels
 
 SEED: Final = 20_260_314
 BLOCK: Final = 10_000
@@ -89,7 +89,7 @@ class Influence:
     seed: int | None
     arms: tuple[ArmFigures, ...]
     contrasts: tuple[Contrast, ...]
-    moves: tuple[Moves, ...]
+    change_rates: tuple[ChangeRates, ...]
     reason: str
     interval_seed: int = SEED
 
@@ -125,9 +125,9 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         seed=project.experiment_seed,
         arms=arms,
         contrasts=tuple(_contrasts(arms)) if randomised else (),
-        moves=(
-            *moves("step", looks(project, m.Label), judges, rng),
-            *moves("outcome", looks(project, m.OutcomeLabel), judges, rng),
+        change_rates=(
+            *change_rates("step", revealed_labels(project, m.Label), judges, rng),
+            *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
         ),
         reason="" if randomised else NOT_RANDOMISED,
     )

@@ -17,7 +17,7 @@ from .agreement import SETTLED
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class ChangeRates:
     """What became of labels after a look. `unit`: "step" or "outcome"; `judge` empty: against the majority of
     the judges that were shown."""
 
@@ -38,7 +38,7 @@ def counted(model: type[m.Label] | type[m.OutcomeLabel], project: m.Project) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RevealedLabel:
     """A label that had a value when its suggestions were seen; `shown`: what each judge said, by its pk."""
 
     subset: int
@@ -48,7 +48,7 @@ class Look:
     shown: dict[int, int | None]
 
 
-def looks(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[Look]:
+def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[RevealedLabel]:
     """Every label with a blind value whose suggestions were revealed, with what was shown then."""
     of_step = model is m.Label
     revealed = m.LabelEvent.objects.filter(
@@ -67,16 +67,18 @@ def looks(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> li
     columns += ["blind_value", "value", *(["step"] if of_step else [])]
     rows = counted(model, project).filter(exposed_at__isnull=False, blind_value__isnull=False)
     return [
-        Look(subset, task, blind, final, shown[assignment, step[0] if step else None])
+        RevealedLabel(subset, task, blind, final, shown[assignment, step[0] if step else None])
         for assignment, subset, task, blind, final, *step in rows.values_list(*columns)
         if (assignment, step[0] if step else None) in shown
     ]
 
 
-def moves(unit: str, seen: list[Look], judges: dict[int, str], rng: np.random.Generator) -> Iterator[Moves]:
+def change_rates(
+    unit: str, seen: list[RevealedLabel], judges: dict[int, str], rng: np.random.Generator
+) -> Iterator[ChangeRates]:
     """Against the majority of what was shown, then against each judge that was shown."""
     rows = [(one.subset, one.task, one.blind, one.final, majority(one.shown.values())) for one in seen]
-    yield Moves(unit, "", changes(rows, rng=rng))
+    yield ChangeRates(unit, "", changes(rows, rng=rng))
     for judge, name in judges.items():
         own = [
             (one.subset, one.task, one.blind, one.final, value)
@@ -84,4 +86,4 @@ def moves(unit: str, seen: list[Look], judges: dict[int, str], rng: np.random.Ge
             if (value := one.shown.get(judge)) is not None
         ]
         if own:
-            yield Moves(unit, name, changes(own, rng=rng))
+            yield ChangeRates(unit, name, changes(own, rng=rng))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Denied, Invalid, StaleState
-from annotation.core.said import said
+from annotation.core.said import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, ExposureKind
 from annotation.models import (
@@ -26,11 +26,11 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import Sight, require
+from annotation.policies import FieldAccess, require
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class JudgeSuggestion:
     """What one judge says of a step or of the outcome; `value` None: it made no suggestion there.
 
     `judge` is the judge's pk, for history, and never sent to people; `number` is 1 for "Judge 1". `name` and
@@ -46,12 +46,12 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Revealed:
+class StepSuggestions:
     """One step (or with `message_index` None the outcome) and what every judge of the task says of it."""
 
     step: int | None
     message_index: int | None
-    suggestions: tuple[Advice, ...]
+    suggestions: tuple[JudgeSuggestion, ...]
 
     @property
     def tells(self) -> bool:
@@ -59,7 +59,7 @@ class Revealed:
         return any(one.value is not None or one.reason for one in self.suggestions)
 
 
-def numbered(trajectory: Trajectory) -> list[int]:
+def anonymised_order(trajectory: Trajectory) -> list[int]:
     """The judges with suggestions for any trajectory of this one's task, by pk, Judge 1 first. One query.
 
     The order is drawn for each task, seeded by project and task: the same for everybody and every time, and
@@ -71,13 +71,13 @@ def numbered(trajectory: Trajectory) -> list[int]:
     return sorted(judges, key=lambda pk: sha256_hex(f"{seed}: {pk}".encode()))
 
 
-def asked_for(
+def requested_steps(
     *, trajectory: Trajectory, message_index: int | None, outcome: bool, everything: bool
 ) -> dict[int | None, int | None]:
     """The steps that somebody asks to see suggestions for, as pk to message index; None to None is the
     outcome. Exactly one of the three is asked for, else Invalid; so is a message that is no step."""
     if [message_index is not None, outcome, everything].count(True) != 1:
-        raise Invalid(said("Ask for one step, for the outcome, or for all."))
+        raise Invalid(translatable("Ask for one step, for the outcome, or for all."))
     steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")
     if message_index is not None:
         steps = steps.filter(message_index=message_index)
@@ -88,18 +88,20 @@ def asked_for(
         found[None] = None
     if not found:
         raise Invalid(
-            said("Message {message_index} is not a step.", message_index=message_index),
-            fields={"message_index": said("Not a step.")},
+            translatable("Message {message_index} is not a step.", message_index=message_index),
+            fields={"message_index": translatable("Not a step.")},
         )
     return found
 
 
-def suggested(*, trajectory: Trajectory, steps: Mapping[int | None, int | None]) -> list[Revealed]:
+def suggestions_for(
+    *, trajectory: Trajectory, steps: Mapping[int | None, int | None]
+) -> list[StepSuggestions]:
     """What is suggested for these steps (pk to message index; None to None: the outcome). Three queries.
 
     Nobody's permission is asked here: services/label/reveal.py and services/adjudicate.py have.
     """
-    judges = numbered(trajectory)
+    judges = anonymised_order(trajectory)
     rows = {row.judge_id: row for row in Suggestion.objects.filter(trajectory=trajectory)}
     labels = {
         (row.suggestion_id, row.step_id): row
@@ -108,26 +110,28 @@ def suggested(*, trajectory: Trajectory, steps: Mapping[int | None, int | None])
         )
     }
 
-    def advice(judge: int, number: int, step: int | None) -> Advice:
+    def advice(judge: int, number: int, step: int | None) -> JudgeSuggestion:
         row = rows.get(judge)
         if row is None:
-            return Advice(judge, number, None, "")
+            return JudgeSuggestion(judge, number, None, "")
         if step is None:
-            return Advice(judge, number, row.outcome, unescape(row.reason))
+            return JudgeSuggestion(judge, number, row.outcome, unescape(row.reason))
         label = labels.get((row.pk, step))
         return (
-            Advice(judge, number, label.value, unescape(label.reason))
+            JudgeSuggestion(judge, number, label.value, unescape(label.reason))
             if label is not None
-            else Advice(judge, number, None, "")
+            else JudgeSuggestion(judge, number, None, "")
         )
 
     return [
-        Revealed(step, index, tuple(advice(judge, number, step) for number, judge in enumerate(judges, 1)))
+        StepSuggestions(
+            step, index, tuple(advice(judge, number, step) for number, judge in enumerate(judges, 1))
+        )
         for step, index in steps.items()
     ]
 
 
-def revealed(*, actor: User, assignment: Assignment) -> list[Revealed]:
+def revealed(*, actor: User, assignment: Assignment) -> list[StepSuggestions]:
     """What a person has revealed of the trajectory of their own assignment, in the order of the steps, the
     outcome last. At most five queries, two when nothing is revealed.
 
@@ -137,13 +141,13 @@ def revealed(*, actor: User, assignment: Assignment) -> list[Revealed]:
     require(actor, "label", assignment)
     if assignment.state not in ACTIVE_STATES:
         raise StaleState(
-            said("This trajectory has been given back. You can take it up again from your work."),
+            translatable("This trajectory has been given back. You can take it up again from your work."),
             code="not_open",
         )
-    return seen_by(actor, assignment.trajectory)
+    return revealed_to(actor, assignment.trajectory)
 
 
-def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[Revealed]:
+def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[StepSuggestions]:
     """What an adjudicator has revealed of their own case's trajectory. At most five queries.
 
     `adjudication` comes with its trajectory. Raises Denied for somebody else's, StaleState for one that was
@@ -151,11 +155,11 @@ def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[Reveale
     """
     require(actor, "adjudicate", adjudication)
     if adjudication.state == AdjudicationState.RELEASED:
-        raise StaleState(said("You have handed this case back."), code="case_closed")
-    return seen_by(actor, adjudication.trajectory)
+        raise StaleState(translatable("You have handed this case back."), code="case_closed")
+    return revealed_to(actor, adjudication.trajectory)
 
 
-def seen_by(user: User, trajectory: Trajectory) -> list[Revealed]:
+def revealed_to(user: User, trajectory: Trajectory) -> list[StepSuggestions]:
     """What a person has revealed of a trajectory, steps in their order, the outcome last. At most four
     queries, one when nothing is revealed."""
     seen: dict[int | None, int | None] = dict(
@@ -165,29 +169,31 @@ def seen_by(user: User, trajectory: Trajectory) -> list[Revealed]:
     )
     if not seen:
         return []
-    found = suggested(trajectory=trajectory, steps=seen)
+    found = suggestions_for(trajectory=trajectory, steps=seen)
     return sorted(found, key=lambda one: (one.message_index is None, one.message_index or 0))
 
 
-def inspected(*, trajectory: Trajectory, seen_with: Sight, steps: Iterable[Step]) -> list[Revealed]:
+def suggestions_for_admin(
+    *, trajectory: Trajectory, access: FieldAccess, steps: Iterable[Step]
+) -> list[StepSuggestions]:
     """Everything that judges suggest of a trajectory, with their names and comments, for admins who are not
     labelling it. Four queries. Raises Denied for anybody else."""
-    if seen_with.suggestions != "all":
-        raise Denied(said("The judges’ suggestions are not open to you here."))
+    if access.suggestions != "all":
+        raise Denied(translatable("The judges’ suggestions are not open to you here."))
     wanted: dict[int | None, int | None] = {step.pk: step.message_index for step in steps}
     names = dict(Judge.objects.filter(project=trajectory.project_id).values_list("pk", "name"))
     rows = Suggestion.objects.filter(trajectory=trajectory).values_list("judge", "comment")
     comments = {judge: unescape(comment) for judge, comment in rows}
 
-    def named(one: Advice, of_outcome: bool) -> Advice:
+    def named(one: JudgeSuggestion, of_outcome: bool) -> JudgeSuggestion:
         comment = comments.get(one.judge, "") if of_outcome else ""
-        return Advice(
+        return JudgeSuggestion(
             one.judge, one.number, one.value, one.reason, name=names.get(one.judge, ""), comment=comment
         )
 
     return [
-        Revealed(
+        StepSuggestions(
             each.step, each.message_index, tuple(named(one, each.step is None) for one in each.suggestions)
         )
-        for each in suggested(trajectory=trajectory, steps={**wanted, None: None})
+        for each in suggestions_for(trajectory=trajectory, steps={**wanted, None: None})
     ]

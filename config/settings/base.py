@@ -47,7 +47,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 
-# ── The house ───────────────────────────────────────────────────────────────
+# ── The server ───────────────────────────────────────────────────────────────
 INSTALLED_APPS = [
     "annotation.apps.AnnotationConfig",
     "frontend.apps.FrontendConfig",

@@ -13,7 +13,7 @@ from annotation.models import Trajectory
 from annotation.reports import transcripts
 from frontend import markdown
 from frontend.pages.common import person
-from frontend.visible import shown
+from frontend.visible import escape_control_chars
 
 
 @require_GET
@@ -26,7 +26,7 @@ def message(request: HttpRequest, pk: int, message: int) -> JsonResponse:
     )
     found = transcripts.source(actor=person(request), trajectory=trajectory, message_index=message)
     if request.GET.get("as") == "markdown":
-        return JsonResponse({"markdown": markdown.tree(shown(only_text(found.text)))})
+        return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(found.text)))})
     return JsonResponse(
         {"json": found.json, "exact": found.exact, "withheld": found.withheld, "text": found.text}
     )

@@ -29,7 +29,7 @@ from frontend.templatetags.tristep import KINDS
 
 VERB = "release.view"
 WRITTEN = {1: "+1", 0: "0", -1: "-1"}
-SAID = (
+FIGURES = (
     ("percent_agreement", "percent"),
     ("kappa", "plain"),
     ("linear_kappa", "linear"),
@@ -116,7 +116,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
             for name, part in manifest["subsets"].items()
         ],
         agreement=[
-            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID
+            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in FIGURES
         ],
         may_withdraw=opened.may("release.withdraw"),
         **extra,

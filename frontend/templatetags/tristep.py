@@ -87,7 +87,7 @@ def sign(value: int | None) -> str:
 @register.filter
 def shown(value: str) -> str:
     """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
-    return transcript.shown(unescape(value))
+    return transcript.escape_control_chars(unescape(value))
 
 
 @register.simple_tag

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.publishing import PUBLISHED_KEYS
 from tests.browser import Visitor
-from tests.e2e.house import House
+from tests.e2e.server import Server
 from tests.e2e.visitors import sign_in
 from tests.people import jsonl, make_record
 
@@ -49,9 +49,9 @@ def values(pressed: Pressed) -> list[int]:
 
 
 def test_from_an_upload_to_a_verified_release(
-    house: House, guest: Callable[..., Visitor], tmp_path: Path
+    server: Server, guest: Callable[..., Visitor], tmp_path: Path
 ) -> None:
-    admin = sign_in(guest(), "admin", house.accounts()["admin"])
+    admin = sign_in(guest(), "admin", server.accounts()["admin"])
     start_project(admin.page)
     wren = guest()
     join_with_a_password_link(admin.page, wren)

@@ -17,7 +17,7 @@ from frontend.transcript import Text, lay_out, shown
 
 def laid(
     messages: list[dict], steps: tuple[int, ...] = (), tools: list | None = None
-) -> list[transcript.Shown]:
+) -> list[transcript.RenderedMessage]:
     found = normalise(messages)
     read = Transcript(found, pair_results(found), tools or [], "", None, None, None, None)
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
@@ -77,7 +77,7 @@ def test_a_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> 
         steps=(0, 1),
     )
     assert [message.index for message in messages] == [0, 1, 2]
-    assert messages[2].answers == transcript.Answered("late", 0)
+    assert messages[2].answers == transcript.AnsweredCall("late", 0)
 
 
 def test_a_result_without_a_call_is_shown_all_the_same() -> None:

@@ -243,13 +243,13 @@ def test_its_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: A
 @pytest.mark.published
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside this checkout")
 def test_on_the_published_labels_it_beats_always_plus_one_and_says_by_how_much() -> None:
-    from annotation.core.judging import Material
+    from annotation.core.judging import JudgeInput
     from annotation.core.judging.features import step_features
 
     examples = []
     for line in PUBLISHED.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        material = Material.of(one)
+        material = JudgeInput.of(one)
         labels = tuple(one["step_labels"][str(index)] for index in material.steps)
         task = training.task_of(one["question"], "")
         examples.append(training.Example(task, step_features(material), labels, one["final_label"]))

@@ -165,7 +165,7 @@ def test_storing_twice_is_storing_once_and_a_second_suggestion_does_not_replace_
     run = do(start(make_judge(cast)))
     assert (run.progress_done, run.calls, run.cost) == (3, 3, Decimal("0.03"))
 
-    other = [store.Answered(one.item, one.trajectory, one.estimate, one.outcome) for one in batches]
+    other = [store.CallResult(one.item, one.trajectory, one.estimate, one.outcome) for one in batches]
     original(run, other)
 
     run.refresh_from_db()

@@ -49,7 +49,7 @@ def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
         return reply(request)
 
     provider = install(monkeypatch, Scripted(script))
-    turn = work._Attempt._look
+    turn = work.RunAttempt._look
 
     def look(self: Any, now: float) -> None:
         if not gate.is_set() and self.calls.outstanding:
@@ -59,7 +59,7 @@ def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
             gate.set()
         turn(self, now)
 
-    monkeypatch.setattr(work._Attempt, "_look", look)
+    monkeypatch.setattr(work.RunAttempt, "_look", look)
     monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
     paused = do(run)
 
@@ -209,6 +209,6 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OperationalError
 
     with pytest.raises(OperationalError):
-        patience.patiently(gone)
+        patience.retry_db(gone)
     with pytest.raises(OperationalError):
-        patience.patiently(gone, give_up=lambda: True)
+        patience.retry_db(gone, give_up=lambda: True)

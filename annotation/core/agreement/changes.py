@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from annotation.core.agreement.influence import shares_of
 from annotation.core.agreement.measure import Measure
-from annotation.core.said import said
+from annotation.core.said import translatable
 
 NO_MAJORITY: Final = 2
 """Stands for the majority, or for a judge's label, where there is none: no label has this value."""
 
-NONE_EXPOSED: Final = said("no label was given before its suggestions were seen")
-NONE_APART: Final = said("no label differed from the suggestions when they were seen")
+NONE_EXPOSED: Final = translatable("no label was given before its suggestions were seen")
+NONE_APART: Final = translatable("no label differed from the suggestions when they were seen")
 
 
 def majority(values: Iterable[int | None]) -> int:

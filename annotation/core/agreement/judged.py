@@ -16,16 +16,16 @@ from annotation.core.agreement.confusion import SIZE, confusion, confusion_by
 from annotation.core.agreement.firsterror import first_positions
 from annotation.core.agreement.kappa import agreement_values, kappa_values
 from annotation.core.agreement.measure import NO_PAIRS, ONE_LABEL, FloatArray, IntArray, Measure, measured
-from annotation.core.said import said
+from annotation.core.said import translatable
 
 MISSING = 2
 """Stands for a missing suggestion: no label has this value."""
-NO_LABELS = said("there are no steps that people have labelled")
-ONE_LABEL_JUDGE = said("people and judge used one label only")
+NO_LABELS = translatable("there are no steps that people have labelled")
+ONE_LABEL_JUDGE = translatable("people and judge used one label only")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeScores:
     """`confusion`: people in the rows, the judge in the columns, in the order −1, 0, +1, missing left out."""
 
     steps: int
@@ -46,7 +46,7 @@ class Judged:
         return self.steps - self.answered
 
 
-def judged(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Judged:
+def judged(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> JudgeScores:
     """Figures of one judge from rows (n, 6): subset, task, trajectory, position, people's label, the judge's.
 
     `position` orders the steps of a trajectory; MISSING stands for a label the judge did not give. Where
@@ -71,7 +71,7 @@ def judged(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Ju
     }
     if rng is not None and len(table):
         figures = _with_intervals(figures, table, trajectory_code, (same, same_strict), rng)
-    return Judged(
+    return JudgeScores(
         steps=len(table),
         answered=int(given.sum()),
         trajectories=n_trajectories,

@@ -2,7 +2,7 @@
 
 from .cost import FREE, Estimate, Price, Usage, cost, estimate
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
-from .material import Material
+from .material import JudgeInput
 from .parsing import parse
 from .prompt import ANSWER_SCHEMA, LATEST, VERSIONS, Prompt, TooLong, build
 from .tokens import estimate_tokens
@@ -13,8 +13,8 @@ __all__ = [
     "LATEST",
     "VERSIONS",
     "Estimate",
+    "JudgeInput",
     "Judgement",
-    "Material",
     "Price",
     "Problem",
     "ProblemKind",

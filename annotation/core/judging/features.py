@@ -17,7 +17,7 @@ import numpy.typing as npt
 from annotation.core.messages import RESULT_ROLES, Message, ToolCall, normalise
 from annotation.core.toolschema import Tool, problems, read_tools
 
-from .material import Material
+from .material import JudgeInput
 from .surface import (
     ANSWER,
     GIVES_UP,
@@ -88,7 +88,7 @@ FEATURES: Final[tuple[str, ...]] = (
 Floats = npt.NDArray[np.float64]
 
 
-def step_features(material: Material) -> Floats:
+def step_features(material: JudgeInput) -> Floats:
     """The figures of every step, in order: shape (n_steps, n_features), columns as in ``FEATURES``.
 
     Never raises, whatever the record holds. Row k depends on the messages up to the last of the results that
@@ -132,7 +132,7 @@ class _Past:
         self.numbers |= numbers_of(text)
 
 
-def _walk(material: Material) -> Iterator[dict[str, float]]:
+def _walk(material: JudgeInput) -> Iterator[dict[str, float]]:
     messages = normalise(material.messages)
     tools = read_tools(list(material.tools), messages[0].content if messages else "")
     task = words_of(material.question)

@@ -10,7 +10,7 @@ from annotation.core.trajectory import step_indexes
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class JudgeInput:
     """One trajectory as a judge sees it. ``messages`` and ``tools`` are raw, as in the record.
 
     Labels, rewards, the policy model's name and every other hint of the record are not part of it.
@@ -34,7 +34,7 @@ class Material:
     @classmethod
     def of(
         cls, content: Mapping[str, Any], *, guidelines: str = "", with_reference: bool = False
-    ) -> Material:
+    ) -> JudgeInput:
         """From a trajectory's stored content (``TrajectoryDraft.content``)."""
         return cls(
             question=content.get("question") or "",

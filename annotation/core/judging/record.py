@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from annotation.core.messages import RESULT_ROLES, Message, normalise, pair_results
 
-from .material import Material
+from .material import JudgeInput
 
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _UNSENDABLE: Final = re.compile("[\x00\ud800-\udfff]")
@@ -34,7 +34,7 @@ class Block:
         return f"<<<{mark} {self.title}>>>\n{body}\n<<<{mark} end>>>\n\n"
 
 
-def blocks_of(material: Material) -> tuple[list[Block], list[str]]:
+def blocks_of(material: JudgeInput) -> tuple[list[Block], list[str]]:
     """The record's blocks in order, and a sentence for everything that could not be put into words."""
     messages = normalise(material.messages)
     blocks = [*_about_the_task(material, messages), Block("tools", _tools(material.tools))]
@@ -61,7 +61,7 @@ def mark_for(blocks: Sequence[Block]) -> str:
         attempt += 1
 
 
-def _about_the_task(material: Material, messages: Sequence[Message]) -> Iterator[Block]:
+def _about_the_task(material: JudgeInput, messages: Sequence[Message]) -> Iterator[Block]:
     question = material.question.strip()
     asked = next((one.index for one in messages if question and question in one.content), None)
     if question:

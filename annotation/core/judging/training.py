@@ -17,7 +17,7 @@ from annotation.core.vocabulary import VALUES
 from .baseline import Classifier, CrossFit, Floats, Ints, cross_fit, deal, log_loss, places
 from .features import VERSION, run_features, step_features
 from .judgement import Judgement
-from .material import Material
+from .material import JudgeInput
 from .reasons import reason
 
 PLACES: Final = 9
@@ -36,7 +36,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class BaselineAnswer:
     """One trajectory as the baseline sees it. `probabilities` (n_steps, 3) and `outcome` (3,), in the order
     of VALUES; `seen`: whether its task is one of those trained on (by other folds' models)."""
 
@@ -80,7 +80,7 @@ class Trained:
             return self._steps.everything, self._outcomes.everything
         return self._steps.without[fold], self._outcomes.without[fold]
 
-    def judge(self, material: Material, task: str) -> Judged:
+    def judge(self, material: JudgeInput, task: str) -> BaselineAnswer:
         """Labels, the most probable of each step, with probabilities and reasons."""
         of_steps, of_outcome = self.models(task)
         rows = step_features(material)
@@ -104,7 +104,7 @@ class Trained:
                 index: float(row.max()) for index, row in zip(material.steps, probabilities, strict=True)
             },
         )
-        return Judged(judgement, probabilities, outcome, task in self._folds)
+        return BaselineAnswer(judgement, probabilities, outcome, task in self._folds)
 
 
 def train(

@@ -2,25 +2,25 @@
 
 from .changes import MAX_CHANGES, MAX_NOTE
 from .files import LabelImport, import_labels
-from .marks import add_activity, mark
+from .marks import add_activity, set_flags
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
-from .sheet import Sheet, rules_of
+from .sheet import LabelSet, rules_of
 from .submit import finish, submit
 
 __all__ = [
     "MAX_CHANGES",
     "MAX_NOTE",
     "LabelImport",
-    "Sheet",
+    "LabelSet",
     "add_activity",
     "finish",
     "import_labels",
-    "mark",
     "reopen",
     "reveal",
     "rules_of",
     "save_labels",
+    "set_flags",
     "submit",
 ]

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import ImportRefused, StaleState
-from annotation.core.labels import LabelLine, problems_against, read_label_lines, shown
+from annotation.core.labels import LabelLine, excerpt, problems_against, read_label_lines
 from annotation.core.propagation import Rules, StepInput, resolve
-from annotation.core.said import said
+from annotation.core.said import translatable
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.importers import RecordError
@@ -55,7 +55,9 @@ class Findings:
 
     def add(self, line: LabelLine, reason: str) -> None:
         """One more thing that is wrong with a record."""
-        self.extend([RecordError(self.filename, line.line, "record_id", f"{shown(line.record_id)} {reason}")])
+        self.extend(
+            [RecordError(self.filename, line.line, "record_id", f"{excerpt(line.record_id)} {reason}")]
+        )
 
     def extend(self, errors: Sequence[RecordError]) -> None:
         """Several of them."""
@@ -68,7 +70,7 @@ class Findings:
             return
         listed = [{"line": error.line, "field": error.field, "reason": error.reason} for error in self.errors]
         raise ImportRefused(
-            said(
+            translatable(
                 "{filename} was refused, nothing was imported; errors: {count}.",
                 filename=self.filename,
                 count=f"{self.count:,}",

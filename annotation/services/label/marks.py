@@ -5,7 +5,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, StaleState
-from annotation.core.said import said
+from annotation.core.said import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, LabelEvent, User
 from annotation.policies import require
@@ -15,7 +15,7 @@ MAX_ACTIVE_MS = 10 * 60 * 1000
 
 
 @transaction.atomic
-def mark(*, actor: User, assignment: Assignment, needs_discussion: bool, broken: bool) -> Assignment:
+def set_flags(*, actor: User, assignment: Assignment, needs_discussion: bool, broken: bool) -> Assignment:
     """Set the flags "needs discussion" and "broken trajectory" of one's own open assignment.
 
     Raises StaleState when it is not open.
@@ -25,7 +25,7 @@ def mark(*, actor: User, assignment: Assignment, needs_discussion: bool, broken:
         needs_discussion=needs_discussion, broken=broken
     )
     if not changed:
-        raise StaleState(said("This trajectory is not open for labelling any more."), code="not_open")
+        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
     LabelEvent.objects.create(
         assignment=assignment,
         kind="mark",
@@ -43,7 +43,7 @@ def add_activity(*, actor: User, assignment: Assignment, active_ms: int) -> None
     """
     require(actor, "label", assignment)
     if type(active_ms) is not int or not 0 <= active_ms <= MAX_ACTIVE_MS:
-        message = said("active_ms: a whole number from 0 to {active_ms}.", active_ms=MAX_ACTIVE_MS)
+        message = translatable("active_ms: a whole number from 0 to {active_ms}.", active_ms=MAX_ACTIVE_MS)
         raise Invalid(message, fields={"active_ms": message})
     Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
         active_ms=F("active_ms") + active_ms

@@ -49,7 +49,7 @@ def rules_of(assignment: Assignment) -> Rules:
 
 
 @dataclass(slots=True)
-class Sheet:
+class LabelSet:
     """All labels of one assignment in memory: read once, changed, resolved by the rule, written once.
 
     `exposed` says, by message index, when the annotator first saw something that tells of a step's label: a
@@ -73,7 +73,7 @@ class Sheet:
         self._index_by_pk = {step.pk: step.message_index for step in self.steps}
 
     @classmethod
-    def load(cls, assignment: Assignment, now: datetime) -> "Sheet":
+    def load(cls, assignment: Assignment, now: datetime) -> "LabelSet":
         """Two queries, however long the trajectory is; a third when the assignment came without its
         outcome."""
         # asked for with the steps: it is wanted for every new label, and there is one at nearly every key
@@ -123,7 +123,7 @@ class Sheet:
         )
 
     def put(self, change: Change, step: Step, root: Step | None, op_id: str) -> None:
-        """Write one accepted change of a step into the sheet."""
+        """Write one accepted change of a step into the set."""
         label = self.labels.get(step.message_index)
         if label is None:
             label = Label(
@@ -143,7 +143,7 @@ class Sheet:
         self._touch(label, op_id, "save")
 
     def put_outcome(self, change: Change, op_id: str) -> None:
-        """Write an accepted change of the outcome into the sheet."""
+        """Write an accepted change of the outcome into the set."""
         if self.outcome is None:
             seen_at = exposures.of_outcome(
                 user_id=self.assignment.annotator_id, trajectory_id=self.assignment.trajectory_id

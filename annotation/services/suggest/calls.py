@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from annotation.core.judging import Material
+from annotation.core.judging import JudgeInput
 from annotation.providers import Exchange, Failure, FailureKind, Provider, Reply, Request, Stopped
 
 log = logging.getLogger(__name__)
@@ -23,17 +23,17 @@ COMPRESSION = 6
 
 
 @dataclass(slots=True)
-class Due:
+class PendingCall:
     """One trajectory to be asked about. `estimate`: what the call may cost, in US dollars."""
 
     item: int
     trajectory: int
-    material: Material
+    material: JudgeInput
     estimate: Decimal = Decimal(0)
 
 
 @dataclass(slots=True)
-class Answered:
+class CallResult:
     """What came of one call; `outcome` None: it was given up before anything was sent that counts.
 
     `request` and `response` are compressed; the id is what makes storing it twice storing it once.
@@ -50,7 +50,7 @@ class Answered:
     at: datetime = field(default_factory=timezone.now)
 
 
-class Calls:
+class CallPool:
     """`concurrency` threads around one provider.
 
     `halt` set: no further attempt begins, and what was not begun comes back as given up; calls in flight go
@@ -60,8 +60,8 @@ class Calls:
     def __init__(self, provider: Provider, concurrency: int, halt: threading.Event) -> None:
         self._provider = provider
         self._halt = halt
-        self._todo: queue.SimpleQueue[Due | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Answered] = queue.SimpleQueue()
+        self._todo: queue.SimpleQueue[PendingCall | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[CallResult] = queue.SimpleQueue()
         self.outstanding = 0
         self._threads = [
             # daemons: a process that has to end does not wait for a server that does not answer
@@ -71,14 +71,14 @@ class Calls:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, due: Due) -> None:
+    def submit(self, due: PendingCall) -> None:
         """Have this trajectory judged as soon as a thread is free."""
         self.outstanding += 1
         self._todo.put(due)
 
-    def collect(self, seconds: float) -> list[Answered]:
+    def collect(self, seconds: float) -> list[CallResult]:
         """What has come in, after waiting up to `seconds` for the first."""
-        found: list[Answered] = []
+        found: list[CallResult] = []
         try:
             found.append(self._answers.get(timeout=seconds))
             while True:
@@ -103,23 +103,23 @@ class Calls:
                 self._halt.set()
             self._answers.put(answered)
 
-    def _ask(self, due: Due) -> Answered:
+    def _ask(self, due: PendingCall) -> CallResult:
         begun = time.monotonic()
         try:
             if self._halt.is_set():
                 raise Stopped
             return _answered(due, self._provider.judge(Request(due.material, reference=str(due.trajectory))))
         except Stopped:
-            return Answered(due.item, due.trajectory, due.estimate, None)
+            return CallResult(due.item, due.trajectory, due.estimate, None)
         except Exception as error:
             # one trajectory that a provider cannot bear must not end a run of thousands
             log.exception("judging trajectory %s failed", due.trajectory)
             return _answered(due, _unexpected(error, time.monotonic() - begun))
 
 
-def _answered(due: Due, outcome: Reply | Failure) -> Answered:
+def _answered(due: PendingCall, outcome: Reply | Failure) -> CallResult:
     exchange = outcome.exchange
-    return Answered(
+    return CallResult(
         due.item,
         due.trajectory,
         due.estimate,

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, Invalid
-from annotation.core.labels import LabelLine, read_label_lines, shown
-from annotation.core.said import said
+from annotation.core.labels import LabelLine, excerpt, read_label_lines
+from annotation.core.said import translatable
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Project, Step, Subset, SuggestedLabel, Suggestion, Trajectory
@@ -80,7 +80,7 @@ def import_suggestions(
     ]
     count = found.error_count
     if subset and not Subset.objects.filter(project=project, name=subset).exists():
-        unknown = said("There is no subset “{name}”.", name=subset)
+        unknown = translatable("There is no subset “{name}”.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
     if not found.lines and not count:
         errors.append({"line": 1, "field": "", "reason": "there is no label line in this file"})
@@ -106,11 +106,13 @@ def import_suggestions(
                 problem = f"has another suggestion of {judge.name} already"
         if problem:
             count += 1
-            reason = f"{shown(line.record_id)} {problem}"
+            reason = f"{excerpt(line.record_id)} {problem}"
             errors.append({"line": line.line, "field": "record_id", "reason": reason})
     if count:
         raise ImportRefused(
-            said("{file} was refused, nothing was imported; errors: {n}.", file=filename, n=f"{count:,}"),
+            translatable(
+                "{file} was refused, nothing was imported; errors: {n}.", file=filename, n=f"{count:,}"
+            ),
             report={"errors": errors[:LISTED_ERRORS], "count": count},
         )
     labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
@@ -141,7 +143,7 @@ def import_suggestions(
 def _judge(actor: Actor, project: Project, name: str) -> Judge:
     name = escape(name.strip())
     if not name or len(name) > 120:
-        problem = said("A judge needs a name of at most 120 characters.")
+        problem = translatable("A judge needs a name of at most 120 characters.")
         raise Invalid(problem, fields={"judge": problem})
     judge, made = Judge.objects.get_or_create(
         project=project,
@@ -153,7 +155,9 @@ def _judge(actor: Actor, project: Project, name: str) -> Judge:
         },
     )
     if judge.kind != JudgeKind.IMPORTED:
-        raise Conflict(said("“{name}” is a judge that is asked; give the file’s another name.", name=name))
+        raise Conflict(
+            translatable("“{name}” is a judge that is asked; give the file’s another name.", name=name)
+        )
     if made:
         audit.record(actor=actor, verb="judge.create", project=project, obj=judge, kind=judge.kind)
     return judge

@@ -40,7 +40,7 @@ def reserve(judge: Judge, wanted: int, *, now: datetime | None = None) -> list[d
             return [first + number * gap for number in range(count)]
 
 
-class Pace:
+class RateLimiter:
     """Lets calls begin when the rate limit allows it. `admit` is for the calling threads; `replenish` is for
     the job's own, which alone talks to the database."""
 

@@ -15,7 +15,7 @@ FIRST_DELAY = 0.1
 LONGEST_DELAY = 5.0
 
 
-def patiently(do: Callable[[], T], *, give_up: Callable[[], bool] = lambda: False) -> T:
+def retry_db(do: Callable[[], T], *, give_up: Callable[[], bool] = lambda: False) -> T:
     """What `do` returns, tried again with growing pauses while the database is away, for five minutes.
 
     `do` must bear being done twice: a connection can break after a commit and before its confirmation. Inside

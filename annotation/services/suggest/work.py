@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.core import workflow
 from annotation.core.errors import Invalid
-from annotation.core.said import said
+from annotation.core.said import translatable
 from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
@@ -24,11 +24,11 @@ from annotation.providers import Failure, FailureKind, Hooks, Provider, Stopped
 from .. import audit
 from . import lease
 from .baseline import open_baseline
-from .calls import Answered, Calls, sleeper
-from .feed import Feed
+from .calls import CallPool, CallResult, sleeper
+from .feed import ItemLoader
 from .judges import open_provider
-from .pace import Pace
-from .patience import patiently
+from .pace import RateLimiter
+from .patience import retry_db
 from .store import Stored, store
 
 log = logging.getLogger(__name__)
@@ -73,16 +73,16 @@ def run_suggestions(
     it to the reaper, and no answer that was stored is asked for again. Returns the row as it is then.
     """
     asked = stopping or threading.Event()
-    while patiently(lambda: lease.take(run_id), give_up=asked.is_set):
-        run = patiently(lambda: lease.load(run_id), give_up=asked.is_set)
-        _Attempt(run, progress, asked, interrupted).go()
+    while retry_db(lambda: lease.take(run_id), give_up=asked.is_set):
+        run = retry_db(lambda: lease.load(run_id), give_up=asked.is_set)
+        RunAttempt(run, progress, asked, interrupted).go()
         # it may have been resumed while the calls in flight of before were still being stored
         if asked.is_set():
             break
     return SuggestionRun.objects.select_related("judge", "project").get(pk=run_id)
 
 
-class _Attempt:
+class RunAttempt:
     """One worker's hold on a run, from taking it to letting it go."""
 
     def __init__(
@@ -97,8 +97,8 @@ class _Attempt:
         self.stopping = stopping
         self.interrupted = interrupted
         self.halt = threading.Event()
-        self.pace = Pace(run.judge, self.halt)
-        self.waiting: list[Answered] = []
+        self.pace = RateLimiter(run.judge, self.halt)
+        self.waiting: list[CallResult] = []
         self.still_due: set[int] = set()
         self.in_flight = Decimal(0)
         self.failures = 0
@@ -121,8 +121,8 @@ class _Attempt:
             self._finish(State.STOPPED, _sentence(refused))
             return
         self.provider = provider
-        self.feed = self._patiently(lambda: Feed(self.run))
-        self.calls = Calls(provider, self.run.judge.concurrency, self.halt)
+        self.feed = self._patiently(lambda: ItemLoader(self.run))
+        self.calls = CallPool(provider, self.run.judge.concurrency, self.halt)
         try:
             self._loop()
         except BaseException:
@@ -203,14 +203,14 @@ class _Attempt:
 
     def _over_budget(self, estimate: Decimal) -> str:
         assert self.run.budget is not None
-        return said(
+        return translatable(
             "Of the budget of {budget} USD {cost} are spent, and the next call may cost {next} USD.",
             budget=f"{self.run.budget.normalize():f}",
             cost=f"{self.run.cost:.4f}",
             next=f"{estimate:.4f}",
         )
 
-    def _sorted_out(self, answers: list[Answered]) -> list[Answered]:
+    def _sorted_out(self, answers: list[CallResult]) -> list[CallResult]:
         """What is to be stored of these; failures that speak of the whole run end it."""
         for one in answers:
             self.in_flight -= one.estimate
@@ -220,18 +220,18 @@ class _Attempt:
                 self.failures = 0
         return [one for one in answers if one.outcome is not None]
 
-    def _failed(self, one: Answered, failure: Failure) -> None:
+    def _failed(self, one: CallResult, failure: Failure) -> None:
         if failure.scope == "run":
             self.still_due.add(one.item)
             self._stop(State.STOPPED, failure.message)
         elif failure.kind == FailureKind.RATE_LIMITED and failure.retry_after is not None:
             self.still_due.add(one.item)
             self.wait = max(self.wait or timedelta(0), timedelta(seconds=failure.retry_after))
-            self._stop(State.QUEUED, said("The judge’s server asks to wait before the next call."))
+            self._stop(State.QUEUED, translatable("The judge’s server asks to wait before the next call."))
         elif not failure.permanent:
             self.failures += 1
             if self.failures >= max(FAILURES_IN_A_ROW, self.run.judge.concurrency):
-                sentence = said(
+                sentence = translatable(
                     "The judge’s server failed {n} times in a row; the last time: {why}",
                     n=self.failures,
                     why=failure.message,
@@ -274,7 +274,7 @@ class _Attempt:
             self.run.budget = row[1]
 
     def _patiently(self, do: Callable[[], T]) -> T:
-        return patiently(do, give_up=self.stopping.is_set)
+        return retry_db(do, give_up=self.stopping.is_set)
 
     # ── The end ─────────────────────────────────────────────────────────────
     def _conclude(self, halted: bool) -> None:

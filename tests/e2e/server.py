@@ -14,7 +14,7 @@ from tests.servers import ROOT, free_port, wait_for
 OWN = ("TRISTEP_", "DATABASE_URL", "REDIS_URL", "DJANGO_", "MAKELEVEL", "TEST_DATABASE_URL")
 
 
-class House:
+class Server:
     """`python -m config.serve` with a data folder of its own: web server, worker, broker, and the demo."""
 
     def __init__(self, data: Path, port: int | None = None) -> None:
@@ -32,7 +32,7 @@ class House:
                 output=output,
             )
 
-    def ready(self) -> House:
+    def ready(self) -> Server:
         """Wait for the banner; what it says is the failure when there is none."""
         ended = self.process.poll
         wait_for(lambda: "Ctrl-C stops it" in self.words() or ended() is not None, "the banner", seconds=300)
