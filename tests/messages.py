@@ -39,7 +39,8 @@ KEYWORDS: Final[dict[str, Any]] = {
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
-    # annotation.core knows no Django: its sentences are marked by `translatable`, its reasons by what holds them
+    # annotation.core knows no Django: its sentences are marked by `translatable`, its reasons
+    # by what holds them
     "translatable": None,
     "ReasonCode": (3,),
 }

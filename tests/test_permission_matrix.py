@@ -26,7 +26,7 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
 )
-from annotation.reports.revealed import StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import Address, addresses, routes
 from tests.people import signed_in
 from tests.world import PLACES, World, make_world
@@ -257,7 +257,7 @@ def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.Monke
         )
         return suggestions_for(trajectory=trajectory, steps=everything)
 
-    monkeypatch.setattr("annotation.reports.revealed.seen_by", leaky)
+    monkeypatch.setattr("annotation.reports.suggestions.seen_by", leaky)
     browser = Browser(world, "ann")
     address = reveals(world, "ann-shared")
 

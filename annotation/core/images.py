@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 from .errors import Invalid, TooLarge
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
-from .outline import HEAD_BYTES, Layout, outline
+from .json_layout import HEAD_BYTES, Layout, outline
 from .splitting import RawRecord, Source, SplitError, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.core.errors import Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 Binding = dict[str, Any]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
-from .outline import BOM, HEAD_BYTES
+from .json_layout import BOM, HEAD_BYTES
 
 CHUNK_BYTES: Final = 256 * 1024
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from annotation.core.errors import StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
-from annotation.core.outline import outline
-from annotation.core.said import translatable
 
 from .agentprocessbench import AgentProcessBench
 from .base import Importer, ReadContext

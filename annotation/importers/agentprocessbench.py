@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.outline import outline
-from annotation.core.said import translatable
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.canonical import content_digest, sha256_hex
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.outline import outline
-from annotation.core.said import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
-from annotation.core.labels import MAX_INDEX, excerpt, read_step_labels, read_value
+from annotation.core.label_files import MAX_INDEX, excerpt, read_step_labels, read_value
 from annotation.core.messages import message_text
-from annotation.core.said import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import FileLabels
 

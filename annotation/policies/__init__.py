@@ -8,8 +8,8 @@ One rule stands above the roles: a person with an unsubmitted assignment of thei
 as an annotator, whatever else they are.
 """
 
+from .access import NO_ACCESS, FieldAccess, field_access, suggestion_policy
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
-from .sights import NO_ACCESS, FieldAccess, field_access, suggestion_policy
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from annotation.core.errors import Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
 

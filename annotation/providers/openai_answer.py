@@ -8,12 +8,12 @@ from typing import Any
 
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
-from annotation.core.labels import excerpt
+from annotation.core.label_files import excerpt
 
 from .base import Failure, FailureKind, Reply
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import Received
 from .http.redaction import Redactor
-from .http.verdicts import Asked, Complaint, refusal
 from .openai_config import Config
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import httpx
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import (
     ANSWER_SCHEMA,
     Estimate,
@@ -20,13 +21,12 @@ from annotation.core.judging import (
     build,
     estimate,
 )
-from annotation.core.said import translatable
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import MAX_BYTES, Received, post
 from .http.redaction import Redactor
 from .http.transport import Deadline, Transport
-from .http.verdicts import Asked, Complaint, refusal
 from .http.waiting import Waits, retry_after
 from .openai_answer import Answers
 from .openai_config import Config, problems, read

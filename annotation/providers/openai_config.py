@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import FREE, LATEST, VERSIONS, Price
-from annotation.core.said import translatable
 
 from .http.addresses import allowed, normalised
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from django.db.models import Max, Min
 
 from annotation.core.errors import Denied
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
 from annotation.models import (
@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.policies import FieldAccess, Viewer, field_access
 
-from .revealed import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
+from .suggestions import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
 from .transcripts import Transcript, transcript
 
 LETTERS = string.ascii_uppercase

@@ -17,8 +17,8 @@ from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .due import ALL, Selection, pending_trajectories
 from .judges import answer_tokens, prompt_tokens
+from .run_selection import ALL, Selection, pending_trajectories
 
 SAMPLE: Final = 200
 SEED: Final = 20_260_314

@@ -10,7 +10,7 @@ from annotation.core.agreement.measure import Measure
 
 from .agreement import measure_json
 from .influence import ArmFigures, Contrast, Influence, Line
-from .looks import ChangeRates
+from .label_changes import ChangeRates
 
 
 def as_json(report: Influence) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.judged import MISSING, JudgeScores, judged
+from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
+from ..models.blindness import BLIND_VALUE
 from .agreement import SETTLED, measure_json
-from .exposed import BLIND_VALUE
 
 ANSWER_TOKENS: Final = 8_192
 SEED: Final = 20_260_314

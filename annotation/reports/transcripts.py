@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.errors import NotFound
+from annotation.core.i18n import translatable
 from annotation.core.images import Image, decode_data_uri
 from annotation.core.rawmessage import message_json
-from annotation.core.said import translatable
 from annotation.core.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access

@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.triage import contested, share_found_early
 from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor, require

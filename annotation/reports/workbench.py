@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.core.errors import StaleState
+from annotation.core.i18n import translatable
 from annotation.core.propagation import Rules
-from annotation.core.said import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User

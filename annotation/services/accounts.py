@@ -18,7 +18,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from annotation.core import keymap
 from annotation.core.errors import Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.models import ApiToken, User
 from annotation.policies import Actor, require
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, StaleVersion
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     VALUES,
     AdjudicationState,
@@ -15,7 +15,7 @@ from annotation.core.vocabulary import (
 )
 from annotation.models import Adjudication, Assignment, Decision, Step, Trajectory, User
 from annotation.policies import require
-from annotation.reports.revealed import StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
 from . import audit, consensus, exposures
 from .transitions import advance

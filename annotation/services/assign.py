@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
 from annotation.models import (
     ACTIVE_STATES,

@@ -8,7 +8,7 @@ from django.db.models import Model
 
 from annotation.core import workflow
 from annotation.core.errors import StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 
 def advance(

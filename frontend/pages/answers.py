@@ -15,8 +15,8 @@ from annotation import policies
 from annotation.models import JudgeAnswer
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.judges import SECTION, VERB
+from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import duration, money
-from frontend.transcript import escape_control_chars
 
 SHOWN_CHARACTERS = 200_000
 

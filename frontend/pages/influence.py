@@ -18,7 +18,7 @@ from annotation.core.errors import TristepError
 from annotation.language import translated
 from annotation.reports import influence as report
 from annotation.reports.experiment import experiment as experiment_of
-from annotation.reports.looks import ChangeRates
+from annotation.reports.label_changes import ChangeRates
 from annotation.reports.triage import triage_so_far
 from annotation.services import projects as service
 from frontend.forms.experiment import TriageForm
@@ -38,14 +38,14 @@ UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
 def _shown(measure: Measure, *, is_share: bool) -> dict[str, Any]:
-    said = percent if is_share else figure
+    form = percent if is_share else figure
     bounds = measure.interval
     known = bounds is not None and bounds.low is not None and bounds.high is not None
     return {
-        "value": signed(measure.value),
+        "value": form(measure.value),
         "reason": translated(measure.reason),
-        "low": signed(bounds.low) if bounds and known else "",
-        "high": signed(bounds.high) if bounds and known else "",
+        "low": form(bounds.low) if bounds and known else "",
+        "high": form(bounds.high) if bounds and known else "",
     }
 
 

@@ -8,12 +8,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotation import policies
-from annotation.core.structure import only_text
 from annotation.models import Trajectory
 from annotation.reports import transcripts
-from frontend import markdown
 from frontend.pages.common import person
-from frontend.visible import escape_control_chars
+from frontend.rendering import markdown
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.structure import only_text
 
 
 @require_GET

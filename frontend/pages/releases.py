@@ -21,10 +21,10 @@ from annotation.models import Release
 from annotation.reports import releases as report
 from annotation.services import release as service
 from annotation.services.release.export import manifest_bytes
-from frontend.charts import stacked
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.rendering.charts import stacked
 from frontend.templatetags.tristep import KINDS
 
 VERB = "release.view"

@@ -20,16 +20,16 @@ from annotation.core.vocabulary import SuggestionRunState as State
 from annotation.language import translated
 from annotation.models import SuggestionRun
 from annotation.reports import judge_overview
-from annotation.reports import suggestions as reports
+from annotation.reports import runs as reports
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import BudgetForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.pages.judges import SECTION
 from frontend.pages.runs import PER_PAGE, VERB, one_run
+from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import count, duration, failure_name, money, run_state
 from frontend.templatetags.tristep import state_name
-from frontend.transcript import escape_control_chars
 
 BUSY = (State.QUEUED, State.RUNNING)
 RESUMABLE = (State.PAUSED, State.STOPPED, State.OVER_BUDGET)

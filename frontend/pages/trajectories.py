@@ -16,7 +16,7 @@ from annotation.models import Exposure, Subset, Trajectory
 from annotation.reports import cases
 from annotation.services import exposures
 from frontend.pages.common import ProjectPage, open_project, paginate
-from frontend.transcript import escape_control_chars, facts, lay_out, tools
+from frontend.rendering.transcript import escape_control_chars, facts, lay_out, tools
 
 VERB = "trajectory.list"
 MAX_SEARCH = 200

@@ -19,8 +19,8 @@ from annotation.models import Assignment, Trajectory
 from annotation.reports import transcripts
 from annotation.reports.workbench import Workbench
 from annotation.reports.workbench import workbench as workbench_report
-from frontend import markdown, transcript
 from frontend.pages.common import page_of, person
+from frontend.rendering import markdown, transcript
 
 
 @require_GET

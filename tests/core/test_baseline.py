@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
+from annotation.core.baseline.explanations import reason, sentence_for
+from annotation.core.baseline.features import FEATURES
+from annotation.core.baseline.model import Floats, Ints, cross_fit, deal, fit
+from annotation.core.baseline.training import Example, digest, task_of, train
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.baseline import Floats, Ints, cross_fit, deal, fit
-from annotation.core.judging.features import FEATURES
-from annotation.core.judging.reasons import reason, sentence_for
-from annotation.core.judging.training import Example, digest, task_of, train
 
 TASKS, PER_TASK = 30, 8
 
@@ -225,7 +225,7 @@ def test_a_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> 
 
 def test_who_trains_nothing_does_not_load_scikit_learn() -> None:
     code = (
-        "import sys, annotation.core.judging.training, annotation.providers.baseline;"
+        "import sys, annotation.core.baseline.training, annotation.providers.baseline;"
         "sys.exit('sklearn' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

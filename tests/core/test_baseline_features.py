@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.core.baseline.features import FEATURES, run_features, step_features
+from annotation.core.baseline.text_features import is_empty, is_error
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.features import FEATURES, run_features, step_features
-from annotation.core.judging.surface import is_empty, is_error
 
 SEARCH = {
     "type": "function",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.jsonlines import RecordError
-from annotation.core.labels import (
+from annotation.core.label_files import (
     LabelFile,
     LabelLine,
     excerpt,

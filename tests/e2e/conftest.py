@@ -1,4 +1,4 @@
-"""Browsers on two kinds of server: the one `make run` starts (`server`), and one inside the test (`visit`)."""
+"""Browsers on two servers: the one `make run` starts (`server`), and one inside the test (`visit`)."""
 
 from __future__ import annotations
 

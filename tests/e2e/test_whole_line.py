@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.publishing import PUBLISHED_KEYS
+from annotation.core.release_format import PUBLISHED_KEYS
 from tests.browser import Visitor
 from tests.e2e.server import Server
 from tests.e2e.visitors import sign_in

@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 
 from annotation.core import errors
 from annotation.core.errors import Conflict, ImportRefused
-from annotation.core.said import Translatable, translatable
+from annotation.core.i18n import Translatable, translatable
 from annotation.language import translated
 from annotation.models import ImportFile, User
 from annotation.services.label.reopen import TOO_LATE

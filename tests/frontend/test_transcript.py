@@ -10,9 +10,9 @@ from jinja2 import UndefinedError
 from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
-from frontend import transcript
-from frontend.templatetags.pieces import piece
-from frontend.transcript import Text, lay_out, shown
+from frontend.rendering import transcript
+from frontend.rendering.transcript import Text, lay_out, shown
+from frontend.templatetags.macros import piece
 
 
 def laid(

@@ -8,7 +8,7 @@ from annotation.core.errors import Conflict, Denied, Invalid, StaleState, Triste
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel
 from annotation.reports.agreement import agreement
-from annotation.reports.revealed import anonymised_order, revealed
+from annotation.reports.suggestions import anonymised_order, revealed
 from annotation.services import assign, exposures, label
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.revealing import kept, opened, reveal, set_policy

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import Judge
 from annotation.providers import Request, Stopped
-from annotation.services.suggest.pace import RateLimiter, reserve
+from annotation.services.suggest.rate_limit import RateLimiter, reserve
 from tests import people
 from tests.people import Cast
 

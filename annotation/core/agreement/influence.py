@@ -29,7 +29,7 @@ from annotation.core.agreement.measure import (
     Interval,
     Measure,
 )
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
 """z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""

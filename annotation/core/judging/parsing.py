@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from annotation.core.labels import excerpt
+from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
-from .answers import MAX_ANSWER_CHARS, Object, last_object
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
+from .lenient_json import MAX_ANSWER_CHARS, Object, last_object
 
 MAX_PROBLEMS: Final = 100
 MAX_REASON: Final = 2_000

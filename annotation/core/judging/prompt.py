@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.core.errors import Invalid, TristepError
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 from .clipping import clip_middle, water_level
-from .material import JudgeInput
-from .record import Block, blocks_of, mark_for, sendable
+from .judge_input import JudgeInput
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
+from .trajectory_text import Block, blocks_of, mark_for, sendable
 
 LATEST: Final = "v1"
 MIN_OUTPUT_TOKENS: Final = 60

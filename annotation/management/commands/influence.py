@@ -9,7 +9,7 @@ from annotation.management.base import OperatorCommand, add_project, find_projec
 from annotation.policies import OPERATOR
 from annotation.reports.influence import Contrast, Influence, Line, influence
 from annotation.reports.influence_json import as_json
-from annotation.reports.looks import ChangeRates
+from annotation.reports.label_changes import ChangeRates
 
 NAMES = {"people": "annotators", "judges": "judges, pooled"}
 

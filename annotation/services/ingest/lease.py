@@ -6,7 +6,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.models import ImportFile
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, sniff

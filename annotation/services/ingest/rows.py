@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from annotation.core.canonical import content_json, sha256_hex
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import RecordError

@@ -10,17 +10,17 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, TristepError
-from annotation.core.said import Translatable, translatable
+from annotation.core.i18n import Translatable, translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
-from .. import audit, projects, upkeep
+from .. import audit, planner_stats, projects
 from . import lease
+from .reaper import fail, sweep
 from .receive import stored_path
 from .rows import POSITIONS, Prepared, Tally, prepare, write_batch
-from .sweep import fail, sweep
 
 BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -110,7 +110,7 @@ def run_import(
         raise
     stored_path(source).unlink(missing_ok=True)
     if tally.written:
-        upkeep.analyse(Task, Trajectory, Step)
+        planner_stats.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
     return source
 

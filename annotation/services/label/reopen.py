@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, LabelEvent, Trajectory, User
 from annotation.policies import require

@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, StaleState, TristepError
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, SuggestionPolicy
 from annotation.models import ACTIVE_STATES, Assignment, Label, LabelEvent, OutcomeLabel, User
 from annotation.policies import field_access, require
-from annotation.reports.revealed import StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
 from .. import exposures
 

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
+from annotation.core.i18n import translatable
 from annotation.core.propagation import Rules, allowed_confirmation
-from annotation.core.said import translatable
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, SaveOperation, Step, User
 from annotation.policies import own, require
 
 from .changes import MAX_CHANGES, TARGETS, Change, parse_change
-from .sheet import LabelSet, rules_of
+from .label_set import LabelSet, rules_of
 
 RESULT = dict[str, Any]
 OP_ID = re.compile(r"[!-~]{1,64}")

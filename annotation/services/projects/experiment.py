@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotation.core.errors import Invalid, Locked
 from annotation.core.experiment import MAX_SEED
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.models import Assignment, Project
 from annotation.policies import Actor, require
 from annotation.reports.experiment import has_begun

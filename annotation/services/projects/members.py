@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, NotFound
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.models import Invitation, Membership, Project, User
 from annotation.policies import Actor, recorded, require
 

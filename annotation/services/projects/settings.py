@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.core.errors import Invalid, Locked
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 

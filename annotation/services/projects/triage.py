@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from annotation.core.errors import Invalid
 from annotation.core.experiment import MAX_SEED
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.triage import MAX_BATCH, triaged
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.publishing import EXPORT_FORMATS, MANIFEST, file_name, manifest_problems, published_line
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
+from annotation.core.release_format import (
+    EXPORT_FORMATS,
+    MANIFEST,
+    file_name,
+    manifest_problems,
+    published_line,
+)
 from annotation.models import Release
 from annotation.policies import Actor, require
 

@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.publishing import (
+from annotation.core.i18n import translatable
+from annotation.core.release_format import (
     FORMAT,
     RecordIndexes,
     Resolved,
@@ -29,7 +30,6 @@ from annotation.core.publishing import (
     release_record,
     with_checksum,
 )
-from annotation.core.said import translatable
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import (
@@ -73,7 +73,7 @@ class ReleaseDigest:
     records: int = 0
 
     def place(self, row: Trajectory) -> RecordIndexes:
-        """The next record's place; see core.publishing.Place."""
+        """The next record's place; see core.release_format.Place."""
         subset = row.subset.name
         key = (subset, row.task_id)
         if row.query_index is None and key not in self.queries:

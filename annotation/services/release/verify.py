@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.publishing import file_name, manifest_problems, published_line, record_line
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
+from annotation.core.release_format import file_name, manifest_problems, published_line, record_line
 from annotation.core.text import unescape
 from annotation.models import Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, require

@@ -17,12 +17,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from annotation.core.baseline.features import VERSION, step_features
+from annotation.core.baseline.training import Example, digest, task_of, train
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.features import VERSION, step_features
-from annotation.core.judging.training import Example, digest, task_of, train
-from annotation.core.labels import LabelLine, read_label_lines
-from annotation.core.said import translatable
+from annotation.core.label_files import LabelLine, read_label_lines
 from annotation.core.text import escape
 from annotation.importers import ReadContext, RecordError, by_name
 from annotation.models import Consensus, Judge, OutcomeConsensus, Suggestion, SuggestionRun, TrajectoryContent

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, Locked
+from annotation.core.i18n import translatable
 from annotation.core.judging.prompt import LATEST
-from annotation.core.said import translatable
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require

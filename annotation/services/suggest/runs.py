@@ -12,12 +12,12 @@ from django.utils import timezone
 from annotation import dispatch
 from annotation.core import workflow
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import Guideline, Judge, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
-from annotation.reports.due import ALL, Selection, pending_trajectories
+from annotation.reports.run_selection import ALL, Selection, pending_trajectories
 
 from .. import audit
 from ..ingest.bulk import insert

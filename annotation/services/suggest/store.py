@@ -15,7 +15,7 @@ from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
 from annotation.providers import Failure, Reply
 
-from .calls import CallResult
+from .call_pool import CallResult
 
 MAX_MESSAGE = 2_000
 DUE = SuggestionItemState.DUE

@@ -16,7 +16,7 @@ from annotation.core.agreement.confusion import SIZE, confusion, confusion_by
 from annotation.core.agreement.firsterror import first_positions
 from annotation.core.agreement.kappa import agreement_values, kappa_values
 from annotation.core.agreement.measure import NO_PAIRS, ONE_LABEL, FloatArray, IntArray, Measure, measured
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 MISSING = 2
 """Stands for a missing suggestion: no label has this value."""

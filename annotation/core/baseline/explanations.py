@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .baseline import Classifier, Floats
 from .features import FEATURES
+from .model import Classifier, Floats
 
 MOST: Final = 3
 SMALLEST: Final = 0.05

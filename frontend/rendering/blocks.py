@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core import structure
-from frontend.visible import escape_control_chars
+from frontend.rendering import structure
+from frontend.rendering.control_chars import escape_control_chars
 
 FOLD_FROM_LINES: Final = 16
 """A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from annotation.core.messages import RESULT_ROLES, Message, ToolCall, normalise
 from annotation.core.toolschema import Tool, problems, read_tools
 
-from .material import JudgeInput
-from .surface import (
+from ..judging.judge_input import JudgeInput
+from .text_features import (
     ANSWER,
     GIVES_UP,
     MAX_TEXT,

@@ -12,9 +12,9 @@ register = template.Library()
 
 
 @register.simple_tag
-def piece(name: str, *values: Any) -> str:
-    """What a macro makes of these values: `{% piece "transcript.text" block %}`."""
-    file, macro = name.split(".")
+def macro(name: str, *values: Any) -> str:
+    """What a macro makes of these values: `{% macro "transcript.text" block %}`."""
+    file, function = name.split(".")
     engine = engines["jinja2"]
     assert isinstance(engine, Jinja2)
-    return getattr(engine.env.get_template(f"frontend/{file}.html").module, macro)(*values)
+    return getattr(engine.env.get_template(f"frontend/{file}.html").module, function)(*values)

@@ -5,7 +5,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, StaleState
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, LabelEvent, User
 from annotation.policies import require

@@ -9,14 +9,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, Invalid
-from annotation.core.labels import LabelLine, excerpt, read_label_lines
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
+from annotation.core.label_files import LabelLine, excerpt, read_label_lines
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Project, Step, Subset, SuggestedLabel, Suggestion, Trajectory
 from annotation.policies import Actor, recorded, require
 
-from .. import audit, upkeep
+from .. import audit, planner_stats
 
 LOOKUP = 500
 LISTED_ERRORS = 1_000
@@ -117,7 +117,7 @@ def import_suggestions(
         )
     labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
     if fresh:
-        upkeep.analyse(Suggestion, SuggestedLabel)
+        planner_stats.analyse(Suggestion, SuggestedLabel)
     result = SuggestionImport(
         judge=judge,
         created=len(fresh),

@@ -10,15 +10,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.judged import judged
+from annotation.core.agreement.judge_scores import judged
 from annotation.core.agreement.measure import Measure
 from annotation.core.vocabulary import VALUES
 
-from .baseline import Classifier, CrossFit, Floats, Ints, cross_fit, deal, log_loss, places
+from ..judging.judge_input import JudgeInput
+from ..judging.judgement import Judgement
+from .explanations import reason
 from .features import VERSION, run_features, step_features
-from .judgement import Judgement
-from .material import JudgeInput
-from .reasons import reason
+from .model import Classifier, CrossFit, Floats, Ints, cross_fit, deal, log_loss, places
 
 PLACES: Final = 9
 """Digits of a figure that the digest is made of: the last ones may differ between machines."""

@@ -8,7 +8,7 @@ from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import Guideline, SuggestionItem, SuggestionRun
 
-from .calls import PendingCall
+from .call_pool import PendingCall
 
 LOADED_AT_ONCE = 16
 

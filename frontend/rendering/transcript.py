@@ -11,13 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from annotation.core import structure, toolschema
+from annotation.core import toolschema
 from annotation.core.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
-from frontend.blocks import Block, Picture, Structure, Text, facts, laid_out, result_block, value_block
-from frontend.problems import in_words
-from frontend.visible import escape_control_chars
+from frontend.rendering import structure
+from frontend.rendering.blocks import (
+    Block,
+    Picture,
+    Structure,
+    Text,
+    facts,
+    laid_out,
+    result_block,
+    value_block,
+)
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.schema_problems import in_words
 
 __all__ = ["Block", "Structure", "Text", "escape_control_chars", "facts", "lay_out", "result_block", "tools"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotation.core.toolschema import Problem
-from frontend.visible import escape_control_chars
+from frontend.rendering.control_chars import escape_control_chars
 
 
 def in_words(problem: Problem) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from annotation.core.messages import RESULT_ROLES, Message, normalise, pair_results
 
-from .material import JudgeInput
+from .judge_input import JudgeInput
 
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _UNSENDABLE: Final = re.compile("[\x00\ud800-\udfff]")

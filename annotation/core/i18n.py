@@ -18,8 +18,8 @@ class Translatable(str):
 def translatable(pattern: str, /, **values: object) -> Translatable:
     """`pattern` with its {names} filled in; `make messages` finds the patterns by this function's name.
 
-    Numbers that need a format come as text: `translatable("At most {n} characters.", n=f"{limit:,}")`. A pattern
-    without values is taken as it is, braces and all.
+    Numbers that need a format come as text: `translatable("At most {n} characters.", n=f"{limit:,}")`. A
+    pattern without values is taken as it is, braces and all.
     """
     sentence = Translatable(pattern.format(**values) if values else pattern)
     sentence.pattern, sentence.values = pattern, values

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
-from annotation.core.structure import Items, Node, Passage, Passages
-from frontend.visible import escape_control_chars
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.structure import Items, Node, Passage, Passages
 
 _LONG_DECIMALS: Final = re.compile(r"(-?\d+\.\d{4})\d{3,}")
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.core import workflow
 from annotation.core.errors import Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
@@ -24,11 +24,11 @@ from annotation.providers import Failure, FailureKind, Hooks, Provider, Stopped
 from .. import audit
 from . import lease
 from .baseline import open_baseline
-from .calls import CallPool, CallResult, sleeper
-from .feed import ItemLoader
+from .call_pool import CallPool, CallResult, sleeper
+from .db_retry import retry_db
 from .judges import open_provider
-from .pace import RateLimiter
-from .patience import retry_db
+from .pending_items import ItemLoader
+from .rate_limit import RateLimiter
 from .store import Stored, store
 
 log = logging.getLogger(__name__)

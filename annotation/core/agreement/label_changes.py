@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from annotation.core.agreement.influence import shares_of
 from annotation.core.agreement.measure import Measure
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 
 NO_MAJORITY: Final = 2
 """Stands for the majority, or for a judge's label, where there is none: no label has this value."""

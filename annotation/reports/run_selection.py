@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.errors import Invalid
-from annotation.core.said import translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import SuggestionItemState, TrajectoryState
 from annotation.models import Judge, Subset, Suggestion, SuggestionItem, SuggestionRun, Trajectory
 

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotation import models as m
-from annotation.core.agreement.changes import Changes, changes, majority
+from annotation.core.agreement.label_changes import Changes, changes, majority
 from annotation.core.vocabulary import AssignmentState
 
 from .agreement import SETTLED

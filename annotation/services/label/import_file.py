@@ -9,9 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import ImportRefused, StaleState
-from annotation.core.labels import LabelLine, excerpt, problems_against, read_label_lines
+from annotation.core.i18n import translatable
+from annotation.core.label_files import LabelLine, excerpt, problems_against, read_label_lines
 from annotation.core.propagation import Rules, StepInput, resolve
-from annotation.core.said import translatable
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.importers import RecordError
@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.policies import Actor, require
 
-from .. import accounts, assign, audit, upkeep
+from .. import accounts, assign, audit, planner_stats
 from .submit import finish
 
 LISTED_ERRORS = 1_000
@@ -122,7 +122,7 @@ def import_labels(
     stored = sum(len(steps[row.pk]) for _, row in fresh)
     result = LabelImport(created=len(fresh), unchanged=len(found.lines) - len(fresh), labels=stored)
     if fresh:
-        upkeep.analyse(Assignment, Label, OutcomeLabel)
+        planner_stats.analyse(Assignment, Label, OutcomeLabel)
     audit.record(
         actor=actor,
         verb="labels.import",
