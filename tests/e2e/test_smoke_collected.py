@@ -29,7 +29,7 @@ def test_the_workbench_runs_on_hashed_files_alone(house: House, guest: Callable[
     modules = {
         re.sub(r".*/|\.[0-9a-f]{12}\.js$", "", answer.url) for answer in static if answer.url.endswith(".js")
     }
-    assert {"shell", "workbench", "propagation", "keys", "saver"} <= modules
+    assert {"site", "main", "propagation", "keys", "saver"} <= modules
     for answer in static:
         assert HASHED.search(answer.url), answer.url
         assert answer.status == 200

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { aimed } from "../../frontend/static/frontend/js/selectors.js";
+import { aimed } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { after, makeState } from "./page.mjs";
 
-/** @param {number} position @returns {import("../../frontend/static/frontend/js/state.js").Action} */
+/** @param {number} position @returns {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} */
 const focus = (position) => ({ type: "focus", position });
-/** @param {number} key @returns {import("../../frontend/static/frontend/js/state.js").Action} */
+/** @param {number} key @returns {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} */
 const plus = (key) => ({ type: "value", key, value: 1 });
 
 describe("which step the key for suggestions means", () => {
-  /** @param {import("../../frontend/static/frontend/js/state.js").State} state */
+  /** @param {import("../../frontend/static/frontend/js/workbench/reducer.js").State} state */
   const labelled = (state) => (/** @type {number} */ index) => state.labels.get(index)?.value !== null;
 
   test("the focused one", () => {

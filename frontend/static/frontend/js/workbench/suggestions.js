@@ -4,11 +4,11 @@
  * seen; a label goes to the server first, so that it is the blind one.
  */
 
-import { get, post, reasonOf } from "./api.js";
-import { announce, current, go, page, saver, token, view, words } from "./desk.js";
-import { make, part } from "./dom.js";
+import { get, post, reasonOf } from "../lib/api.js";
+import { announce, current, go, page, saver, token, view, words } from "./store.js";
+import { make, part } from "../lib/dom.js";
 import { aimed, labelAt } from "./selectors.js";
-import { kindOf, signOf } from "./step.js";
+import { kindOf, signOf } from "./step_view.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {{judge: string, value: import("./labels.js").Value | null, reason: string}} Advice */

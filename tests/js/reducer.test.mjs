@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { closedRun, confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "../../frontend/static/frontend/js/selectors.js";
-import { reduce } from "../../frontend/static/frontend/js/state.js";
+import { closedRun, confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 import { after, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/state.js").Action} Action */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
 /** @param {number | "outcome"} key @param {any} value @returns {Action} */
 const press = (key, value) => ({ type: "value", key, value });
 /** @param {number} index @returns {Action} */

@@ -4,22 +4,22 @@
  */
 
 import { measure } from "./activity.js";
-import { newOpId, post } from "./api.js";
-import { drawAsk } from "./ask.js";
-import { part, say } from "./dom.js";
+import { newOpId, post } from "../lib/api.js";
+import { drawAsk } from "./closing_reason.js";
+import { part, say } from "../lib/dom.js";
 import { makeKeys } from "./keys.js";
-import { makeOutbox } from "./outbox.js";
-import { stored } from "./queue.js";
-import { covered } from "./reading.js";
+import { makeOutbox } from "./local_backup.js";
+import { stored } from "./sync.js";
+import { covered } from "./find_and_raw.js";
 import { makeSaver } from "./saver.js";
-import { watch } from "./seen.js";
+import { watch } from "./visibility.js";
 import { focused } from "./selectors.js";
-import { initial, reduce } from "./state.js";
-import { drawThumb, floor, followTouch } from "./thumb.js";
+import { initial, reduce } from "./reducer.js";
+import { drawThumb, floor, followTouch } from "./mobile_bar.js";
 import { holdOn, ifGone, joinTabs } from "./tabs.js";
 import { makeView } from "./view.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 
 export const page = JSON.parse(document.getElementById("workbench-state")?.textContent ?? "{}");
 const csrf = document.querySelector('input[name="csrfmiddlewaretoken"]');
@@ -104,7 +104,7 @@ export function show() {
 }
 
 /**
- * @param {import("./state.js").Action[]} actions   drawn at once
+ * @param {import("./reducer.js").Action[]} actions   drawn at once
  * @returns {boolean} whether they changed anything
  */
 export function dispatch(...actions) {

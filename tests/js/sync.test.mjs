@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { nextBatch, retryDelay, stored } from "../../frontend/static/frontend/js/queue.js";
-import { labelAt } from "../../frontend/static/frontend/js/selectors.js";
+import { nextBatch, retryDelay, stored } from "../../frontend/static/frontend/js/workbench/sync.js";
+import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/state.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
 /** @param {number | "outcome"} key @param {any} value @returns {any} */
 const press = (key, value) => ({ type: "value", key, value });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { enough } from "../../frontend/static/frontend/js/seen.js";
+import { enough } from "../../frontend/static/frontend/js/workbench/visibility.js";
 
 test("half of a small step is enough", () => {
   assert.equal(enough(100, 300, 52, 900), true);

@@ -4,10 +4,10 @@
  * focus along, so that the bar never labels what is out of sight.
  */
 
-import { part, say, set } from "./dom.js";
+import { part, say, set } from "../lib/dom.js";
 import { focused, labelAt } from "./selectors.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 
 const bar = document.querySelector(".thumb");
 const narrow = window.matchMedia("(max-width: 60rem)");

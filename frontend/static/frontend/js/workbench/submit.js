@@ -3,9 +3,9 @@
  * The end of a trajectory: handing it in and taking the next, or giving it back.
  */
 
-import { csrfToken, newOpId, post, reasonOf } from "./api.js";
-import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./desk.js";
-import { part, say } from "./dom.js";
+import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
+import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./store.js";
+import { part, say } from "../lib/dom.js";
 import { lacking, missing, oddity } from "./selectors.js";
 
 let leaving = false;

@@ -3,7 +3,7 @@
  * One step on the page: its controls, which are copied into it, and what it shows of its label.
  */
 
-import { blank, make, offer, part, say, set } from "./dom.js";
+import { blank, make, offer, part, say, set } from "../lib/dom.js";
 
 /** @typedef {import("./labels.js").Label} Label */
 /** @typedef {import("./labels.js").Problem} Problem */

@@ -6,7 +6,7 @@
  * acknowledged it. Without storage (private windows, full disks) the page goes on without a net.
  */
 
-/** @typedef {import("./queue.js").Kept} Kept */
+/** @typedef {import("./sync.js").Kept} Kept */
 
 /**
  * @param {object} options

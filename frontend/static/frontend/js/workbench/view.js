@@ -8,14 +8,14 @@
  * else about a key.
  */
 
-import { painted, part, say, set, speaker, whenIdle } from "./dom.js";
+import { painted, part, say, set, speaker, whenIdle } from "../lib/dom.js";
 import { focused, labelAt, runs } from "./selectors.js";
-import { judgeView, makePen, openNote, stepView } from "./step.js";
+import { judgeView, makePen, openNote, stepView } from "./step_view.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
-/** @typedef {import("./step.js").Shown} Shown */
-/** @typedef {import("./step.js").StepView} StepView */
+/** @typedef {import("./step_view.js").Shown} Shown */
+/** @typedef {import("./step_view.js").StepView} StepView */
 
 export { openNote };
 
@@ -26,7 +26,7 @@ const FAR = "100% 0px";
 const LOOKED = 1000;
 
 /**
- * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step.js").Reason[]}} page
+ * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step_view.js").Reason[]}} page
  * @param {import("./keys.js").Keys} keys
  */
 export function makeView(page, { shortcut }) {

@@ -4,13 +4,13 @@
  * browser until then.
  */
 
-import { newOpId, post, reasonOf } from "./api.js";
-import { painted } from "./dom.js";
-import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./queue.js";
+import { newOpId, post, reasonOf } from "../lib/api.js";
+import { painted } from "../lib/dom.js";
+import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./sync.js";
 
-/** @typedef {import("./state.js").State} State */
-/** @typedef {import("./queue.js").Batch} Batch */
-/** @typedef {import("./queue.js").Kept} Kept */
+/** @typedef {import("./reducer.js").State} State */
+/** @typedef {import("./sync.js").Batch} Batch */
+/** @typedef {import("./sync.js").Kept} Kept */
 /** @typedef {"saved" | "saving" | "conflict" | "offline" | "signed_out" | "closed" | "failed"} Status */
 /**
  * @typedef {object} Host  what the saver works for
@@ -18,7 +18,7 @@ import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./queue.js";
  * @property {(state: State) => void} set            a state with an answer taken in
  * @property {(status: Status, reason: string) => void} tell
  * @property {(kept: Kept | null) => boolean} keep   in the browser, until it is acknowledged
- * @property {(answer: import("./queue.js").Answer) => void} spread   tell other windows what is stored
+ * @property {(answer: import("./sync.js").Answer) => void} spread   tell other windows what is stored
  * @property {{labels: string, marks: string}} urls
  * @property {string} csrf
  */
@@ -89,7 +89,7 @@ export function makeSaver(host) {
   }
 
   /**
-   * @param {import("./api.js").Answer} answer
+   * @param {import("../lib/api.js").Answer} answer
    * @param {() => void} giveUp
    */
   function failed(answer, giveUp) {

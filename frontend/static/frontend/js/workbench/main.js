@@ -3,10 +3,10 @@
  * The workbench: what happens on the page, handed to the commands and the state.
  */
 
-import { askedAbout } from "./ask.js";
+import { askedAbout } from "./closing_reason.js";
 import { ACTIONS, confirm, confirmUpToHere, note, toggle } from "./commands.js";
-import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./desk.js";
-import { part, say } from "./dom.js";
+import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./store.js";
+import { part, say } from "../lib/dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { focused } from "./selectors.js";
 import { forgetMissing, giveBack, isLeaving } from "./submit.js";
@@ -96,7 +96,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.do === "suggestions") void revealSuggestions(key);
 });
 
-/** @param {keyof import("./state.js").Marks} name */
+/** @param {keyof import("./reducer.js").Marks} name */
 function toggleMark(name) {
   dispatch({ type: "mark", change: { [name]: !current().marks[name] } });
 }

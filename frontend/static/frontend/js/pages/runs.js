@@ -4,7 +4,7 @@
  * rests; then the page is loaded anew, to show what can be done with it. Without a script, reloading says the same.
  */
 
-import { make, part, say, speaker } from "./dom.js";
+import { make, part, say, speaker } from "../lib/dom.js";
 
 const EVERY = 1500;
 const SLOWEST = 30000;

@@ -4,9 +4,9 @@
  * step, and the search among the tools.
  */
 
-import { part, say, speaker } from "./dom.js";
-import { following, matches, MOST } from "./search.js";
-import { toggleRaw, uncover } from "./transcript.js";
+import { part, say, speaker } from "../lib/dom.js";
+import { following, matches, MOST } from "../lib/search.js";
+import { toggleRaw, uncover } from "../pages/transcript.js";
 
 const run = document.querySelector(".run");
 const bar = document.querySelector(".bar");

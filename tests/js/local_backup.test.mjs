@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { merge } from "../../frontend/static/frontend/js/merge.js";
-import { NO_LABEL } from "../../frontend/static/frontend/js/labels.js";
-import { makeOutbox } from "../../frontend/static/frontend/js/outbox.js";
-import { nextBatch, stored, takeUp, toKeep } from "../../frontend/static/frontend/js/queue.js";
-import { labelAt } from "../../frontend/static/frontend/js/selectors.js";
+import { merge } from "../../frontend/static/frontend/js/workbench/merge.js";
+import { NO_LABEL } from "../../frontend/static/frontend/js/workbench/labels.js";
+import { makeOutbox } from "../../frontend/static/frontend/js/workbench/local_backup.js";
+import { nextBatch, stored, takeUp, toKeep } from "../../frontend/static/frontend/js/workbench/sync.js";
+import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/state.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
 /** @param {number | "outcome"} key @param {any} value @returns {any} */
 const press = (key, value) => ({ type: "value", key, value });
 /** @template T @param {T} value @returns {T} as it comes out of the browser's storage */
@@ -22,7 +22,7 @@ function batchOf(state, id = "op") {
   return batch;
 }
 
-/** @param {State} state @param {readonly import("../../frontend/static/frontend/js/queue.js").Batch[]} batches */
+/** @param {State} state @param {readonly import("../../frontend/static/frontend/js/workbench/sync.js").Batch[]} batches */
 function keptOf(state, batches) {
   const kept = toKeep(state, batches);
   assert.ok(kept);
@@ -171,7 +171,7 @@ describe("the browser's storage", () => {
     Object.setPrototypeOf(entries, methods);
     return /** @type {Storage} */ (/** @type {unknown} */ (entries));
   }
-  /** @type {import("../../frontend/static/frontend/js/queue.js").Kept} */
+  /** @type {import("../../frontend/static/frontend/js/workbench/sync.js").Kept} */
   const kept = { v: 1, ops: [], edits: [], marks: null };
 
   test("holds one's own entry until it is cleared, and sees those of the same person and assignment", () => {

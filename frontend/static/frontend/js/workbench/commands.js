@@ -3,8 +3,8 @@
  * What the keys and buttons do.
  */
 
-import { announce, current, dispatch, go, reveal, view, words } from "./desk.js";
-import { openFind, rawOfFocused } from "./reading.js";
+import { announce, current, dispatch, go, reveal, view, words } from "./store.js";
+import { openFind, rawOfFocused } from "./find_and_raw.js";
 import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
 import { submit } from "./submit.js";
 import { revealFocused } from "./suggestions.js";

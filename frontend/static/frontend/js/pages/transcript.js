@@ -4,7 +4,7 @@
  * as it came, or as Markdown. Everything is written as text nodes.
  */
 
-import { make, say, speaker } from "./dom.js";
+import { make, say, speaker } from "../lib/dom.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */

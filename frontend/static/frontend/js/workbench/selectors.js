@@ -3,7 +3,7 @@
 
 import { NO_LABEL } from "./labels.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Label} Label */
 

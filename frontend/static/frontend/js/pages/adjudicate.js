@@ -4,7 +4,7 @@
  * Every decision is saved at once. Without this the same forms work with their own buttons.
  */
 
-import { csrfToken } from "./api.js";
+import { csrfToken } from "../lib/api.js";
 
 /** @type {Record<string, string>} */
 const VALUES = { 1: "1", "+": "1", 0: "0", "-": "-1" };

@@ -4,7 +4,7 @@
  *
  * A label that the person edits is "dirty" until the server has stored it. What merely follows from an edit (a
  * root that moves, a fill that loses its root) is worked out here and by the server alike, and is not sent.
- * Saving is in queue.js.
+ * Saving is in sync.js.
  */
 
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";

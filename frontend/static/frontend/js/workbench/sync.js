@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What is to be saved, and what became of it. Pure, like state.js: the batches and the answers, not the sending.
+ * What is to be saved, and what became of it. Pure, like reducer.js: the batches and the answers, not the sending.
  *
  * One batch is under way at a time. It carries an op_id, so that sending it again changes nothing, and for every
  * label the version it is based on; the server refuses a stale one by itself and keeps the others. What was
@@ -10,9 +10,9 @@
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";
 import { merge } from "./merge.js";
 import { labelAt } from "./selectors.js";
-import { settle } from "./state.js";
+import { settle } from "./reducer.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Label} Label */
 /** @typedef {import("./labels.js").Labels} Labels */
@@ -165,7 +165,7 @@ function withoutInPast(state, keys) {
  * @property {1} v
  * @property {{body: Body, base: [Key, Label][]}[]} ops             sent, and not known to have arrived
  * @property {{key: Key, version: number, base: Label, label: Label}[]} edits   made since
- * @property {import("./state.js").Marks | null} marks
+ * @property {import("./reducer.js").Marks | null} marks
  */
 
 /**

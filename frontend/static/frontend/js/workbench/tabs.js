@@ -3,7 +3,7 @@
  * Other windows with the same assignment: noticed, told what is stored, and outlived.
  */
 
-/** @typedef {import("./queue.js").Answer} Answer */
+/** @typedef {import("./sync.js").Answer} Answer */
 /** @typedef {{type: "here" | "hello" | "bye", id: string} | {type: "saved", answer: Answer} | {type: "closed"}} Word */
 /**
  * @typedef {object} Host

@@ -1,8 +1,8 @@
 // @ts-check
 /** The list of keys, made from the table of keys. */
 
-import { keys } from "./desk.js";
-import { make, part } from "./dom.js";
+import { keys } from "./store.js";
+import { make, part } from "../lib/dom.js";
 
 /**
  * @param {(name: string) => string} words

@@ -1,10 +1,10 @@
 // @ts-check
 /** Asks, without stopping the hand, why an error ends at the +1 just given. It goes with the next label. */
 
-import { part, say } from "./dom.js";
+import { part, say } from "../lib/dom.js";
 import { closedRun, labelAt } from "./selectors.js";
 
-/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./reducer.js").State} State */
 
 const box = part(document, "ask", HTMLElement);
 const text = part(document, "ask-text", HTMLElement);
