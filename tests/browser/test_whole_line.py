@@ -14,10 +14,10 @@ from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.publishing import PUBLISHED_KEYS
-from tests.browser import Visitor
-from tests.e2e.house import House
-from tests.e2e.visitors import sign_in
-from tests.frontend.test_workbench_browser import seen
+from tests.browser.house import House
+from tests.browser.test_workbench import seen
+from tests.browser.visitors import sign_in
+from tests.chromium import Visitor
 from tests.people import jsonl, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.frontend.test_workbench_browser import bench, cast, press, saved
+from tests.browser.test_workbench import bench, cast, press, saved
 from tests.people import make_record
 
 __all__ = ["bench", "cast"]

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Exposure, Label
 from annotation.policies import OPERATOR
 from annotation.services import projects
-from tests.frontend.test_workbench_browser import cast, open_as_ann, press, saved
-from tests.frontend.test_workbench_touch import PHONE
+from tests.browser.test_workbench import cast, open_as_ann, press, saved
+from tests.browser.test_workbench_touch import PHONE
 from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case, signed_in
 from tests.suggesting import make_judge, suggest
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Label
 from annotation.services import accounts
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved, stored
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, stored
 from tests.people import claim, import_records, make_record
 
 __all__ = ["bench", "cast"]

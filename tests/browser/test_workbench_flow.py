@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, LabelEvent
 from annotation.services import label
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved, seen, stored
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, seen, stored
 from tests.people import Cast, claim, import_records, label_all, make_record, make_records
 from tests.servers import wait_for
 

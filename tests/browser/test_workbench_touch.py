@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Label
-from tests.frontend.test_workbench_browser import bench, cast, outcome_of, saved, seen, stored
+from tests.browser.test_workbench import bench, cast, outcome_of, saved, seen, stored
 from tests.people import make_record
 
 __all__ = ["bench", "cast"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser import PATIENCE, Visitor
-from tests.e2e.house import House
+from tests.browser.house import House
+from tests.chromium import PATIENCE, Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

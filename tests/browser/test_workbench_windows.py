@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.models import SaveOperation
 from annotation.services import label
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved
-from tests.frontend.test_workbench_never_lost import NO_ANSWER, cut, looks_again, ready, shown, values
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved
+from tests.browser.test_workbench_never_lost import NO_ANSWER, cut, looks_again, ready, shown, values
 from tests.people import Cast, change, claim, import_records, make_record, op_id
 
 __all__ = ["bench", "cast"]

@@ -11,8 +11,8 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel, Release
-from tests.browser import Visitor
-from tests.e2e.visitors import session_of
+from tests.browser.visitors import session_of
+from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_unanimous
 from tests.servers import wait_for
 

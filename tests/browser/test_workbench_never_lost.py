@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
 
 from annotation.models import Assignment, Membership, SaveOperation
 from annotation.services import label
-from tests.browser import Visitor
-from tests.frontend.test_workbench_browser import bench, cast, outcome_of, press, saved, stored
+from tests.browser.test_workbench import bench, cast, outcome_of, press, saved, stored
+from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
 from tests.servers import WebServer, wait_for
 
