@@ -17,6 +17,7 @@ from annotation.core.publishing import PUBLISHED_KEYS
 from tests.browser import Visitor
 from tests.e2e.house import House
 from tests.e2e.visitors import sign_in
+from tests.frontend.test_workbench_browser import seen
 from tests.people import jsonl, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -191,10 +192,10 @@ def confirm_proposals(page: Page) -> None:
     """Look at each of them, as one must; then one Enter confirms them all."""
     proposals = page.locator(".is-proposed")
     others = proposals.count() - 1
-    page.wait_for_timeout(300)  # on screen for 150 ms without a break
+    seen(page)
     for _ in range(others):
         page.keyboard.press("j")
-        page.wait_for_timeout(300)
+        seen(page)
     for _ in range(others):
         page.keyboard.press("k")
     expect(proposals.first).to_have_class(re.compile("is-focused"))

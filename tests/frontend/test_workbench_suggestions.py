@@ -87,6 +87,7 @@ def test_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]
     mine = prepared(cast)
     page = open_as_ann(visit, cast, mine, expected="ERR_INTERNET_DISCONNECTED", **PHONE)
     page.locator("#m2 label.plus").tap()
+    expect(page.locator("#m2")).to_have_attribute("data-value", "plus")
     saved(page)
     page.context.set_offline(True)
     page.locator("#m2").get_by_role("button", name="Suggestions").tap()

@@ -29,7 +29,9 @@ def test_two_tabs_show_and_store_the_same(bench: Callable) -> None:
     press(first, "n", "n", "1")
     for page in (first, second):
         saved(page)
+    # each is told what the other has stored
     expect(first.locator("#m4")).to_have_attribute("data-value", "zero")
+    expect(second.locator("#m8")).to_have_attribute("data-value", "plus")
     assert shown(first) == shown(second)
     assert values(assignment) == [value for value in shown(first) if value is not None]
 
