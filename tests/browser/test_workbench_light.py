@@ -73,5 +73,8 @@ def test_an_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time
     expect(page.locator(".step.is-proposed")).to_have_count(92)
     expect(page.locator(".rail .mark--proposal")).to_have_count(92)
     assert touched(page, "j", "j") == {8, 10, 12}
-    assert touched(page, "1") == {2 * step + 12 for step in range(90)} | {"ask", "ask-text"}
+    assert touched(page, "1") == {2 * step + 12 for step in range(90)} | {
+        "closing-reason",
+        "closing-reason-text",
+    }
     expect(page.locator(".step.is-proposed")).to_have_count(2)

@@ -52,7 +52,7 @@ def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
 
 def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
-    steps = page.locator('[data-role="thumb-here"]')
+    steps = page.locator('[data-role="mobile-here"]')
     bar = page.locator(".thumb").bounding_box()
     assert bar and bar["y"] + bar["height"] == 844 and bar["width"] == 390
     for button in page.locator(".thumb button").all():
@@ -78,7 +78,7 @@ def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     expect(page.locator(".step.is-proposed")).to_have_count(2)
     thumb(page, "−1")
     expect(page.locator(".thumb [data-value='-1']")).to_have_attribute("aria-pressed", "false")
-    page.locator('[data-role="thumb-steps"]').tap()
+    page.locator('[data-role="mobile-steps"]').tap()
     page.locator('.rail [data-goto="2"]').tap()
     expect(steps).to_have_text("1 / 4")
     expect(page.locator(".rail")).to_be_hidden()
@@ -93,7 +93,7 @@ def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
     page.locator("#m2 .msg__role").tap()
     page.locator("#m24").evaluate("step => step.scrollIntoView()")
     expect(page.locator(".step.is-focused")).to_be_in_viewport()
-    expect(page.locator('[data-role="thumb-here"]')).not_to_have_text("1 / 12")
+    expect(page.locator('[data-role="mobile-here"]')).not_to_have_text("1 / 12")
 
 
 def test_what_is_missing_is_reached_by_a_tap(bench: Callable) -> None:
