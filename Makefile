@@ -59,7 +59,7 @@ run: install
 
 # ── Tests ────────────────────────────────────────────────────────────────────
 test: install dev test-js
-	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.chromium
 	@sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	$(MAKE) --no-print-directory test-postgres && exit $$sqlite
 
@@ -96,7 +96,7 @@ bench: dev
 	@$(BIN)/python -m bench $(ARGS)
 
 screenshots: dev
-	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m bench.screenshots
 
 # ── Upkeep ───────────────────────────────────────────────────────────────────

@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 
 import { merge } from "../../frontend/static/frontend/js/workbench/merge.js";
 import { NO_LABEL } from "../../frontend/static/frontend/js/workbench/labels.js";
-import { makeOutbox } from "../../frontend/static/frontend/js/workbench/local_backup.js";
-import { nextBatch, stored, takeUp, toKeep } from "../../frontend/static/frontend/js/workbench/sync.js";
+import { makeLocalBackup } from "../../frontend/static/frontend/js/workbench/local_backup.js";
+import { nextBatch, restore, takeAnswer, toBackup } from "../../frontend/static/frontend/js/workbench/sync.js";
 import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
@@ -24,7 +24,7 @@ function batchOf(state, id = "op") {
 
 /** @param {State} state @param {readonly import("../../frontend/static/frontend/js/workbench/sync.js").Batch[]} batches */
 function keptOf(state, batches) {
-  const kept = toKeep(state, batches);
+  const kept = toBackup(state, batches);
   assert.ok(kept);
   return reread(kept);
 }
@@ -33,8 +33,8 @@ describe("what is kept in the browser", () => {
   test("nothing, once everything is stored", () => {
     const state = after(makeState(2), press(2, 1));
     const batch = batchOf(state);
-    assert.equal(toKeep(makeState(2), []), null);
-    assert.equal(toKeep(stored(state, batch, answer(state, batch)), []), null);
+    assert.equal(toBackup(makeState(2), []), null);
+    assert.equal(toBackup(takeAnswer(state, batch, answer(state, batch)), []), null);
   });
 
   test("the batch under way as it was sent, and what was edited since", () => {
@@ -50,7 +50,7 @@ describe("what is kept in the browser", () => {
     const state = after(makeState(3), press(2, 1), press(4, -1), press("outcome", 0));
     const batch = batchOf(state);
     const edited = after(state, press(6, 0), { type: "edit", key: 2, change: { note: "n" } });
-    const taken = takeUp(makeState(3), keptOf(edited, [batch]));
+    const taken = restore(makeState(3), keptOf(edited, [batch]));
     assert.equal(shown(taken.state), shown(edited));
     assert.deepEqual(taken.batches[0]?.body, reread(batch.body));
     assert.deepEqual([...taken.state.dirty].sort(), [2, 4, 6, "outcome"]);
@@ -61,7 +61,7 @@ describe("what is kept in the browser", () => {
     const batch = batchOf(state);
     const edited = after(state, press(2, -1), press(4, 0));
     const arrived = { 2: { value: 1, source: "explicit", version: 1 } };
-    const { state: page, batches } = takeUp(makeState(2, { steps: arrived }), keptOf(edited, [batch]));
+    const { state: page, batches } = restore(makeState(2, { steps: arrived }), keptOf(edited, [batch]));
     assert.equal(shown(page), "-1@2 0");
     const replay = batches[0];
     assert.ok(replay);
@@ -70,7 +70,7 @@ describe("what is kept in the browser", () => {
       labels: [{ ...NO_LABEL, message_index: 2, value: 1, source: "explicit", version: 1 }],
       outcome: { ...NO_LABEL, version: 0 },
     };
-    const next = stored(page, replay, reply);
+    const next = takeAnswer(page, replay, reply);
     assert.equal(shown(next), "-1@2 0");
     assert.equal(next.problems.size, 0);
     const changes = /** @type {any[]} */ (batchOf(next).body.changes);
@@ -83,7 +83,7 @@ describe("what is kept in the browser", () => {
   test("what somebody changed meanwhile is not overwritten: the conflict is told", () => {
     const kept = keptOf(after(makeState(2), press(2, 1), press(4, 1)), []);
     const page = makeState(2, { steps: { 2: { value: -1, source: "explicit", root: 2, version: 1 } } });
-    const { state } = takeUp(page, kept);
+    const { state } = restore(page, kept);
     assert.equal(shown(state), "-1@2 1");
     assert.deepEqual([...state.dirty], [4]);
     assert.equal(state.problems.get(2)?.mine.value, 1);
@@ -91,19 +91,19 @@ describe("what is kept in the browser", () => {
 
   test("what is being edited in this page already stays", () => {
     const kept = keptOf(after(makeState(2), press(2, 1), press(4, 1)), []);
-    const { state } = takeUp(after(makeState(2), press(2, 0)), kept);
+    const { state } = restore(after(makeState(2), press(2, 0)), kept);
     assert.equal(shown(state), "0 1");
   });
 
   test("flags on the whole are kept as well", () => {
     const kept = keptOf(after(makeState(1), { type: "mark", change: { broken: true } }), []);
-    const { state } = takeUp(makeState(1), kept);
+    const { state } = restore(makeState(1), kept);
     assert.deepEqual([state.marks, state.marksDirty], [{ needs_discussion: false, broken: true }, true]);
   });
 
   test("a page that is not open takes nothing up", () => {
     const kept = keptOf(after(makeState(1), press(2, 1)), []);
-    assert.equal(shown(takeUp(makeState(1, { open: false }), kept).state), ".");
+    assert.equal(shown(restore(makeState(1, { open: false }), kept).state), ".");
   });
 });
 
@@ -116,7 +116,7 @@ describe("labels from another window", () => {
 
   test("appear here, with a word about it, and undoing leaves them", () => {
     const state = after(makeState(2), press(2, 1));
-    const next = stored(state, null, word(state, 4, { value: 0, source: "explicit", version: 1 }));
+    const next = takeAnswer(state, null, word(state, 4, { value: 0, source: "explicit", version: 1 }));
     assert.equal(shown(next), "1 0");
     assert.equal(next.problems.get(4)?.kind, "elsewhere");
     assert.equal(shown(after(next, { type: "undo" })), ". 0");
@@ -124,12 +124,12 @@ describe("labels from another window", () => {
 
   test("older than what is known here change nothing", () => {
     const state = makeState(1, { steps: { 2: { value: 1, source: "explicit", version: 3 } } });
-    assert.equal(shown(stored(state, null, word(state, 2, { value: 0, version: 2 }))), "1");
+    assert.equal(shown(takeAnswer(state, null, word(state, 2, { value: 0, version: 2 }))), "1");
   });
 
   test("never overwrite, nor are overwritten by, what is not sent yet", () => {
     const state = after(makeState(2), press(4, 1));
-    const next = stored(state, null, word(state, 4, { value: -1, source: "explicit", root: 4, version: 1 }));
+    const next = takeAnswer(state, null, word(state, 4, { value: -1, source: "explicit", root: 4, version: 1 }));
     assert.equal(shown(next), ". -1@4");
     assert.deepEqual([next.problems.get(4)?.kind, next.problems.get(4)?.mine.value], ["stale", 1]);
     assert.equal(next.dirty.size, 0);
@@ -171,12 +171,12 @@ describe("the browser's storage", () => {
     Object.setPrototypeOf(entries, methods);
     return /** @type {Storage} */ (/** @type {unknown} */ (entries));
   }
-  /** @type {import("../../frontend/static/frontend/js/workbench/sync.js").Kept} */
+  /** @type {import("../../frontend/static/frontend/js/workbench/sync.js").Backup} */
   const kept = { v: 1, ops: [], edits: [], marks: null };
 
   test("holds one's own entry until it is cleared, and sees those of the same person and assignment", () => {
     const storage = storageOf({ "tristep:1:7:old": JSON.stringify(kept), "tristep:2:7:else": "{}", "tristep:1:70:x": "{}" });
-    const outbox = makeOutbox({ storage, user: 1, assignment: 7, id: "me" });
+    const outbox = makeLocalBackup({ storage, user: 1, assignment: 7, id: "me" });
     assert.equal(outbox.write(kept), true);
     assert.deepEqual(outbox.others(), ["tristep:1:7:old"]);
     assert.deepEqual(outbox.read("tristep:1:7:old"), kept);
@@ -188,7 +188,7 @@ describe("the browser's storage", () => {
   test("that is missing or full is no reason to stop", () => {
     const full = { setItem: () => assert.fail("full") };
     for (const storage of [null, /** @type {Storage} */ (/** @type {unknown} */ (full))]) {
-      const outbox = makeOutbox({ storage, user: 1, assignment: 7, id: "me" });
+      const outbox = makeLocalBackup({ storage, user: 1, assignment: 7, id: "me" });
       assert.equal(outbox.write(kept), false);
       assert.equal(outbox.write(null), outbox.write(null));
     }

@@ -1,7 +1,7 @@
 // @ts-check
 /** A page to test with: steps at the message indexes 2, 4, 6 …, nothing labelled. */
 
-import { initial, reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
+import { initialState, reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 
 /** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
 /** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
@@ -24,7 +24,7 @@ const BARE = {
  * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean}} [options]
  */
 export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
-  return initial({
+  return initialState({
     open,
     rules: { suspend_on_user_turn: false, carry_forward: false, ...rules },
     steps: Array.from({ length: count }, (_, i) => ({
@@ -76,7 +76,7 @@ export function answer(state, batch, refused = {}) {
       reason: "",
       ...refused[String(one.message_index ?? "outcome")],
     })),
-    labels: state.places.map(({ index }) => ({
+    labels: state.steps.map(({ index }) => ({
       ...(refused[String(index)] ? BARE : (change(String(index)) ?? state.labels.get(index))),
       message_index: index,
       version: version(index),

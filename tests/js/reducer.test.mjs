@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { closedRun, confirmable, earlierRoots, focused, labelAt, missing, nextUnlabelled } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { closedRun, confirmable, earlierRoots, firstMissing, focused, labelAt, nextUnlabelled } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 import { after, makeState, shown } from "./page.mjs";
 
@@ -144,10 +144,10 @@ describe("undo", () => {
 describe("what is left to do", () => {
   test("the first step without a label comes first, then the outcome", () => {
     let state = after(makeState(3), press(2, -1), press(6, 1));
-    assert.equal(missing(state), 1);
+    assert.equal(firstMissing(state), 1);
     state = after(state, press(4, 0));
-    assert.equal(missing(state), "outcome");
-    assert.equal(missing(after(state, press("outcome", -1))), null);
+    assert.equal(firstMissing(state), "outcome");
+    assert.equal(firstMissing(after(state, press("outcome", -1))), null);
   });
 
   test("a proposal counts as no label, and the search goes round", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { nextBatch, retryDelay, stored } from "../../frontend/static/frontend/js/workbench/sync.js";
+import { nextBatch, retryDelay, takeAnswer } from "../../frontend/static/frontend/js/workbench/sync.js";
 import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
@@ -45,7 +45,7 @@ describe("a batch", () => {
 
   test("does not hold what merely follows from a change", () => {
     const full = after(makeState(3), press(2, -1), { type: "seen", index: 4 }, { type: "confirm" });
-    const saved = stored(full, batchOf(full), answer(full, batchOf(full)));
+    const saved = takeAnswer(full, batchOf(full), answer(full, batchOf(full)));
     const changed = after(saved, press(2, 1));
     assert.equal(shown(changed), "1 . .");
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe("a batch", () => {
 describe("an answer", () => {
   test("makes clean what it stored, and draws nothing anew", () => {
     const state = after(makeState(2), press(2, 1));
-    const next = stored(state, batchOf(state), answer(state, batchOf(state)));
+    const next = takeAnswer(state, batchOf(state), answer(state, batchOf(state)));
     assert.equal(next.dirty.size, 0);
     assert.equal(next.versions.get(2), 1);
     assert.equal(labelAt(next, 2), labelAt(state, 2));
@@ -68,7 +68,7 @@ describe("an answer", () => {
     const state = after(makeState(2), press(2, 1));
     const batch = batchOf(state);
     const edited = after(state, press(2, -1), press(4, 0));
-    const next = stored(edited, batch, answer(state, batch));
+    const next = takeAnswer(edited, batch, answer(state, batch));
     assert.equal(shown(next), "-1@2 0");
     assert.deepEqual([...next.dirty], [2, 4]);
     assert.equal(next.versions.get(2), 1);
@@ -79,13 +79,13 @@ describe("an answer", () => {
     const batch = batchOf(state);
     const reply = answer(state, batch, { 2: { status: "stale", reason: "Changed elsewhere." } });
     reply.labels[0] = { ...reply.labels[0], value: 0, source: "explicit", version: 5 };
-    const next = stored(state, batch, reply);
+    const next = takeAnswer(state, batch, reply);
     assert.equal(shown(next), "0 1");
     assert.deepEqual(next.problems.get(2), { kind: "stale", mine: labelAt(state, 2), reason: "" });
     assert.equal(next.versions.get(2), 5);
     assert.equal(next.dirty.size, 0);
     assert.equal(after(next, press(2, 1)).problems.size, 0);
-    assert.equal(shown(after(next, { type: "mine", key: 2 })), "1 1");
+    assert.equal(shown(after(next, { type: "keepMine", key: 2 })), "1 1");
     assert.equal(shown(after(next, { type: "undo" })), "0 .", "undoing leaves what others have changed");
   });
 
@@ -94,7 +94,7 @@ describe("an answer", () => {
     const batch = batchOf(state);
     const reply = answer(state, batch, { outcome: { status: "refused", reason: "No." } });
     reply.outcome = { ...reply.outcome, value: null };
-    const next = stored(state, batch, reply);
+    const next = takeAnswer(state, batch, reply);
     assert.equal(labelAt(next, "outcome").value, null);
     assert.equal(next.problems.get("outcome")?.kind, "refused");
   });
@@ -104,7 +104,7 @@ describe("an answer", () => {
     const batch = batchOf(state);
     const reply = answer(state, batch);
     reply.labels[1] = { ...reply.labels[1], value: -1, source: "explicit", root: 4, version: 3 };
-    const next = stored(state, batch, reply);
+    const next = takeAnswer(state, batch, reply);
     assert.equal(shown(next), "1 -1@4");
     assert.equal(next.versions.get(4), 3);
   });

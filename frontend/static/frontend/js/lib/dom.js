@@ -8,7 +8,7 @@
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[T]}
  */
-export function make(tag, attributes = {}, ...children) {
+export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
@@ -23,7 +23,7 @@ export function make(tag, attributes = {}, ...children) {
  * @param {new () => T} kind
  * @returns {T}
  */
-export function part(parent, role, kind) {
+export function byRole(parent, role, kind) {
   const found = parent.querySelector(`[data-role="${role}"]`);
   if (!(found instanceof kind)) throw new Error(`the page has no ${role}`);
   return found;
@@ -34,7 +34,7 @@ export function part(parent, role, kind) {
  * @param {Readonly<Record<string, string>>} words
  * @returns {(name: string, values?: Record<string, string | number>) => string}
  */
-export function speaker(words) {
+export function makeWords(words) {
   return (name, values = {}) =>
     (words[name] ?? name).replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
 }
@@ -45,26 +45,26 @@ export function speaker(words) {
  * @param {readonly (readonly [string, string])[]} choices  value and text
  * @param {string} chosen
  */
-export function offer(select, choices, chosen) {
+export function setOptions(select, choices, chosen) {
   const same =
     select.options.length === choices.length &&
     choices.every(([value, text], i) => select.options[i]?.value === value && select.options[i]?.text === text);
-  if (!same) select.replaceChildren(...choices.map(([value, text]) => make("option", { value }, text)));
+  if (!same) select.replaceChildren(...choices.map(([value, text]) => el("option", { value }, text)));
   if (select.value !== chosen) select.value = chosen;
 }
 
 /** @param {Element} element @param {string} name @param {string} value */
-export function set(element, name, value) {
+export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 /** Out of sight and reach, with its place kept: nothing else moves. @param {HTMLElement} element @param {boolean} on */
-export function blank(element, on) {
+export function setInvisible(element, on) {
   element.classList.toggle("is-absent", on);
 }
 
 /** @param {HTMLElement} element @param {string} text */
-export function say(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
   if (element.hidden !== !text) element.hidden = !text;
 }
@@ -77,7 +77,7 @@ const A_WHILE = 4;
 const LATEST = 250;
 
 /** When what has changed is on screen; at the latest in a tenth of a second, in a window that nobody sees. */
-export const painted = () =>
+export const afterPaint = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, 100);

@@ -4,7 +4,7 @@
  * rests; then the page is loaded anew, to show what can be done with it. Without a script, reloading says the same.
  */
 
-import { make, part, say, speaker } from "../lib/dom.js";
+import { byRole, el, makeWords, setText } from "../lib/dom.js";
 
 const EVERY = 1500;
 const SLOWEST = 30000;
@@ -23,10 +23,10 @@ const SLOWEST = 30000;
 function watch(page) {
   const url = page.dataset.run ?? "";
   const before = page.dataset.state ?? "";
-  const words = speaker({ away: page.dataset.away ?? "" });
-  const bar = part(page, "bar", HTMLProgressElement);
-  const note = part(page, "note", HTMLElement);
-  const kinds = part(page, "kinds", HTMLElement);
+  const words = makeWords({ away: page.dataset.away ?? "" });
+  const bar = byRole(page, "bar", HTMLProgressElement);
+  const note = byRole(page, "note", HTMLElement);
+  const kinds = byRole(page, "kinds", HTMLElement);
   let wait = EVERY;
 
   /** @param {Run} run */
@@ -46,14 +46,14 @@ function watch(page) {
     if (kinds.dataset.shown === key) return;
     kinds.dataset.shown = key;
     kinds.hidden = run.failures.length === 0;
-    const list = part(kinds, "kind-list", HTMLElement);
+    const list = byRole(kinds, "kind-list", HTMLElement);
     list.replaceChildren(
       ...run.failures.map(({ title, count, message }) =>
-        make(
+        el(
           "li",
           {},
-          make("span", { class: "count" }, String(count)),
-          make("div", { class: "rows__main" }, make("strong", {}, title), make("span", { class: "soft small" }, message)),
+          el("span", { class: "count" }, String(count)),
+          el("div", { class: "rows__main" }, el("strong", {}, title), el("span", { class: "soft small" }, message)),
         ),
       ),
     );
@@ -62,7 +62,7 @@ function watch(page) {
   /** Somebody who is typing is not interrupted: they get a link. */
   function renew() {
     const at = document.activeElement;
-    if (at instanceof HTMLInputElement && page.contains(at)) part(page, "renew", HTMLElement).hidden = false;
+    if (at instanceof HTMLInputElement && page.contains(at)) byRole(page, "renew", HTMLElement).hidden = false;
     else location.reload();
   }
 
@@ -77,13 +77,13 @@ function watch(page) {
       if (!answer.ok) throw new Error(String(answer.status));
       /** @type {Run} */
       const run = await answer.json();
-      say(note, "");
+      setText(note, "");
       wait = EVERY;
       draw(run);
       if (run.state !== before || !run.busy) return renew();
     } catch {
       wait = Math.min(2 * wait, SLOWEST);
-      say(note, words("away"));
+      setText(note, words("away"));
     }
     next();
   }

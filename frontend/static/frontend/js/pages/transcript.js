@@ -4,7 +4,7 @@
  * as it came, or as Markdown. Everything is written as text nodes.
  */
 
-import { make, say, speaker } from "../lib/dom.js";
+import { el, makeWords, setText } from "../lib/dom.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */
@@ -48,15 +48,15 @@ document.addEventListener(
 );
 
 const menu = document.getElementById("message-menu");
-const words = speaker(/** @type {Record<string, string>} */ ({ ...menu?.dataset }));
+const words = makeWords(/** @type {Record<string, string>} */ ({ ...menu?.dataset }));
 let chosen = "";
 
 /** @param {string} text */
 function tell(text) {
   const box = document.querySelector('[data-role="transcript-said"]');
   if (!(box instanceof HTMLElement)) return;
-  say(box, text);
-  setTimeout(() => box.textContent === text && say(box, ""), 4000);
+  setText(box, text);
+  setTimeout(() => box.textContent === text && setText(box, ""), 4000);
 }
 
 /** @type {Map<string, Promise<any>>} */
@@ -105,9 +105,9 @@ function shut(body, kind) {
  */
 function panel(body, kind, ...contents) {
   shut(body, kind);
-  const close = make("button", { type: "button", class: "link-button source__close" }, words("close"));
+  const close = el("button", { type: "button", class: "link-button source__close" }, words("close"));
   close.addEventListener("click", () => shut(body, kind));
-  const section = make("div", { class: "source", "data-source": kind }, close, ...contents);
+  const section = el("div", { class: "source", "data-source": kind }, close, ...contents);
   const head = body.querySelector(":scope > .result__head, :scope > .msg__more");
   if (head) head.after(section);
   else body.prepend(section);
@@ -115,8 +115,8 @@ function panel(body, kind, ...contents) {
 
 /** @param {string} title @param {string} text */
 const exactly = (title, text) => [
-  make("p", { class: "source__title" }, title),
-  make("div", { class: "text text--code source__text", role: "group", tabindex: "0", "aria-label": title }, text),
+  el("p", { class: "source__title" }, title),
+  el("div", { class: "text text--code source__text", role: "group", tabindex: "0", "aria-label": title }, text),
 ];
 
 /** @param {string} index */
@@ -142,8 +142,8 @@ function build(node) {
   if (typeof node === "string") return document.createTextNode(node);
   const [tag, ...inside] = node;
   const children = inside.map(build);
-  if (/^h[1-6]$/.test(tag)) return make("p", { class: "md__heading" }, ...children);
-  return make(/** @type {"p"} */ (TAGS.has(tag) ? tag : "span"), {}, ...children);
+  if (/^h[1-6]$/.test(tag)) return el("p", { class: "md__heading" }, ...children);
+  return el(/** @type {"p"} */ (TAGS.has(tag) ? tag : "span"), {}, ...children);
 }
 
 /** @param {string} index */
@@ -157,8 +157,8 @@ async function toggleMarkdown(index) {
   /** @type {{markdown: TreeNode[]} | null} */
   const answer = await get(index, "?as=markdown");
   if (!answer) return;
-  const title = make("p", { class: "source__title" }, words("markdown"));
-  panel(body, "markdown", title, make("div", { class: "md", dir: "auto" }, ...answer.markdown.map(build)));
+  const title = el("p", { class: "source__title" }, words("markdown"));
+  panel(body, "markdown", title, el("div", { class: "md", dir: "auto" }, ...answer.markdown.map(build)));
   body.classList.add("is-markdown");
 }
 

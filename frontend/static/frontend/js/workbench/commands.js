@@ -89,11 +89,11 @@ export function toggle(key, name) {
 
 /** @param {Key} key @param {boolean} [shut] whether an open note may be shut */
 export function note(key, shut = false) {
-  const judge = view.judgeOf(key);
-  if (!judge) return;
-  const open = judge.note.hidden || !shut;
-  openNote(judge.note, judge.buttons.get("note"), open);
-  if (open) judge.note.focus();
+  const controls = view.controlsOf(key);
+  if (!controls) return;
+  const open = controls.note.hidden || !shut;
+  openNote(controls.note, controls.buttons.get("note"), open);
+  if (open) controls.note.focus();
 }
 
 function expand() {

@@ -4,23 +4,23 @@
  * step, and the search among the tools.
  */
 
-import { part, say, speaker } from "../lib/dom.js";
+import { byRole, makeWords, setText } from "../lib/dom.js";
 import { following, matches, MOST } from "../lib/search.js";
 import { toggleRaw, uncover } from "../pages/transcript.js";
 
 const run = document.querySelector(".run");
 const bar = document.querySelector(".bar");
-const box = part(document, "find", HTMLFormElement);
-const field = part(document, "find-text", HTMLInputElement);
-const count = part(document, "find-count", HTMLElement);
-const banner = part(document, "banner", HTMLElement);
-const pin = part(document, "pin", HTMLElement);
-const pinOpen = part(document, "pin-open", HTMLButtonElement);
-const pinText = part(document, "pin-text", HTMLElement);
-const pinGo = part(document, "pin-go", HTMLAnchorElement);
+const box = byRole(document, "find", HTMLFormElement);
+const field = byRole(document, "find-text", HTMLInputElement);
+const count = byRole(document, "find-count", HTMLElement);
+const banner = byRole(document, "banner", HTMLElement);
+const pin = byRole(document, "pin", HTMLElement);
+const pinOpen = byRole(document, "pin-open", HTMLButtonElement);
+const pinText = byRole(document, "pin-text", HTMLElement);
+const pinGo = byRole(document, "pin-go", HTMLAnchorElement);
 
 /** How many pixels at the window's top are covered by what stays there. */
-export function covered() {
+export function coveredTop() {
   const lowest = [bar, box, banner, pin].map((one) =>
     one instanceof HTMLElement && !one.hidden ? one.getBoundingClientRect().bottom : 0,
   );
@@ -33,7 +33,7 @@ export function covered() {
 let finds = [];
 let at = -1;
 
-const rail = part(document, "rail", HTMLElement);
+const rail = byRole(document, "rail", HTMLElement);
 
 /** The rail is short; to look through the whole run takes longer than a key may. */
 function focusedStep() {
@@ -70,9 +70,9 @@ function paint() {
 }
 
 function tellCount() {
-  const speak = speaker(/** @type {Record<string, string>} */ ({ ...count.dataset }));
+  const speak = makeWords(/** @type {Record<string, string>} */ ({ ...count.dataset }));
   const all = finds.length >= MOST ? `${MOST}+` : finds.length;
-  say(count, !field.value.trim() ? "" : finds.length ? speak("some", { n: at + 1, all }) : speak("none"));
+  setText(count, !field.value.trim() ? "" : finds.length ? speak("some", { n: at + 1, all }) : speak("none"));
 }
 
 /** Bring a find on screen, and open what hides it. @param {number} number */
@@ -84,7 +84,7 @@ function goTo(number) {
     const element = range.startContainer.parentElement;
     const inWindow = () => {
       const { top, bottom } = range.getBoundingClientRect();
-      return top >= covered() && bottom <= window.innerHeight - 80;
+      return top >= coveredTop() && bottom <= window.innerHeight - 80;
     };
     if (!inWindow()) element?.scrollIntoView({ block: "center" });
     if (!inWindow()) window.scrollBy(0, range.getBoundingClientRect().top - window.innerHeight / 2);

@@ -2,25 +2,25 @@
 /** The list of keys, made from the table of keys. */
 
 import { keys } from "./store.js";
-import { make, part } from "../lib/dom.js";
+import { byRole, el } from "../lib/dom.js";
 
 /**
  * @param {(name: string) => string} words
  */
 export function drawHelp(words) {
   const groups = /** @type {const} */ (["label", "move", "mark", "rest"]);
-  part(document, "keys", HTMLElement).replaceChildren(
+  byRole(document, "keys", HTMLElement).replaceChildren(
     ...groups.map((group) =>
-      make(
+      el(
         "section",
         { class: "keys__group" },
-        make("h3", {}, words(`group_${group}`)),
-        make(
+        el("h3", {}, words(`group_${group}`)),
+        el(
           "dl",
           {},
           ...keys.bindings.filter((binding) => binding.group === group).flatMap(({ id }) => [
-            make("dt", {}, ...capsOf(id)),
-            make("dd", {}, words(`key_${id}`)),
+            el("dt", {}, ...capsOf(id)),
+            el("dd", {}, words(`key_${id}`)),
           ]),
         ),
       ),
@@ -32,7 +32,7 @@ export function drawHelp(words) {
 function capsOf(id) {
   return keys.caps(id).flatMap((together, i) => [
     ...(i ? [" "] : []),
-    make("span", { class: "keys__press" }, ...together.map((cap) => make("kbd", {}, cap))),
+    el("span", { class: "keys__press" }, ...together.map((cap) => el("kbd", {}, cap))),
   ]);
 }
 

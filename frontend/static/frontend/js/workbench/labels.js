@@ -18,7 +18,7 @@
  * @property {string} note
  * @property {string} reason
  */
-/** @typedef {{index: number, afterUserTurn: boolean}} Place a step: its message index */
+/** @typedef {{index: number, afterUserTurn: boolean}} StepRef a step: its message index */
 /** @typedef {number | "outcome"} Key which label: a step's message index, or the outcome */
 /** @typedef {ReadonlyMap<Key, Label>} Labels */
 /** @typedef {{kind: "stale" | "refused" | "elsewhere", mine: Label, reason: string}} Problem

@@ -6,7 +6,7 @@
  * acknowledged it. Without storage (private windows, full disks) the page goes on without a net.
  */
 
-/** @typedef {import("./sync.js").Kept} Kept */
+/** @typedef {import("./sync.js").Backup} Backup */
 
 /**
  * @param {object} options
@@ -15,7 +15,7 @@
  * @param {number} options.assignment
  * @param {string} options.id   this page's own
  */
-export function makeOutbox({ storage, user, assignment, id }) {
+export function makeLocalBackup({ storage, user, assignment, id }) {
   const prefix = `tristep:${user}:${assignment}:`;
   const own = prefix + id;
   let written = "";
@@ -31,7 +31,7 @@ export function makeOutbox({ storage, user, assignment, id }) {
 
   return {
     own,
-    /** @param {Kept | null} kept @returns {boolean} whether it is safe there */
+    /** @param {Backup | null} kept @returns {boolean} whether it is safe there */
     write(kept) {
       const text = kept ? JSON.stringify(kept) : "";
       if (text === written) return true;
@@ -49,7 +49,7 @@ export function makeOutbox({ storage, user, assignment, id }) {
         storage ? Object.keys(storage).filter((name) => name.startsWith(prefix) && name !== own) : [],
       );
     },
-    /** @param {string} name @returns {Kept | null} */
+    /** @param {string} name @returns {Backup | null} */
     read(name) {
       return trying(null, () => {
         const kept = JSON.parse(storage?.getItem(name) ?? "null");

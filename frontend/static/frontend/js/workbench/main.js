@@ -3,10 +3,10 @@
  * The workbench: what happens on the page, handed to the commands and the state.
  */
 
-import { askedAbout } from "./closing_reason.js";
+import { stepToExplain } from "./closing_reason.js";
 import { ACTIONS, confirm, confirmUpToHere, note, toggle } from "./commands.js";
 import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./store.js";
-import { part, say } from "../lib/dom.js";
+import { byRole, setText } from "../lib/dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { focused } from "./selectors.js";
 import { forgetMissing, giveBack, isLeaving } from "./submit.js";
@@ -32,7 +32,7 @@ function keyOf(target) {
 }
 
 /** @param {Key | null} key */
-const positionOf = (key) => current().places.findIndex((place) => place.index === key);
+const positionOf = (key) => current().steps.findIndex((step) => step.index === key);
 
 const dialogs = [...document.querySelectorAll("dialog")];
 
@@ -78,9 +78,9 @@ document.addEventListener("click", (event) => {
   const action = button instanceof HTMLElement ? button.dataset.action : undefined;
   if (action !== "submit") forgetMissing();
   if (!(button instanceof HTMLElement)) return;
-  if (action === "confirm" && button.dataset.role === "thumb-confirm") confirmUpToHere();
+  if (action === "confirm" && button.dataset.role === "mobile-confirm") confirmUpToHere();
   else if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
-  const asked = askedAbout(current());
+  const asked = stepToExplain(current());
   const { closes } = button.dataset;
   if (asked !== null && (closes === "corrected" || closes === "independent")) {
     dispatch({ type: "edit", key: asked, change: { closes } });
@@ -88,7 +88,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.mark) toggleMark(button.dataset.mark === "broken" ? "broken" : "needs_discussion");
   if (key === null) return;
   if (button.dataset.do === "confirm") confirm(true);
-  if (button.dataset.do === "mine") dispatch({ type: "mine", key });
+  if (button.dataset.do === "mine") dispatch({ type: "keepMine", key });
   if (button.dataset.do === "clear") dispatch({ type: "value", key, value: null });
   if (button.dataset.do === "unsure") toggle(key, "unsure");
   if (button.dataset.do === "flag") toggle(key, "flagged");
@@ -159,9 +159,9 @@ const form = document.querySelector('[data-role="return-form"]');
 form?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const reason = document.getElementById("return-reason");
-  const problem = part(document, "return-problem", HTMLElement);
+  const problem = byRole(document, "return-problem", HTMLElement);
   if (!(reason instanceof HTMLTextAreaElement)) return;
-  say(problem, await giveBack(reason.value));
+  setText(problem, await giveBack(reason.value));
 });
 
 drawHelp(words);

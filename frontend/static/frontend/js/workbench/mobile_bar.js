@@ -4,7 +4,7 @@
  * focus along, so that the bar never labels what is out of sight.
  */
 
-import { part, say, set } from "../lib/dom.js";
+import { byRole, setAttribute, setText } from "../lib/dom.js";
 import { focused, labelAt } from "./selectors.js";
 
 /** @typedef {import("./reducer.js").State} State */
@@ -12,18 +12,18 @@ import { focused, labelAt } from "./selectors.js";
 const bar = document.querySelector(".thumb");
 const narrow = window.matchMedia("(max-width: 60rem)");
 const sheet = document.getElementById("steps");
-const opener = part(document, "thumb-steps", HTMLButtonElement);
-const here = part(document, "thumb-here", HTMLElement);
+const opener = byRole(document, "mobile-steps", HTMLButtonElement);
+const here = byRole(document, "mobile-here", HTMLElement);
 const values = [...document.querySelectorAll(".thumb [data-value]")];
-const confirmer = document.querySelector('[data-role="thumb-confirm"]');
+const confirmer = document.querySelector('[data-role="mobile-confirm"]');
 
 /** Where in the window the bar begins, or the window ends. */
-export const floor = () => (narrow.matches && bar ? bar.getBoundingClientRect().top : window.innerHeight);
+export const visibleBottom = () => (narrow.matches && bar ? bar.getBoundingClientRect().top : window.innerHeight);
 
 /** @param {boolean} open */
 function unfold(open) {
   sheet?.classList.toggle("is-open", open);
-  set(opener, "aria-expanded", String(open));
+  setAttribute(opener, "aria-expanded", String(open));
 }
 
 opener.addEventListener("click", () => unfold(opener.getAttribute("aria-expanded") !== "true"));
@@ -32,13 +32,13 @@ sheet?.addEventListener("click", (event) => {
 });
 
 /** @param {State} state */
-export function drawThumb(state) {
+export function drawMobileBar(state) {
   if (!narrow.matches) return;
   const index = focused(state);
   const { value } = labelAt(state, index);
-  say(here, `${state.focus + 1} / ${state.places.length}`);
+  setText(here, `${state.focus + 1} / ${state.steps.length}`);
   for (const button of values) {
-    if (button instanceof HTMLElement) set(button, "aria-pressed", String(button.dataset.value === String(value)));
+    if (button instanceof HTMLElement) setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
   }
   if (confirmer instanceof HTMLButtonElement) {
     const off = !state.results.some((step) => step.proposal && state.seen.has(step.message_index));
@@ -54,10 +54,10 @@ export function drawThumb(state) {
  * @param {() => State} options.current
  * @param {(index: number) => Element | undefined} options.step   by message index
  * @param {(position: number) => void} options.take    the focus goes there
- * @param {() => number} options.covered    how many pixels of the window's top are covered
+ * @param {() => number} options.coveredTop    how many pixels of the window's top are covered
  * @param {() => void} options.show
  */
-export function followTouch({ current, step, take, covered, show }) {
+export function followTouch({ current, step, take, coveredTop, show }) {
   let byTouch = false;
   document.addEventListener("pointerdown", (event) => (byTouch = event.pointerType === "touch"), { passive: true });
   document.addEventListener("keydown", () => (byTouch = false));
@@ -66,14 +66,14 @@ export function followTouch({ current, step, take, covered, show }) {
   /** @param {number} index */
   function visible(index) {
     const box = step(index)?.getBoundingClientRect();
-    return box ? Math.min(box.bottom, floor()) - Math.max(box.top, covered()) : 0;
+    return box ? Math.min(box.bottom, visibleBottom()) - Math.max(box.top, coveredTop()) : 0;
   }
 
   function follow() {
     if (!byTouch || !narrow.matches || visible(focused(current())) > 0) return;
     let best = -1;
     let most = 0;
-    current().places.forEach(({ index }, position) => {
+    current().steps.forEach(({ index }, position) => {
       const pixels = visible(index);
       if (pixels > most) [best, most] = [position, pixels];
     });

@@ -15,7 +15,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Label} Label */
 /** @typedef {import("./labels.js").Labels} Labels */
-/** @typedef {import("./labels.js").Place} Place */
+/** @typedef {import("./labels.js").StepRef} StepRef */
 /** @typedef {import("./labels.js").Problem} Problem */
 /** @typedef {import("./labels.js").Rules} Rules */
 /** @typedef {import("./labels.js").StepResult} StepResult */
@@ -25,14 +25,14 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  * @typedef {object} State
  * @property {boolean} open
  * @property {Rules} rules
- * @property {readonly Place[]} places
+ * @property {readonly StepRef[]} steps
  * @property {Labels} labels
  * @property {ReadonlyMap<Key, number>} versions       the versions that `labels` began from
  * @property {Labels} base                             what the server held at those versions
  * @property {readonly StepResult[]} results           the rule's answer for `labels`
  * @property {ReadonlySet<Key>} dirty                  edited and not known to be stored
  * @property {ReadonlyMap<Key, Problem>} problems      what could not be stored, to be told
- * @property {number} focus                            position in `places`
+ * @property {number} focus                            position in `steps`
  * @property {ReadonlySet<number>} seen                message indexes of proposals that have been on screen
  * @property {readonly Labels[]} past                  labels before each undoable action, the last one last
  * @property {readonly Labels[]} future
@@ -45,7 +45,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  *   | {type: "edit", key: Key, change: Partial<Pick<Label, "unsure" | "flagged" | "note" | "reason" | "closes">>}
  *   | {type: "root", key: number, root: number}
  *   | {type: "confirm", only?: true}
- *   | {type: "mine", key: Key}
+ *   | {type: "keepMine", key: Key}
  *   | {type: "mark", change: Partial<Marks>}
  *   | {type: "focus", position: number}
  *   | {type: "seen", index: number}
@@ -60,7 +60,7 @@ const UNDO_DEPTH = 200;
  * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks}} page  what the page was sent with
  * @returns {State}
  */
-export function initial(page) {
+export function initialState(page) {
   /** @type {Map<Key, Label>} */
   const labels = new Map(page.steps.map((step) => [step.message_index, labelOf(step)]));
   labels.set("outcome", labelOf(page.outcome));
@@ -71,7 +71,7 @@ export function initial(page) {
   const state = {
     open: page.open,
     rules: page.rules,
-    places: page.steps.map((step) => ({ index: step.message_index, afterUserTurn: step.after_user_turn })),
+    steps: page.steps.map((step) => ({ index: step.message_index, afterUserTurn: step.after_user_turn })),
     labels,
     versions,
     results: [],
@@ -99,30 +99,30 @@ export function initial(page) {
 export function reduce(state, action) {
   switch (action.type) {
     case "focus":
-      return refocus(state, action.position);
+      return moveFocus(state, action.position);
     case "seen":
-      return see(state, action.index);
+      return markSeen(state, action.index);
     case "close":
       return state.open ? { ...state, open: false } : state;
   }
   if (!state.open) return state;
   switch (action.type) {
     case "value":
-      return press(state, action.key, action.value);
+      return setValue(state, action.key, action.value);
     case "edit":
       return edit(state, action.key, action.change);
     case "root":
-      return pin(state, action.key, action.root);
+      return pinRoot(state, action.key, action.root);
     case "confirm":
       return confirm(state, action.only === true);
-    case "mine":
-      return insist(state, action.key);
+    case "keepMine":
+      return keepMine(state, action.key);
     case "mark":
       return { ...state, marks: { ...state.marks, ...action.change }, marksDirty: true };
     case "undo":
-      return travel(state, state.past, "past");
+      return undoRedo(state, state.past, "past");
     case "redo":
-      return travel(state, state.future, "future");
+      return undoRedo(state, state.future, "future");
   }
 }
 
@@ -133,7 +133,7 @@ export function reduce(state, action) {
  * @returns {State}
  */
 export function settle(state, labels) {
-  const inputs = state.places.map(({ index, afterUserTurn }) => {
+  const inputs = state.steps.map(({ index, afterUserTurn }) => {
     const { value, source, root, root_pinned, closes } = labels.get(index) ?? NO_LABEL;
     return { message_index: index, value, source, root, root_pinned, closes, after_user_turn: afterUserTurn };
   });
@@ -192,7 +192,7 @@ function stillSeen(state, results) {
  * @param {Iterable<[Key, Label]>} changes
  * @returns {State}
  */
-function act(state, changes) {
+function changeLabels(state, changes) {
   const labels = new Map(state.labels);
   const dirty = new Set(state.dirty);
   const problems = new Map(state.problems);
@@ -210,15 +210,15 @@ function act(state, changes) {
  * @param {Key} key
  * @param {Value | null} value
  */
-function press(state, key, value) {
+function setValue(state, key, value) {
   const label = labelAt(state, key);
   if (key === "outcome") {
-    return label.value === value ? state : act(state, [[key, { ...label, value, reason: "" }]]);
+    return label.value === value ? state : changeLabels(state, [[key, { ...label, value, reason: "" }]]);
   }
   if (label.value === value && (value === null || label.source === "explicit")) return state;
   const reason = label.value === value ? label.reason : "";
   /** @type {Label} */
-  const pressed = {
+  const changed = {
     ...label,
     value,
     source: value === null ? null : "explicit",
@@ -227,7 +227,7 @@ function press(state, key, value) {
     closes: "",
     reason,
   };
-  return { ...act(state, [[key, pressed]]), last: key };
+  return { ...changeLabels(state, [[key, changed]]), last: key };
 }
 
 /**
@@ -235,9 +235,9 @@ function press(state, key, value) {
  * @param {State} state
  * @param {Key} key
  */
-function insist(state, key) {
+function keepMine(state, key) {
   const mine = state.problems.get(key)?.mine;
-  return mine ? act(state, [[key, { ...labelAt(state, key), ...judgementOf(mine) }]]) : state;
+  return mine ? changeLabels(state, [[key, { ...labelAt(state, key), ...judgementOf(mine) }]]) : state;
 }
 
 /**
@@ -249,7 +249,7 @@ function edit(state, key, change) {
   const label = labelAt(state, key);
   const edited = { ...label, ...change };
   const same = Object.entries(change).every(([name, value]) => label[/** @type {keyof Label} */ (name)] === value);
-  return same ? state : act(state, [[key, edited]]);
+  return same ? state : changeLabels(state, [[key, edited]]);
 }
 
 /**
@@ -259,10 +259,10 @@ function edit(state, key, change) {
  * @param {number} key
  * @param {number} root
  */
-function pin(state, key, root) {
+function pinRoot(state, key, root) {
   const label = labelAt(state, key);
   if (label.value !== -1 || label.root === root) return state;
-  return act(state, [[key, { ...label, source: "explicit", root, root_pinned: true }]]);
+  return changeLabels(state, [[key, { ...label, source: "explicit", root, root_pinned: true }]]);
 }
 
 /**
@@ -282,15 +282,15 @@ function confirm(state, only) {
     const { value, root } = step.proposal;
     changes.push([step.message_index, { ...label, value, root, source: "propagated", root_pinned: false, closes: "" }]);
   }
-  return refocus(act(state, changes), last + 1);
+  return moveFocus(changeLabels(state, changes), last + 1);
 }
 
 /**
  * @param {State} state
  * @param {number} position
  */
-function refocus(state, position) {
-  const focus = Math.max(0, Math.min(position, state.places.length - 1));
+function moveFocus(state, position) {
+  const focus = Math.max(0, Math.min(position, state.steps.length - 1));
   return focus === state.focus ? state : { ...state, focus };
 }
 
@@ -298,7 +298,7 @@ function refocus(state, position) {
  * @param {State} state
  * @param {number} index
  */
-function see(state, index) {
+function markSeen(state, index) {
   const proposed = state.results.some((step) => step.message_index === index && step.proposal);
   return proposed && !state.seen.has(index) ? { ...state, seen: new Set([...state.seen, index]) } : state;
 }
@@ -310,16 +310,16 @@ function see(state, index) {
  * @param {"past" | "future"} way
  * @returns {State}
  */
-function travel(state, times, way) {
+function undoRedo(state, times, way) {
   const labels = times.at(-1);
   if (!labels) return state;
   const changed = [...labels].filter(([key, label]) => !sameLabel(label, labelAt(state, key)));
-  const moved = act(state, changed);
+  const moved = changeLabels(state, changed);
   const rest = times.slice(0, -1);
   const history =
     way === "past"
       ? { past: rest, future: [...state.future, state.labels] }
       : { past: [...state.past, state.labels], future: rest };
-  const first = changed.map(([key]) => state.places.findIndex((place) => place.index === key)).find((i) => i >= 0);
-  return refocus({ ...moved, ...history }, first ?? state.focus);
+  const first = changed.map(([key]) => state.steps.findIndex((step) => step.index === key)).find((i) => i >= 0);
+  return moveFocus({ ...moved, ...history }, first ?? state.focus);
 }

@@ -5,19 +5,19 @@
  */
 
 import { newOpId, post, reasonOf } from "../lib/api.js";
-import { painted } from "../lib/dom.js";
-import { nextBatch, retryDelay, stored, takeUp, toKeep } from "./sync.js";
+import { afterPaint } from "../lib/dom.js";
+import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js";
 
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./sync.js").Batch} Batch */
-/** @typedef {import("./sync.js").Kept} Kept */
+/** @typedef {import("./sync.js").Backup} Backup */
 /** @typedef {"saved" | "saving" | "conflict" | "offline" | "signed_out" | "closed" | "failed"} Status */
 /**
  * @typedef {object} Host  what the saver works for
  * @property {() => State} get
  * @property {(state: State) => void} set            a state with an answer taken in
  * @property {(status: Status, reason: string) => void} tell
- * @property {(kept: Kept | null) => boolean} keep   in the browser, until it is acknowledged
+ * @property {(kept: Backup | null) => boolean} keep   in the browser, until it is acknowledged
  * @property {(answer: import("./sync.js").Answer) => void} spread   tell other windows what is stored
  * @property {{labels: string, marks: string}} urls
  * @property {string} csrf
@@ -38,7 +38,7 @@ export function makeSaver(host) {
   /** @type {Promise<void> | null} */
   let running = null;
 
-  const keep = () => host.keep(toKeep(host.get(), batches));
+  const keep = () => host.keep(toBackup(host.get(), batches));
 
   /** @returns {Batch | undefined} the next batch, kept in the browser before it is sent */
   function upcoming() {
@@ -59,7 +59,7 @@ export function makeSaver(host) {
         return;
       }
       host.tell("saving", "");
-      await painted(); // to begin a request takes longer than to draw a label; kept in the browser it is already
+      await afterPaint(); // to begin a request takes longer than to draw a label; kept in the browser it is already
       if (stopped || !(await (batch ? sendBatch(batch) : sendMarks()))) return;
     }
   }
@@ -73,7 +73,7 @@ export function makeSaver(host) {
     }
     failures = refusals = 0;
     batches = batches.filter((one) => one !== batch);
-    host.set(stored(host.get(), batch, answer.data));
+    host.set(takeAnswer(host.get(), batch, answer.data));
     host.spread({ labels: answer.data.labels, outcome: answer.data.outcome });
     return true;
   }
@@ -130,9 +130,9 @@ export function makeSaver(host) {
       refusals = 0;
       return save();
     },
-    /** Send what a page that is gone has left. @param {Kept} kept */
-    takeUp(kept) {
-      const taken = takeUp(host.get(), kept);
+    /** Send what a page that is gone has left. @param {Backup} kept */
+    restore(kept) {
+      const taken = restore(host.get(), kept);
       batches = [...batches, ...taken.batches];
       host.set(taken.state);
       keep();
@@ -143,7 +143,7 @@ export function makeSaver(host) {
       if (stopped || running || !host.get().open) return;
       if (pending()) return save();
       const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [] }, host.csrf);
-      if (answer.ok && answer.data) host.set(stored(host.get(), null, answer.data));
+      if (answer.ok && answer.data) host.set(takeAnswer(host.get(), null, answer.data));
       else if (answer.data?.error?.code === "not_open") failed(answer, () => {});
     },
     /** Send what is left while the page goes away; the op_id makes it safe to have sent it before. */

@@ -16,7 +16,7 @@ import { NO_LABEL } from "./labels.js";
 export const labelAt = (state, key) => state.labels.get(key) ?? NO_LABEL;
 
 /** @param {State} state @returns {number} the message index of the focused step */
-export const focused = (state) => state.places[state.focus]?.index ?? -1;
+export const focused = (state) => state.steps[state.focus]?.index ?? -1;
 
 /**
  * The position of the next step without a label of its own (a proposal counts as none), going round; null when
@@ -26,7 +26,7 @@ export const focused = (state) => state.places[state.focus]?.index ?? -1;
  * @returns {number | null}
  */
 export function nextUnlabelled(state, from) {
-  const count = state.places.length;
+  const count = state.steps.length;
   for (let i = 1; i <= count; i++) {
     const position = (from + i + count) % count;
     if (state.results[position]?.value === null) return position;
@@ -41,8 +41,8 @@ export function nextUnlabelled(state, from) {
  * @param {(index: number) => boolean} open  whether they can be shown for a step
  * @returns {number}
  */
-export function aimed(state, open) {
-  const before = state.places[state.focus - 1]?.index;
+export function suggestionTarget(state, open) {
+  const before = state.steps[state.focus - 1]?.index;
   const moved = before !== undefined && before === state.last && open(before) && !open(focused(state));
   return moved ? state.focus - 1 : state.focus;
 }
@@ -52,7 +52,7 @@ export function aimed(state, open) {
  * @param {State} state
  * @returns {number | "outcome" | null}
  */
-export function missing(state) {
+export function firstMissing(state) {
   return nextUnlabelled(state, -1) ?? (labelAt(state, "outcome").value === null ? "outcome" : null);
 }
 
@@ -61,7 +61,7 @@ export function missing(state) {
  * @param {State} state
  * @returns {(number | "outcome")[]}
  */
-export function lacking(state) {
+export function allMissing(state) {
   const steps = state.results.flatMap((step, position) => (step.value === null ? [position] : []));
   return labelAt(state, "outcome").value === null ? [...steps, "outcome"] : steps;
 }
@@ -113,7 +113,7 @@ export function closedRun(state, index) {
  * @param {State} state
  * @returns {{roots: number[], closed: (number | null)[]}}
  */
-export function runs(state) {
+export function errorRuns(state) {
   /** @type {number[]} */
   const roots = [];
   /** @type {number | null} */
@@ -137,7 +137,7 @@ export function runs(state) {
  */
 export function confirmable(state) {
   const positions = [];
-  for (let i = state.focus; i < state.places.length; i++) {
+  for (let i = state.focus; i < state.steps.length; i++) {
     const step = state.results[i];
     if (!step?.proposal) continue;
     if (!state.seen.has(step.message_index)) break;

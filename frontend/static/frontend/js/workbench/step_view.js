@@ -3,7 +3,7 @@
  * One step on the page: its controls, which are copied into it, and what it shows of its label.
  */
 
-import { blank, make, offer, part, say, set } from "../lib/dom.js";
+import { byRole, el, setAttribute, setInvisible, setOptions, setText } from "../lib/dom.js";
 
 /** @typedef {import("./labels.js").Label} Label */
 /** @typedef {import("./labels.js").Problem} Problem */
@@ -33,12 +33,12 @@ export const signOf = (value) => (value === null ? "–" : (SIGNS[value] ?? "–
 /** @param {Value | null} value */
 export const kindOf = (value) => (value === null ? "none" : (KINDS[value] ?? "none"));
 
-/** @typedef {ReturnType<typeof judgeView>} JudgeView */
+/** @typedef {ReturnType<typeof labelControls>} LabelControls */
 /** @typedef {ReturnType<typeof stepView>} StepView */
 
 /** @param {HTMLElement} box */
-export function judgeView(box) {
-  const values = part(box, "values", HTMLFieldSetElement);
+export function labelControls(box) {
+  const values = byRole(box, "values", HTMLFieldSetElement);
   /** @type {Map<string, HTMLButtonElement>} */
   const buttons = new Map();
   for (const button of box.querySelectorAll("button[data-do]")) {
@@ -49,8 +49,8 @@ export function judgeView(box) {
     values,
     radios: [...values.querySelectorAll("input")],
     buttons,
-    note: part(box, "note", HTMLTextAreaElement),
-    problem: part(box, "problem", HTMLElement),
+    note: byRole(box, "note", HTMLTextAreaElement),
+    problem: byRole(box, "problem", HTMLElement),
   };
 }
 
@@ -63,23 +63,23 @@ export function judgeView(box) {
  * @param {DocumentFragment} copy   of the template
  */
 function controlsIn(article, number, copy) {
-  const box = part(article, "judge", HTMLElement);
+  const box = byRole(article, "controls", HTMLElement);
   for (const radio of copy.querySelectorAll("input")) radio.name = `v-${article.dataset.step}`;
   const legend = copy.querySelector("legend");
   if (legend) legend.textContent = withNumber(legend.textContent, number);
-  const note = part(copy, "note", HTMLTextAreaElement);
+  const note = byRole(copy, "note", HTMLTextAreaElement);
   note.setAttribute("aria-label", withNumber(note.getAttribute("aria-label"), number));
   box.append(copy);
   return {
-    ...judgeView(box),
-    proposal: part(box, "proposal", HTMLElement),
-    confirm: part(box, "confirm", HTMLButtonElement),
-    rootBox: part(box, "root-box", HTMLElement),
-    root: part(box, "root", HTMLSelectElement),
-    closesBox: part(box, "closes-box", HTMLElement),
-    closes: part(box, "closes", HTMLSelectElement),
-    reasonBox: part(box, "reason-box", HTMLElement),
-    reason: part(box, "reason", HTMLSelectElement),
+    ...labelControls(box),
+    proposal: byRole(box, "proposal", HTMLElement),
+    confirm: byRole(box, "confirm", HTMLButtonElement),
+    rootBox: byRole(box, "root-box", HTMLElement),
+    root: byRole(box, "root", HTMLSelectElement),
+    closesBox: byRole(box, "closes-box", HTMLElement),
+    closes: byRole(box, "closes", HTMLSelectElement),
+    reasonBox: byRole(box, "reason-box", HTMLElement),
+    reason: byRole(box, "reason", HTMLSelectElement),
   };
 }
 
@@ -100,12 +100,12 @@ export function stepView(article, number, template) {
     /** The controls, if they have been made. */
     made: () => made,
     controls: () => (made ??= controlsIn(article, number, document.importNode(template, true))),
-    state: part(article, "state", HTMLElement),
-    stateText: part(article, "state-text", HTMLElement),
-    marks: part(article, "marks", HTMLElement),
+    state: byRole(article, "state", HTMLElement),
+    stateText: byRole(article, "state-text", HTMLElement),
+    marks: byRole(article, "marks", HTMLElement),
     railLink,
-    railMark: part(railLink, "rail-mark", HTMLElement),
-    railText: part(railLink, "rail-text", HTMLElement),
+    railMark: byRole(railLink, "rail-mark", HTMLElement),
+    railText: byRole(railLink, "rail-text", HTMLElement),
     /** @param {boolean} on */
     focus(on) {
       article.classList.toggle("is-focused", on);
@@ -135,14 +135,14 @@ const withNumber = (text, number) => (text ?? "").replace("{n}", String(number))
  */
 export function openNote(note, button, open) {
   if (note.hidden === open) note.hidden = !open;
-  if (button) set(button, "aria-expanded", String(open));
+  if (button) setAttribute(button, "aria-expanded", String(open));
 }
 
 /**
  * What draws steps and the outcome, in the words of the page.
  * @param {{words: Words, reasons: readonly Reason[], numberOf: (index: number | null) => number}} page
  */
-export function makePen({ words, reasons, numberOf }) {
+export function makeRenderer({ words, reasons, numberOf }) {
   /** @param {number} root @param {number} index */
   const rootText = (root, index) => (root === index ? words("root_self") : words("root_from", { n: numberOf(root) }));
 
@@ -170,17 +170,17 @@ export function makePen({ words, reasons, numberOf }) {
     const { proposal } = result;
     const kind = kindOf(proposal ? proposal.value : result.value);
     const hatched = proposal ? " mark--proposal" : "";
-    set(view.article, "data-value", kind);
+    setAttribute(view.article, "data-value", kind);
     view.article.classList.toggle("is-proposed", proposal !== null);
     view.article.classList.toggle("is-labelled", result.value !== null);
-    set(view.state, "class", `mark mark--chip mark--${kind}${hatched}`);
-    say(view.stateText, stateText(result));
+    setAttribute(view.state, "class", `mark mark--chip mark--${kind}${hatched}`);
+    setText(view.stateText, stateText(result));
     view.state.hidden = false;
     const marks = marksOf(label);
     const origin = result.value === -1 && result.root !== null ? rootText(result.root, index) : "";
     drawBadges(view.marks, origin, marks);
     const filled = result.source === "propagated" ? " mark--filled" : "";
-    set(view.railMark, "class", `mark mark--${kind}${hatched}${filled}`);
+    setAttribute(view.railMark, "class", `mark mark--${kind}${hatched}${filled}`);
     view.railLink.classList.toggle("is-flagged", label.flagged);
     view.railLink.classList.toggle("is-marked", marks.length > 0);
   }
@@ -188,14 +188,14 @@ export function makePen({ words, reasons, numberOf }) {
   /** The same in words, in the rail, for who hears it. @param {StepView} view @param {Shown} shown */
   function drawWords(view, { result, label }) {
     const origin = result.value === -1 && result.root !== null ? rootText(result.root, result.message_index) : "";
-    say(view.railText, [stateText(result), origin, ...marksOf(label)].filter(Boolean).join(", "));
+    setText(view.railText, [stateText(result), origin, ...marksOf(label)].filter(Boolean).join(", "));
   }
 
   /** Its controls, but for the choices. @param {Controls} view @param {Shown} shown */
   function drawControls(view, { result: { proposal }, label, open, problem }) {
-    drawJudge(view, label, open, problem);
-    set(view.box, "data-proposed", proposal ? kindOf(proposal.value) : "");
-    say(view.proposal, proposal ? proposalText(proposal) : "");
+    drawLabel(view, label, open, problem);
+    setAttribute(view.box, "data-proposed", proposal ? kindOf(proposal.value) : "");
+    setText(view.proposal, proposal ? proposalText(proposal) : "");
     const confirms = proposal !== null && open;
     if (view.confirm.hidden === confirms) view.confirm.hidden = !confirms;
     if (view.reasonBox.hidden !== (proposal !== null)) view.reasonBox.hidden = proposal !== null;
@@ -206,8 +206,8 @@ export function makePen({ words, reasons, numberOf }) {
     const wanted = origin ? [origin, ...marks] : marks;
     if ([...box.children].map((badge) => badge.textContent).join("|") === wanted.join("|")) return;
     box.replaceChildren(
-      ...(origin ? [make("span", { class: "badge" }, origin)] : []),
-      ...marks.map((word) => make("span", { class: "badge badge--warn" }, word)),
+      ...(origin ? [el("span", { class: "badge" }, origin)] : []),
+      ...marks.map((word) => el("span", { class: "badge badge--warn" }, word)),
     );
   }
 
@@ -218,22 +218,22 @@ export function makePen({ words, reasons, numberOf }) {
     if (view.rootBox.hidden === isRoot) view.rootBox.hidden = !isRoot;
     if (isRoot) {
       const choices = [index, ...roots].map((root) => /** @type {const} */ ([String(root), rootText(root, index)]));
-      offer(view.root, choices, String(result.root));
+      setOptions(view.root, choices, String(result.root));
     }
     if (view.closesBox.hidden === (closed !== null)) view.closesBox.hidden = closed === null;
     if (closed !== null) {
       const n = numberOf(closed);
       const ends = /** @type {const} */ (["closes", "corrected", "independent"]);
-      offer(
+      setOptions(
         view.closes,
         ends.map((end) => /** @type {const} */ ([end === "closes" ? "" : end, words(end, { n })])),
         label.closes,
       );
     }
-    blank(view.reasonBox, result.value === null);
+    setInvisible(view.reasonBox, result.value === null);
     if (result.value !== null) {
       const fitting = reasons.filter((reason) => reason.value === result.value);
-      offer(
+      setOptions(
         view.reason,
         [["", words("no_reason")], ...fitting.map(({ code, title }) => /** @type {const} */ ([code, title]))],
         label.reason,
@@ -246,12 +246,12 @@ export function makePen({ words, reasons, numberOf }) {
 
   /**
    * What steps and the outcome have in common.
-   * @param {JudgeView} view
+   * @param {LabelControls} view
    * @param {Label} label
    * @param {boolean} open
    * @param {Problem | undefined} problem
    */
-  function drawJudge(view, label, open, problem) {
+  function drawLabel(view, label, open, problem) {
     if (view.values.disabled === open) view.values.disabled = !open;
     for (const radio of view.radios) {
       const on = radio.value === String(label.value);
@@ -261,10 +261,10 @@ export function makePen({ words, reasons, numberOf }) {
       const button = view.buttons.get(name);
       if (!button) continue;
       if (button.hidden === open) button.hidden = !open;
-      set(button, "aria-pressed", String(name === "flag" ? label.flagged : label.unsure));
+      setAttribute(button, "aria-pressed", String(name === "flag" ? label.flagged : label.unsure));
     }
     const clear = view.buttons.get("clear");
-    if (clear) blank(clear, !open || label.value === null);
+    if (clear) setInvisible(clear, !open || label.value === null);
     if (document.activeElement !== view.note && view.note.value !== label.note) view.note.value = label.note;
     if (label.note) openNote(view.note, view.buttons.get("note"), true);
     if (view.note.readOnly === open) view.note.readOnly = !open;
@@ -278,11 +278,11 @@ export function makePen({ words, reasons, numberOf }) {
    */
   function drawProblem(box, problem, open) {
     const value = signOf(problem?.mine.value ?? null);
-    say(box, problem ? words(problem.kind, { value, reason: problem.reason }) : "");
+    setText(box, problem ? words(problem.kind, { value, reason: problem.reason }) : "");
     if (problem?.kind !== "stale" || !open) return;
     const mine = { type: "button", class: "button button--small", "data-do": "mine" };
-    box.append(" ", make("button", mine, words("use_mine", { value })));
+    box.append(" ", el("button", mine, words("use_mine", { value })));
   }
 
-  return { drawStep, drawWords, drawControls, drawChoices, drawJudge, rootText };
+  return { drawStep, drawWords, drawControls, drawChoices, drawLabel, rootText };
 }

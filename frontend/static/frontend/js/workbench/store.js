@@ -5,17 +5,17 @@
 
 import { measure } from "./activity.js";
 import { newOpId, post } from "../lib/api.js";
-import { drawAsk } from "./closing_reason.js";
-import { part, say } from "../lib/dom.js";
+import { drawClosingReason } from "./closing_reason.js";
+import { byRole, setText } from "../lib/dom.js";
 import { makeKeys } from "./keys.js";
-import { makeOutbox } from "./local_backup.js";
-import { stored } from "./sync.js";
-import { covered } from "./find_and_raw.js";
+import { makeLocalBackup } from "./local_backup.js";
+import { takeAnswer } from "./sync.js";
+import { coveredTop } from "./find_and_raw.js";
 import { makeSaver } from "./saver.js";
 import { watch } from "./visibility.js";
 import { focused } from "./selectors.js";
-import { initial, reduce } from "./reducer.js";
-import { drawThumb, floor, followTouch } from "./mobile_bar.js";
+import { initialState, reduce } from "./reducer.js";
+import { drawMobileBar, followTouch, visibleBottom } from "./mobile_bar.js";
 import { holdOn, ifGone, joinTabs } from "./tabs.js";
 import { makeView } from "./view.js";
 
@@ -25,17 +25,17 @@ export const page = JSON.parse(document.getElementById("workbench-state")?.textC
 const csrf = document.querySelector('input[name="csrfmiddlewaretoken"]');
 export const token = csrf instanceof HTMLInputElement ? csrf.value : "";
 
-let state = initial(page);
+let state = initialState(page);
 /** @returns {State} */
 export const current = () => state;
 
 export const keys = makeKeys(page.keys);
 export const view = makeView(page, keys);
 export const { words } = view;
-const live = part(document, "live", HTMLElement);
-const banner = part(document, "banner", HTMLElement);
-const elsewhere = part(document, "elsewhere", HTMLElement);
-const saveBadge = part(document, "save", HTMLElement);
+const live = byRole(document, "live", HTMLElement);
+const banner = byRole(document, "banner", HTMLElement);
+const elsewhere = byRole(document, "elsewhere", HTMLElement);
+const saveBadge = byRole(document, "save", HTMLElement);
 /** Whether the browser keeps what is not saved yet. */
 let kept = true;
 /** A save that takes longer is told, in ms. */
@@ -51,12 +51,12 @@ function set(next) {
 }
 
 const id = newOpId();
-const outbox = makeOutbox({ storage: ownStorage(), user: page.user, assignment: page.assignment, id });
+const outbox = makeLocalBackup({ storage: ownStorage(), user: page.user, assignment: page.assignment, id });
 const tabs = joinTabs({
   id,
   name: `tristep:${page.user}:${page.assignment}`,
-  count: (others) => say(elsewhere, others && state.open ? words("elsewhere_open") : ""),
-  saved: (answer) => set(stored(state, null, answer)),
+  count: (others) => setText(elsewhere, others && state.open ? words("elsewhere_open") : ""),
+  saved: (answer) => set(takeAnswer(state, null, answer)),
   closed: () => saver.stop(),
 });
 
@@ -88,7 +88,7 @@ export async function rescue() {
   for (const name of outbox.others()) {
     await ifGone(name, () => tabs.knows(name.split(":").at(-1) ?? ""), () => {
       const kept = outbox.read(name);
-      if (kept) saver.takeUp(kept);
+      if (kept) saver.restore(kept);
       outbox.remove(name);
     });
   }
@@ -98,8 +98,8 @@ setInterval(() => void rescue(), 5000);
 
 export function show() {
   view.draw(state);
-  drawAsk(state, view);
-  drawThumb(state);
+  drawClosingReason(state, view);
+  drawMobileBar(state);
   lookAgain();
 }
 
@@ -125,7 +125,7 @@ function tell(status, reason) {
   const calm = status === "saved" || status === "saving" || status === "conflict";
   const net = kept || status === "closed" ? "" : ` ${words("unkept")}`;
   const trouble = calm ? "" : words(status, { reason }) + net;
-  if (status !== "saving") say(banner, trouble);
+  if (status !== "saving") setText(banner, trouble);
   if (status === "closed") dispatch({ type: "close" });
 }
 
@@ -140,13 +140,13 @@ function setStatus(status) {
   const calm = status === "saved" || status === "conflict";
   clearTimeout(slow);
   saveBadge.dataset.status = status;
-  if (status === "saving") slow = setTimeout(() => say(saveBadge, words("saving")), SLOW_SAVE);
-  else say(saveBadge, words(calm ? status : "unsaved"));
+  if (status === "saving") slow = setTimeout(() => setText(saveBadge, words("saving")), SLOW_SAVE);
+  else setText(saveBadge, words(calm ? status : "unsaved"));
 }
 
-const time = part(document, "time", HTMLElement);
+const time = byRole(document, "time", HTMLElement);
 let activeMs = page.active_ms;
-const tellTime = () => say(time, words("time", { n: Math.round(activeMs / 60_000) }));
+const tellTime = () => setText(time, words("time", { n: Math.round(activeMs / 60_000) }));
 tellTime();
 
 /** Report the time at work until now. It is measured while the trajectory is open. */
@@ -170,7 +170,7 @@ export function reveal() {
   const article = view.steps.get(focused(state))?.article;
   if (!article) return;
   const box = article.getBoundingClientRect();
-  if (box.top < covered() || box.bottom > floor()) article.scrollIntoView({ block: "start" });
+  if (box.top < coveredTop() || box.bottom > visibleBottom()) article.scrollIntoView({ block: "start" });
   // after the sizes were read: focusing changes styles, and reading would lay the page out again
   article.focus({ preventScroll: true });
 }
@@ -190,14 +190,14 @@ export function watchProposals() {
       view.isDrawn(index) &&
       state.results.some((step) => step.message_index === index && step.proposal !== null),
     seen: (index) => dispatch({ type: "seen", index }),
-    covered,
-    floor,
+    coveredTop,
+    visibleBottom,
   });
   followTouch({
     current,
     step: (index) => view.steps.get(index)?.article,
     take: (position) => dispatch({ type: "focus", position }),
-    covered,
+    coveredTop,
     show,
   });
 }

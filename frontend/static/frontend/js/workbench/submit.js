@@ -5,8 +5,8 @@
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
 import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./store.js";
-import { part, say } from "../lib/dom.js";
-import { lacking, missing, oddity } from "./selectors.js";
+import { byRole, setText } from "../lib/dom.js";
+import { allMissing, firstMissing, oddity } from "./selectors.js";
 
 let leaving = false;
 /** @type {string | null} what has been asked already */
@@ -15,29 +15,29 @@ let asked = null;
 /** Whether the page is being left on purpose, with everything saved. */
 export const isLeaving = () => leaving;
 
-const box = part(document, "missing", HTMLElement);
-const rest = part(document, "missing-rest", HTMLElement);
+const box = byRole(document, "missing", HTMLElement);
+const rest = byRole(document, "missing-rest", HTMLElement);
 
 /** @param {number | "outcome"} first  what is missing */
 function goToMissing(first) {
-  const others = lacking(current()).filter((one) => one !== first);
+  const others = allMissing(current()).filter((one) => one !== first);
   if (first === "outcome") {
-    say(box, words("missing_outcome"));
+    setText(box, words("missing_outcome"));
     view.outcome.radios[0]?.focus();
   } else {
     const proposed = current().results[first]?.proposal;
-    say(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
+    setText(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
     go(first);
   }
   const names = others.map((one) => (one === "outcome" ? words("outcome") : String(one + 1)));
-  say(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
+  setText(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
 }
 
 /** What is missing, or asked, changes with every label. */
 export function forgetMissing() {
   if (box.hidden && rest.hidden) return;
-  say(box, "");
-  say(rest, "");
+  setText(box, "");
+  setText(rest, "");
 }
 
 /** Whether the outcome sits oddly with the steps and this has not been asked yet. It is asked once. */
@@ -45,15 +45,15 @@ function asks() {
   const odd = oddity(current());
   if (odd === null || odd === asked) return false;
   asked = odd;
-  say(box, words(odd));
-  say(rest, words("submit_again"));
+  setText(box, words(odd));
+  setText(rest, words("submit_again"));
   return true;
 }
 
 export async function submit() {
   if (!current().open || leaving) return;
   forgetMissing();
-  const first = missing(current());
+  const first = firstMissing(current());
   if (first !== null) {
     goToMissing(first);
     return;
@@ -61,7 +61,7 @@ export async function submit() {
   if (asks()) return;
   await saver.save();
   if (saver.pending()) {
-    say(box, words("wait"));
+    setText(box, words("wait"));
     return;
   }
   await reportTime();
@@ -73,14 +73,14 @@ export async function submit() {
     return;
   }
   const lacks = answer.data?.error?.details?.missing?.[0];
-  const position = current().places.findIndex((place) => place.index === lacks);
+  const position = current().steps.findIndex((step) => step.index === lacks);
   if (position >= 0) goToMissing(position);
-  else say(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+  else setText(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
 }
 
 /** The next trajectory, as the button on the list of one's work takes it; the list says when there is none. */
 function takeNext() {
-  const form = part(document, "next", HTMLFormElement);
+  const form = byRole(document, "next", HTMLFormElement);
   for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken(token) })) {
     const field = form.elements.namedItem(name);
     if (field instanceof HTMLInputElement) field.value = value;

@@ -6,8 +6,8 @@
 
 import { get, post, reasonOf } from "../lib/api.js";
 import { announce, current, go, page, saver, token, view, words } from "./store.js";
-import { make, part } from "../lib/dom.js";
-import { aimed, labelAt } from "./selectors.js";
+import { byRole, el } from "../lib/dom.js";
+import { labelAt, suggestionTarget } from "./selectors.js";
 import { kindOf, signOf } from "./step_view.js";
 
 /** @typedef {import("./labels.js").Key} Key */
@@ -38,8 +38,8 @@ function refusal(key) {
 
 /** The key: the focused step, or the one just judged. */
 export function revealFocused() {
-  const position = aimed(current(), (index) => revealed.has(index) || refusal(index) === "");
-  const place = current().places[position];
+  const position = suggestionTarget(current(), (index) => revealed.has(index) || refusal(index) === "");
+  const place = current().steps[position];
   if (place === undefined) return;
   go(position);
   void reveal(place.index);
@@ -110,10 +110,10 @@ function waitFor(key) {
 
 /** Where the controls of a label are. @param {Key} key @returns {HTMLElement | null} */
 function boxOf(key) {
-  if (!view.judgeOf(key)) return null;
-  if (key === "outcome") return part(document, "outcome", HTMLElement);
+  if (!view.controlsOf(key)) return null;
+  if (key === "outcome") return byRole(document, "outcome", HTMLElement);
   const article = view.steps.get(key)?.article;
-  return article ? part(article, "judge", HTMLElement) : null;
+  return article ? byRole(article, "controls", HTMLElement) : null;
 }
 
 /** @param {Key} key @param {readonly Advice[]} suggestions */
@@ -126,30 +126,30 @@ function draw(key, suggestions) {
   box.querySelector('[data-role="refused"]')?.remove();
   box.querySelector('[data-do="suggestions"]')?.remove();
   const rows = suggestions.map(({ judge, value, reason }) =>
-    make("div", { class: "advice__one" }, make("dt", {}, judge), make("dd", {}, chip(value), " ", made(reason))),
+    el("div", { class: "advice__one" }, el("dt", {}, judge), el("dd", {}, chip(value), " ", made(reason))),
   );
-  const heading = make(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
+  const heading = el(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
   const region = { class: "advice", role: "region", "aria-label": nameOf(key), tabindex: "0", "data-role": "advice" };
-  box.append(make("section", region, heading, make("dl", {}, ...rows)));
-  step?.marks.after(make("span", { class: "badge badge--outline", "data-role": "seen" }, words("suggestions_seen")));
+  box.append(el("section", region, heading, el("dl", {}, ...rows)));
+  step?.marks.after(el("span", { class: "badge badge--outline", "data-role": "seen" }, words("suggestions_seen")));
 }
 
 /** @param {Advice["value"]} value */
 function chip(value) {
-  if (value === null) return make("span", { class: "soft" }, words("no_suggestion"));
-  const shape = make("span", { class: "mark__shape", "aria-hidden": "true" });
-  return make("span", { class: `mark mark--${kindOf(value)}` }, shape, make("span", { class: "mark__sign" }, signOf(value)));
+  if (value === null) return el("span", { class: "soft" }, words("no_suggestion"));
+  const shape = el("span", { class: "mark__shape", "aria-hidden": "true" });
+  return el("span", { class: `mark mark--${kindOf(value)}` }, shape, el("span", { class: "mark__sign" }, signOf(value)));
 }
 
 /** @param {string} reason */
-const made = (reason) => (reason ? make("span", { class: "advice__reason", dir: "auto" }, reason) : "");
+const made = (reason) => (reason ? el("span", { class: "advice__reason", dir: "auto" }, reason) : "");
 
 /** Why not, beside the controls and aloud, until something else is done. @param {Key} key @param {string} why */
 function tell(key, why) {
   announce(why);
   const box = boxOf(key);
   box?.querySelector('[data-role="refused"]')?.remove();
-  const said = make("p", { class: "advice__refused", "data-role": "refused" }, why);
+  const said = el("p", { class: "advice__refused", "data-role": "refused" }, why);
   box?.append(said);
   // not when a finger comes down: what it points at must not move away under it
   for (const name of ["keydown", "click"]) {

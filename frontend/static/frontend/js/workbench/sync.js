@@ -34,7 +34,7 @@ export function nextBatch(state, opId) {
   /** @type {Map<Key, Label>} */
   const base = new Map();
   const changes = [];
-  for (const key of [...state.places.map((place) => place.index), /** @type {const} */ ("outcome")]) {
+  for (const key of [...state.steps.map((step) => step.index), /** @type {const} */ ("outcome")]) {
     if (!state.dirty.has(key)) continue;
     const label = labelAt(state, key);
     sent.set(key, label);
@@ -59,7 +59,7 @@ function sentForm(label) {
  * @param {Answer} answer
  * @returns {State}
  */
-export function stored(state, batch, answer) {
+export function takeAnswer(state, batch, answer) {
   const next = {
     labels: new Map(state.labels),
     versions: new Map(state.versions),
@@ -161,7 +161,7 @@ function withoutInPast(state, keys) {
 
 /**
  * What a browser keeps until it is acknowledged. Labels and notes of one person and one assignment, no more.
- * @typedef {object} Kept
+ * @typedef {object} Backup
  * @property {1} v
  * @property {{body: Body, base: [Key, Label][]}[]} ops             sent, and not known to have arrived
  * @property {{key: Key, version: number, base: Label, label: Label}[]} edits   made since
@@ -171,9 +171,9 @@ function withoutInPast(state, keys) {
 /**
  * @param {State} state
  * @param {readonly Batch[]} batches
- * @returns {Kept | null} null when everything is stored
+ * @returns {Backup | null} null when everything is stored
  */
-export function toKeep(state, batches) {
+export function toBackup(state, batches) {
   const edits = [...state.dirty]
     .filter((key) => !batches.some((batch) => batch.sent.get(key) === labelAt(state, key)))
     .map((key) => ({
@@ -190,10 +190,10 @@ export function toKeep(state, batches) {
 /**
  * Take up what a page that is gone has left behind. What is being edited here already is newer, and stays.
  * @param {State} state
- * @param {Kept} kept
+ * @param {Backup} kept
  * @returns {{state: State, batches: Batch[]}} the batches are to be sent before anything else
  */
-export function takeUp(state, kept) {
+export function restore(state, kept) {
   if (!state.open) return { state, batches: [] };
   const next = {
     labels: new Map(state.labels),

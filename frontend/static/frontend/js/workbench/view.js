@@ -8,9 +8,9 @@
  * else about a key.
  */
 
-import { painted, part, say, set, speaker, whenIdle } from "../lib/dom.js";
-import { focused, labelAt, runs } from "./selectors.js";
-import { judgeView, makePen, openNote, stepView } from "./step_view.js";
+import { afterPaint, byRole, makeWords, setAttribute, setText, whenIdle } from "../lib/dom.js";
+import { errorRuns, focused, labelAt } from "./selectors.js";
+import { labelControls, makeRenderer, openNote, stepView } from "./step_view.js";
 
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
@@ -30,16 +30,16 @@ const LOOKED = 1000;
  * @param {import("./keys.js").Keys} keys
  */
 export function makeView(page, { shortcut }) {
-  const words = speaker(page.words);
+  const words = makeWords(page.words);
   const steps = stepViews(shortcut);
-  const outcome = judgeView(part(document, "outcome", HTMLElement));
+  const outcome = labelControls(byRole(document, "outcome", HTMLElement));
   nameKeys(outcome.radios, ["outcome_plus", "outcome_zero", "outcome_minus"], shortcut);
   const desk = deskView();
   /** @type {Map<number, number>} */
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
   /** @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
-  const { drawStep, drawWords, drawControls, drawChoices, drawJudge, rootText } = makePen({ words, reasons: page.reasons, numberOf });
+  const { drawStep, drawWords, drawControls, drawChoices, drawLabel, rootText } = makeRenderer({ words, reasons: page.reasons, numberOf });
 
   /** @type {Map<number, Shown>} what each step shows */
   const drawn = new Map();
@@ -64,7 +64,7 @@ export function makeView(page, { shortcut }) {
     if (isNear) drawLate(index);
   });
   whenNear(FAR, (index, isNear) => {
-    if (isNear) judgeOf(index);
+    if (isNear) controlsOf(index);
   });
 
   /** @param {string} rootMargin @param {(index: number, isNear: boolean) => void} tell */
@@ -79,7 +79,7 @@ export function makeView(page, { shortcut }) {
   }
 
   /** The controls of a step or of the outcome. @param {Key} key */
-  function judgeOf(key) {
+  function controlsOf(key) {
     if (key === "outcome") return outcome;
     const view = steps.get(key);
     if (!view || view.made()) return view?.made();
@@ -141,7 +141,7 @@ export function makeView(page, { shortcut }) {
       }
       for (const index of loaded ? unmade : []) {
         if (!more()) break;
-        judgeOf(index);
+        controlsOf(index);
       }
       rest();
       // laid out now, while there is time, or the next key would have to wait for it
@@ -151,7 +151,7 @@ export function makeView(page, { shortcut }) {
 
   /** @param {State} state */
   function draw(state) {
-    const { roots, closed } = runs(state);
+    const { roots, closed } = errorRuns(state);
     const first = drawn.size === 0;
     state.results.forEach((result, position) => {
       const index = result.message_index;
@@ -172,7 +172,7 @@ export function makeView(page, { shortcut }) {
     });
     const index = focused(state);
     drawLate(index);
-    if (late.size) void painted().then(drawNear);
+    if (late.size) void afterPaint().then(drawNear);
     drawOutcome(state);
     counted = state;
     if (index !== drawnFocus) {
@@ -180,7 +180,7 @@ export function makeView(page, { shortcut }) {
       steps.get(index)?.focus(true);
       drawnFocus = index;
     }
-    judgeOf(index);
+    controlsOf(index);
     rest();
   }
 
@@ -191,16 +191,16 @@ export function makeView(page, { shortcut }) {
     const { open } = state;
     if (drawnOutcome?.label === label && drawnOutcome.problem === problem && drawnOutcome.open === open) return;
     drawnOutcome = { label, problem, open };
-    drawJudge(outcome, label, open, problem);
+    drawLabel(outcome, label, open, problem);
   }
 
   /** What belongs to the whole trajectory. @param {State} state */
   function drawDesk(state) {
     const done = state.results.filter((result) => result.value !== null).length;
-    say(desk.progress, words("progress", { done, all: state.results.length }));
+    setText(desk.progress, words("progress", { done, all: state.results.length }));
     for (const button of desk.marks) {
       const on = state.marks[button.dataset.mark === "broken" ? "broken" : "needs_discussion"];
-      set(button, "aria-pressed", String(on));
+      setAttribute(button, "aria-pressed", String(on));
       if (button.disabled === state.open) button.disabled = !state.open;
     }
     for (const [buttons, times] of /** @type {const} */ ([[desk.undo, state.past], [desk.redo, state.future]])) {
@@ -212,7 +212,7 @@ export function makeView(page, { shortcut }) {
   /** Whether a step shows what it is to show. @param {number} index */
   const isDrawn = (index) => !late.has(index);
 
-  return { draw, isDrawn, judgeOf, words, steps, outcome, numberOf, rootText };
+  return { draw, isDrawn, controlsOf, words, steps, outcome, numberOf, rootText };
 }
 
 /**
@@ -237,8 +237,8 @@ function same(was, now) {
  * @param {import("./keys.js").Keys["shortcut"]} shortcut
  */
 function stepViews(shortcut) {
-  const template = document.getElementById("judge");
-  if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no judge");
+  const template = document.getElementById("label-controls");
+  if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no label-controls");
   const { content } = template;
   nameKeys(content.querySelectorAll("input"), ["plus", "zero", "minus"], shortcut);
   for (const id of /** @type {const} */ (["unsure", "flag", "note", "clear", "suggestions"])) {
@@ -264,7 +264,7 @@ function deskView() {
   const buttonsOf = (selector) =>
     [...document.querySelectorAll(selector)].filter((one) => one instanceof HTMLButtonElement);
   return {
-    progress: part(document, "progress", HTMLElement),
+    progress: byRole(document, "progress", HTMLElement),
     marks: buttonsOf("[data-mark]"),
     undo: buttonsOf('[data-action="undo"]'),
     redo: buttonsOf('[data-action="redo"]'),

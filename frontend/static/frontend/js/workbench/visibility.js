@@ -13,7 +13,7 @@ const LONG_ENOUGH = 150;
  * @param {number} from
  * @param {number} to       of the part of the window that is not covered
  */
-export function enough(top, bottom, from, to) {
+export function isVisible(top, bottom, from, to) {
   const visible = Math.min(bottom, to) - Math.max(top, from);
   return visible > 0 && visible >= Math.min((bottom - top) / 2, ENOUGH_PIXELS);
 }
@@ -23,11 +23,11 @@ export function enough(top, bottom, from, to) {
  * @param {ReadonlyMap<number, Element>} options.elements  by message index
  * @param {(index: number) => boolean} options.wanted      whether it matters that this one is seen
  * @param {(index: number) => void} options.seen           it has been seen
- * @param {() => number} options.covered                   how many pixels of the window's top are covered
- * @param {() => number} options.floor                     where in the window something covers its bottom, or it ends
+ * @param {() => number} options.coveredTop                   how many pixels of the window's top are covered
+ * @param {() => number} options.visibleBottom                     where in the window something covers its bottom, or it ends
  * @returns {() => void} look again (after a change of what is wanted)
  */
-export function watch({ elements, wanted, seen, covered, floor }) {
+export function watch({ elements, wanted, seen, coveredTop, visibleBottom }) {
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Map<number, ReturnType<typeof setTimeout>>} */
@@ -45,7 +45,7 @@ export function watch({ elements, wanted, seen, covered, floor }) {
   /** @param {number} index */
   function isOn(index) {
     const box = elements.get(index)?.getBoundingClientRect();
-    return box !== undefined && enough(box.top, box.bottom, covered(), floor());
+    return box !== undefined && isVisible(box.top, box.bottom, coveredTop(), visibleBottom());
   }
 
   function look() {

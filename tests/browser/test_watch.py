@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser import Visitor
+from tests.chromium import Visitor
 
 pytestmark = pytest.mark.browser
 

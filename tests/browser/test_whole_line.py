@@ -14,9 +14,10 @@ from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.publishing import PUBLISHED_KEYS
-from tests.browser import Visitor
-from tests.e2e.house import House
-from tests.e2e.visitors import sign_in
+from tests.browser.house import House
+from tests.browser.test_workbench import seen
+from tests.browser.visitors import sign_in
+from tests.chromium import Visitor
 from tests.people import jsonl, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -191,10 +192,10 @@ def confirm_proposals(page: Page) -> None:
     """Look at each of them, as one must; then one Enter confirms them all."""
     proposals = page.locator(".is-proposed")
     others = proposals.count() - 1
-    page.wait_for_timeout(300)  # on screen for 150 ms without a break
+    seen(page)
     for _ in range(others):
         page.keyboard.press("j")
-        page.wait_for_timeout(300)
+        seen(page)
     for _ in range(others):
         page.keyboard.press("k")
     expect(proposals.first).to_have_class(re.compile("is-focused"))

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Response, expect
 
-from tests.browser import Visitor
-from tests.e2e.house import House
-from tests.e2e.visitors import sign_in
+from tests.browser.house import House
+from tests.browser.visitors import sign_in
+from tests.chromium import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

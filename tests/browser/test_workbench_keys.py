@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Label
 from annotation.services import accounts
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved, stored
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, stored
 from tests.people import claim, import_records, make_record
 
 __all__ = ["bench", "cast"]
@@ -32,7 +32,7 @@ def test_changed_keys_act_and_are_shown(visit: Callable, cast) -> None:
 
 def test_a_plus_that_ends_an_error_asks_why_and_the_hand_goes_on(bench) -> None:
     page, assignment = bench(make_record(steps=4))
-    ask = page.locator('[data-role="ask"]')
+    ask = page.locator('[data-role="closing-reason"]')
     press(page, "-", "1")
     expect(ask).to_contain_text("Step 2 ends the error of step 1. Why?")
     expect(page.locator("#m6")).to_be_focused()
@@ -49,7 +49,7 @@ def test_a_plus_that_ends_an_error_asks_why_and_the_hand_goes_on(bench) -> None:
 def test_the_question_goes_with_the_next_label(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-", "1", "0")
-    expect(page.locator('[data-role="ask"]')).to_be_hidden()
+    expect(page.locator('[data-role="closing-reason"]')).to_be_hidden()
     saved(page)
     assert [value for _, value, _ in stored(assignment)] == [-1, 1, 0]
 

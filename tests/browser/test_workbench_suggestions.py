@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Exposure, Label
 from annotation.policies import OPERATOR
 from annotation.services import projects
-from tests.frontend.test_workbench_browser import cast, open_as_ann, press, saved
-from tests.frontend.test_workbench_touch import PHONE
+from tests.browser.test_workbench import cast, open_as_ann, press, saved
+from tests.browser.test_workbench_touch import PHONE
 from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case, signed_in
 from tests.suggesting import make_judge, suggest
 
@@ -87,6 +87,7 @@ def test_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]
     mine = prepared(cast)
     page = open_as_ann(visit, cast, mine, expected="ERR_INTERNET_DISCONNECTED", **PHONE)
     page.locator("#m2 label.plus").tap()
+    expect(page.locator("#m2")).to_have_attribute("data-value", "plus")
     saved(page)
     page.context.set_offline(True)
     page.locator("#m2").get_by_role("button", name="Suggestions").tap()

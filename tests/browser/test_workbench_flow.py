@@ -7,8 +7,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, LabelEvent
 from annotation.services import label
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved, seen, stored
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, seen, stored
 from tests.people import Cast, claim, import_records, label_all, make_record, make_records
+from tests.servers import wait_for
 
 __all__ = ["bench", "cast"]
 
@@ -110,11 +111,12 @@ def test_time_at_work_is_reported_when_leaving_and_idle_time_is_not(bench) -> No
     page.wait_for_timeout(600)
     press(page, "k")
     page.goto("about:blank")
-    for _ in range(50):
+
+    def reported() -> bool:
         assignment.refresh_from_db()
-        if assignment.active_ms:
-            break
-        page.wait_for_timeout(100)
+        return bool(assignment.active_ms)
+
+    wait_for(reported, "the time at work")
     assert 500 <= assignment.active_ms < 60_000
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 
-from tests.browser import Visitor
+from tests.chromium import Visitor
 
 if TYPE_CHECKING:
     # at run time the pictures of the documentation sign in too, without a Django of their own

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label
-from tests.browser import Visitor
-from tests.frontend.test_workbench_browser import bench, cast, outcome_of, press, saved, seen, stored
+from tests.browser.test_workbench import bench, cast, outcome_of, press, saved, seen, stored
+from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, change, import_records, make_record, make_records, op_id
 
 __all__ = ["bench", "cast"]

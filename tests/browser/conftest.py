@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser import Visitor
-from tests.e2e.house import House
+from tests.browser.house import House
+from tests.chromium import PATIENCE, Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -34,7 +34,7 @@ def guest(browser: Browser, house: House) -> Iterator[Callable[..., Visitor]]:
     def arrive(**options: object) -> Visitor:
         options.setdefault("viewport", DESKTOP)
         visitor = Visitor(browser.new_context(**options), house.url)  # type: ignore[arg-type]
-        visitor.context.set_default_timeout(15_000)
+        visitor.context.set_default_timeout(PATIENCE)
         visitors.append(visitor)
         return visitor
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Label
-from tests.frontend.test_workbench_browser import bench, cast, outcome_of, saved, seen, stored
+from tests.browser.test_workbench import bench, cast, outcome_of, saved, seen, stored
 from tests.people import make_record
 
 __all__ = ["bench", "cast"]
@@ -32,6 +32,8 @@ def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
     page.get_by_role("button", name="Corrected").tap()
     page.locator("#m8").get_by_role("button", name="Unsure").tap()
     page.locator("[data-outcome] label.zero").tap()
+    # a tap returns before the click that the browser makes of it
+    expect(page.locator("[data-outcome] input[value='0']")).to_be_checked()
     saved(page)
     assert stored(assignment) == [
         (2, 1, "explicit"),
@@ -50,7 +52,7 @@ def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
 
 def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
-    steps = page.locator('[data-role="thumb-here"]')
+    steps = page.locator('[data-role="mobile-here"]')
     bar = page.locator(".thumb").bounding_box()
     assert bar and bar["y"] + bar["height"] == 844 and bar["width"] == 390
     for button in page.locator(".thumb button").all():
@@ -61,8 +63,10 @@ def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     expect(steps).to_have_text("3 / 4")
     seen(page)
     thumb(page, "Next step")
+    expect(steps).to_have_text("4 / 4")
     seen(page)
     thumb(page, "Confirm the proposals that you have seen, up to here")
+    expect(page.locator(".step.is-proposed")).to_have_count(0)
     saved(page)
     assert [(value, source) for _, value, source in stored(assignment)] == [
         (1, "explicit"),
@@ -74,7 +78,7 @@ def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     expect(page.locator(".step.is-proposed")).to_have_count(2)
     thumb(page, "−1")
     expect(page.locator(".thumb [data-value='-1']")).to_have_attribute("aria-pressed", "false")
-    page.locator('[data-role="thumb-steps"]').tap()
+    page.locator('[data-role="mobile-steps"]').tap()
     page.locator('.rail [data-goto="2"]').tap()
     expect(steps).to_have_text("1 / 4")
     expect(page.locator(".rail")).to_be_hidden()
@@ -89,7 +93,7 @@ def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
     page.locator("#m2 .msg__role").tap()
     page.locator("#m24").evaluate("step => step.scrollIntoView()")
     expect(page.locator(".step.is-focused")).to_be_in_viewport()
-    expect(page.locator('[data-role="thumb-here"]')).not_to_have_text("1 / 12")
+    expect(page.locator('[data-role="mobile-here"]')).not_to_have_text("1 / 12")
 
 
 def test_what_is_missing_is_reached_by_a_tap(bench: Callable) -> None:

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.policies import OPERATOR
 from annotation.services import projects, release
-from tests.browser import Visitor
-from tests.e2e.visitors import session_of
+from tests.browser.visitors import session_of
+from tests.chromium import Visitor
 from tests.people import Cast, claim, import_file, jsonl, label_all, make_cast, make_member, make_user
 from tests.people import open_case as take_case
 

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.models import SaveOperation
 from annotation.services import label
-from tests.frontend.test_workbench_browser import bench, cast, open_as_ann, press, saved
-from tests.frontend.test_workbench_never_lost import NO_ANSWER, cut, looks_again, ready, shown, values
+from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved
+from tests.browser.test_workbench_never_lost import NO_ANSWER, cut, looks_again, ready, shown, values
 from tests.people import Cast, change, claim, import_records, make_record, op_id
 
 __all__ = ["bench", "cast"]
@@ -29,7 +29,9 @@ def test_two_tabs_show_and_store_the_same(bench: Callable) -> None:
     press(first, "n", "n", "1")
     for page in (first, second):
         saved(page)
+    # each is told what the other has stored
     expect(first.locator("#m4")).to_have_attribute("data-value", "zero")
+    expect(second.locator("#m8")).to_have_attribute("data-value", "plus")
     assert shown(first) == shown(second)
     assert values(assignment) == [value for value in shown(first) if value is not None]
 

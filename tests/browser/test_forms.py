@@ -11,9 +11,10 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel, Release
-from tests.browser import Visitor
-from tests.e2e.visitors import session_of
+from tests.browser.visitors import session_of
+from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_unanimous
+from tests.servers import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -62,9 +63,8 @@ def test_freeze_pressed_twice_makes_one_release(
     visitor.watch.allow("409")
     visitor.go("/p/bench/freeze/")
     visitor.page.get_by_label("Version").fill("1.0")
-    visitor.page.get_by_role("button", name="Freeze").dblclick()
-    visitor.page.wait_for_load_state("networkidle")
-    expect(visitor.page.locator("h1")).to_be_visible()
+    with visitor.page.expect_response(lambda answer: answer.request.method == "POST"):
+        visitor.page.get_by_role("button", name="Freeze").dblclick()
     visitor.go("/p/bench/releases/1.0/")
     expect(visitor.page.locator("h1")).to_have_text("Release 1.0")
     assert Release.objects.count() == 1
@@ -104,7 +104,7 @@ def test_a_session_that_ends_while_labelling_loses_nothing(
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     expect(tab.get_by_role("heading", level=1)).to_have_text("What is waiting for you")
-    expect(page.locator("[data-role=save]")).to_have_text("All changes saved", timeout=20_000)
+    expect(page.locator("[data-role=save]")).to_have_text("All changes saved")
     expect(banner).to_be_hidden()
     assert stored(assignment) == [1, 0]
     assert OutcomeLabel.objects.get(assignment=assignment).value == 1
@@ -122,7 +122,7 @@ def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visito
     page.go_back()
     expect(page.locator("html")).to_have_attribute(*READY)
     expect(page.locator("[data-step] [data-role=state]")).to_have_text(["+1", "−1"])
-    assert stored(assignment) == [1, -1]
+    wait_for(lambda: stored(assignment) == [1, -1], "the labels that left with the page")
 
 
 def test_going_back_after_submitting_shows_what_was_submitted(
@@ -188,7 +188,7 @@ def test_a_server_that_is_away_for_a_moment_loses_nothing(
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-role=missing]")).to_contain_text("not saved yet")
     visitor.context.set_offline(False)
-    expect(page.locator("[data-role=save]")).to_have_text("All changes saved", timeout=20_000)
+    expect(page.locator("[data-role=save]")).to_have_text("All changes saved")
     assert stored(assignment) == [1, 0]
 
 

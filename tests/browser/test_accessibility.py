@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser import Visitor
-from tests.e2e.house import House
-from tests.e2e.visitors import sign_in
+from tests.browser.house import House
+from tests.browser.visitors import sign_in
+from tests.chromium import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -140,7 +140,7 @@ def as_admin_of_results(visitor: Visitor, house: House) -> Iterator[list[str]]:
 
 
 def as_annotator(visitor: Visitor, house: House) -> Iterator[list[str]]:
-    """The open workbench has a test of its own: tests/frontend/test_workbench_axe.py."""
+    """The open workbench has a test of its own: tests/browser/test_workbench_axe.py."""
     page = sign_in(visitor, "lin", house.accounts()["lin"]).page
     states = ("open", "submitted", "returned")
     yield look_at(visitor, "/", P, f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states))

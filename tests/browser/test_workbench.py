@@ -77,9 +77,20 @@ def outcome_of(assignment: Assignment) -> int | None:
     return OutcomeLabel.objects.values_list("value", flat=True).get(assignment=assignment)
 
 
+# What the page waits for before a step counts as seen was asked for before what we wait for here: the drawing
+# that follows a save, the look at what is on screen, and the timer of 150 ms.
+LOOKED_AT = """async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  for (let i = 0; i < 4; i += 1) await frame();
+  await new Promise((done) => setTimeout(done, 200));
+  await frame();
+}"""
+
+
 def seen(page: Page) -> None:
-    """Long enough for what is on screen to count as seen (150 ms)."""
-    page.wait_for_timeout(400)
+    """What is on screen counts as seen: all is saved and drawn, and 150 ms of the page's time are over."""
+    saved(page)
+    page.evaluate(LOOKED_AT)
 
 
 def test_a_whole_trajectory_by_keys_alone(bench) -> None:

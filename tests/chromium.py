@@ -25,6 +25,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+# How long a page may take on a busy machine, in ms; only a failing test waits for so long.
+PATIENCE = 30_000
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -80,8 +82,9 @@ class Visitor:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, else the one Playwright installed, else a skip (which CI refuses)."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     # Playwright's synchronous API keeps an event loop in this thread; Django would refuse to query beside it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
@@ -101,7 +104,7 @@ def visit(browser: Browser, live_server: object) -> Iterator[Callable[..., Visit
     def arrive(**options: object) -> Visitor:
         options.setdefault("viewport", {"width": 1440, "height": 900})
         visitor = Visitor(browser.new_context(**options), str(live_server))  # type: ignore[arg-type]
-        visitor.context.set_default_timeout(15_000)
+        visitor.context.set_default_timeout(PATIENCE)
         visitors.append(visitor)
         return visitor
 
