@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from config.serve import allowed_hosts, is_loopback, is_private
-from tests.e2e.server import Server
+from tests.browser.server import Server
 from tests.servers import wait_for
 
 
