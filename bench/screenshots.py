@@ -17,9 +17,9 @@ from typing import Any, Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser import FLAGS, Visitor, system_chromium
-from tests.e2e.house import House
-from tests.e2e.visitors import sign_in
+from tests.browser.house import House
+from tests.browser.visitors import sign_in
+from tests.chromium import FLAGS, Visitor, system_chromium
 from tests.servers import ROOT
 
 FOLDER = ROOT / "docs" / "screenshots"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from config.serve import allowed_hosts, is_loopback, is_private
-from tests.e2e.house import House
+from tests.browser.house import House
 from tests.servers import wait_for
 
 
