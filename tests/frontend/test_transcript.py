@@ -11,7 +11,7 @@ from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
 from frontend.rendering import transcript
-from frontend.rendering.transcript import Text, lay_out, shown
+from frontend.rendering.transcript import Text, escape_control_chars, lay_out
 from frontend.templatetags.macros import piece
 
 
@@ -50,7 +50,7 @@ def call(name: str, arguments: object, call_id: str | None = None) -> dict:
     ],
 )
 def test_what_cannot_be_seen_or_sent_becomes_visible(text: str, seen: str) -> None:
-    assert shown(text) == seen
+    assert escape_control_chars(text) == seen
     seen.encode("utf-8")
 
 
