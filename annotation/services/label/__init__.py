@@ -2,7 +2,7 @@
 
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, import_labels
-from .label_set import LabelSet, rules_of
+from .label_set import LabelSet
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
@@ -19,7 +19,6 @@ __all__ = [
     "import_labels",
     "reopen",
     "reveal",
-    "rules_of",
     "save_labels",
     "set_flags",
     "submit",

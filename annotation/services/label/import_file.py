@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.core.errors import ImportRefused, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.label_files import LabelLine, excerpt, problems_against, read_label_lines
-from annotation.core.propagation import Rules, StepInput, resolve
+from annotation.core.propagation import StepInput, resolve
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.importers import RecordError
@@ -27,6 +27,7 @@ from annotation.models import (
     User,
 )
 from annotation.policies import Actor, require
+from annotation.reports.label_json import rules_of
 
 from .. import accounts, assign, audit, planner_stats
 from .submit import finish
@@ -213,9 +214,7 @@ def _store(user: User, row: Trajectory, steps: Sequence[Step], line: LabelLine, 
         imported=True,
         claimed_at=now,
     )
-    rules = Rules(
-        suspend_on_user_turn=row.subset.suspend_on_user_turn, carry_forward=row.project.carry_forward
-    )
+    rules = rules_of(row.project, row.subset)
     inputs = [
         StepInput(
             message_index=step.message_index,
