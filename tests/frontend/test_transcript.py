@@ -10,14 +10,14 @@ from jinja2 import UndefinedError
 from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
-from frontend import transcript
-from frontend.templatetags.pieces import piece
-from frontend.transcript import Text, lay_out, shown
+from frontend.rendering import transcript
+from frontend.rendering.transcript import Text, lay_out, shown
+from frontend.templatetags.macros import piece
 
 
 def laid(
     messages: list[dict], steps: tuple[int, ...] = (), tools: list | None = None
-) -> list[transcript.Shown]:
+) -> list[transcript.RenderedMessage]:
     found = normalise(messages)
     read = Transcript(found, pair_results(found), tools or [], "", None, None, None, None)
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
@@ -77,7 +77,7 @@ def test_a_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> 
         steps=(0, 1),
     )
     assert [message.index for message in messages] == [0, 1, 2]
-    assert messages[2].answers == transcript.Answered("late", 0)
+    assert messages[2].answers == transcript.AnsweredCall("late", 0)
 
 
 def test_a_result_without_a_call_is_shown_all_the_same() -> None:
