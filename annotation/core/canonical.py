@@ -1,4 +1,4 @@
-"""One byte sequence per JSON value: what digests are made of, here and in releases."""
+"""Canonical JSON: one byte sequence per JSON value, from which digests are made."""
 
 from __future__ import annotations
 

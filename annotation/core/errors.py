@@ -1,4 +1,4 @@
-"""What can go wrong, by name. Services raise these; pages, API and commands each map them once.
+"""Expected failures, by name. Services raise these; pages, API and commands each map them once.
 
 Every error carries a stable machine-readable ``code`` and one plain sentence, ``message``.
 """

@@ -1,4 +1,4 @@
-"""Images that stand inside trajectories as data URIs, decoded with suspicion.
+"""Decode and check images that stand inside trajectories as data URIs.
 
 Only PNG, JPEG, GIF and WebP are shown, told by their first bytes and never by what the URI claims; SVG can
 carry script and is never served. Sizes are read from the headers, so that no pixel is ever decoded here.

@@ -1,4 +1,4 @@
-"""What the beginning of a JSON file shows: how its records lie, and the keys of the first one."""
+"""Tell the layout of a JSON file, and the keys of its first record, from its first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading JSON that comes from outside: record by record, in bounded memory, and never with a surprise.
+"""Read JSON from outside record by record, in bounded memory; every error becomes a finding.
 
 A file is JSON Lines, a JSON list of records, or records laid out over several lines. Each record is found by
 its bytes alone (``splitting``), so that one over the limit is refused by its line without ever being held.

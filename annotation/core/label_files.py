@@ -1,4 +1,5 @@
-"""Label and prediction files: JSON Lines, one judgement of one trajectory a line (DATA.md).
+"""Label and prediction files: JSON Lines, one judgement of one trajectory a line (docs/formats.md, "Label and
+prediction files").
 
 A line needs ``step_labels``, ``final_label`` and ``record_id`` or its three parts (``data_source``,
 ``query_index``, ``sample_index``); other keys are ignored, so a published trajectory file is a label file
@@ -97,7 +98,7 @@ def read_label_lines(
 
 
 def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
-    """One parsed line as a judgement, or why it is none."""
+    """One parsed line as a judgement, or why it cannot be one."""
     if not isinstance(value, dict):
         return RecordError(filename, line, "", "is not a JSON object")
     record_id = _record_id(value)

@@ -1,4 +1,4 @@
-"""Messages made ready to be shown: text, parts, tool calls, and which result belongs to which call.
+"""Normalise messages for display: text, parts, tool calls, and which result belongs to which call.
 
 Nothing here refuses anything: what a log contains is shown as it is. ``raw`` always keeps the original.
 """

@@ -1,6 +1,6 @@
 """The error-propagation rule: the authority for roots, proposals and orphaned fills.
 
-Source: DESIGN §5 ("Labels and the error-propagation rule"), after the labelling scheme of AgentProcessBench
+Source: docs/design.md, "Labels and propagation", after the labelling scheme of AgentProcessBench
 (arXiv 2603.14465). One pure function, `resolve`, reads the labels of a trajectory from the first step to the
 last and says for each what it is now; the browser previews with the same rule
 (`frontend/static/frontend/js/workbench/propagation.js`) and `tests/propagation_cases.json` drives the tests

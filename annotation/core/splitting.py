@@ -1,4 +1,4 @@
-"""Finding the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
+"""Find the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
 
 Nothing here judges JSON: a piece may still be broken. Each is at most ``limit`` bytes; a longer one is
 passed over, byte by byte as it streams by, and reported as a flaw.

@@ -1,4 +1,4 @@
-"""A reversible escape, so that any text can lie in a text column.
+"""Escape text reversibly, so that every text column can hold it.
 
 PostgreSQL refuses U+0000, SQLite and UTF-8 refuse lone surrogates; real logs contain both. Each of them,
 and the escape character itself, is written as U+FDD0 (a noncharacter, which no text needs) and four

@@ -1,4 +1,4 @@
-"""Tools as a record lists them, and where a call's arguments break the schema of its tool.
+"""Read the tools of a record, and check a call's arguments against the schema of its tool.
 
 Schemas come from outside like everything else: nothing is ever fetched for a `$ref`, patterns are not run,
 and a check that grows too long is given up. What cannot be checked is not marked.
@@ -203,7 +203,7 @@ def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem,
 
 
 class _GivenUp(Exception):
-    """The check has grown too long."""
+    """Raised when a check takes too long."""
 
 
 def _counted(check: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The words and values everything else is written in (DESIGN §2 and §5).
+"""The vocabulary: values, roles, states, kinds and reason codes (docs/glossary.md).
 
 Every enum is a ``StrEnum``: its members are stored, sent and compared as their plain string.
 Titles are short English source strings; a page translates them with ``gettext`` when it shows them.
@@ -60,7 +60,8 @@ class AdjudicationState(StrEnum):
 
 
 class SuggestionPolicy(StrEnum):
-    """When an annotator may see judges' suggestions (DESIGN §6); the default is ``after_label``."""
+    """When an annotator may see judges' suggestions (docs/design.md, "Who may see what"); the default is
+    ``after_label``."""
 
     AFTER_LABEL = "after_label"
     AFTER_SUBMIT = "after_submit"
@@ -77,7 +78,7 @@ class JudgeKind(StrEnum):
 
 
 class SuggestionRunState(StrEnum):
-    """Where one judge's way over many trajectories stands.
+    """The state of a run: one judge over many trajectories.
 
     ``stopped``: something that no repetition mends ended it (a wrong model name, an expired key);
     ``over_budget``: the next call could have cost more than was left. Both can be taken up again.

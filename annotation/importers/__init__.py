@@ -24,7 +24,7 @@ FORMATS: Final[dict[str, Importer]] = {
 
 
 def by_name(name: str) -> Importer:
-    """The importer called ``name``. Raises ``Invalid`` with the names that there are."""
+    """The importer called ``name``. Raises ``Invalid``, listing the known names."""
     try:
         return FORMATS[name]
     except KeyError:

@@ -1,4 +1,4 @@
-"""What every importer is, and what it is told."""
+"""The protocol of an importer, and the context it reads in."""
 
 from __future__ import annotations
 

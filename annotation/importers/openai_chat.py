@@ -109,7 +109,7 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
 
 
 def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
-    """A given identity as text, or ``""`` where there is none."""
+    """A record's own identity as text, or ``""`` when it has none."""
     given = value.get(key)
     if given is None:
         return ""

@@ -103,7 +103,7 @@ def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
 
 
 def tools_of(value: Any, problems: Problems) -> list[Any]:
-    """``value`` as a list of tool schemas; null is none."""
+    """``value`` as a list of tool schemas; null counts as an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):

@@ -50,7 +50,7 @@ class _Kind(Protocol):
 def check(kind: str, config: Mapping[str, Any], *, allow_list: Sequence[str]) -> dict[str, str]:
     """What is wrong with a judge's settings: field → the end of a sentence; empty when nothing is.
 
-    Raises ``Invalid`` for a kind that there is not.
+    Raises ``Invalid`` for an unknown kind.
     """
     return _module(kind).check(config, allow_list)
 

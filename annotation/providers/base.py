@@ -1,4 +1,5 @@
-"""What every kind of judge is: given a trajectory's material, a judgement, or a failure that knows itself."""
+"""The protocol of a provider: from one trajectory to a judgement, or to a failure that says whether it is
+permanent."""
 
 from __future__ import annotations
 

@@ -57,4 +57,4 @@ class Baseline:
         return Estimate(calls=1)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing to release."""

@@ -1,4 +1,5 @@
-"""A trajectory's messages and what belongs to them, as far as the viewer may see them (DESIGN §6)."""
+"""A trajectory's messages and what belongs to them, as far as the viewer may see them (docs/design.md, "Who
+may see what")."""
 
 from dataclasses import dataclass
 from typing import Any

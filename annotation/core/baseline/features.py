@@ -1,4 +1,4 @@
-"""What the baseline looks at in a step: cheap figures of the messages up to and including its own results.
+"""Features of a step for the baseline: cheap figures of the messages up to and including its own results.
 
 No hindsight: the messages are gone through once, from the start; a step sees those before it, itself, and
 the results that directly follow it, and nothing of what comes after. Figures that are counts or lengths are

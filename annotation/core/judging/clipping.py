@@ -1,4 +1,4 @@
-"""Shortening tool outputs so that they fit together: the longest give way, and each says what it lost."""
+"""Shorten tool outputs to fit a budget together: the longest first, each with a note of what it lost."""
 
 from __future__ import annotations
 

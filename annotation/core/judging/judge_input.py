@@ -1,4 +1,4 @@
-"""What a judge is given of a trajectory: the task, the tools, the messages, and nothing else."""
+"""The input of a judge: task, tools and messages of one trajectory, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge's answer comes to: labels that were really given, and a count of everything that was not."""
+"""The judgement in a judge's answer: the labels that were given, and a count of everything that was not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the JSON object in a model's answer: the last one that has the right keys, and only a whole one.
+"""Find the JSON object in a model's answer: the last complete one that has the right keys.
 
 Before it may stand reasoning, code fences, drafts and other objects; after it anything. What is read although
 it is not JSON, because it cannot be misunderstood: comments, commas before a closing bracket, a plus sign
@@ -49,7 +49,7 @@ def last_object(text: str, key: str) -> Found:
 
 
 class _Failed(Exception):
-    """No object begins here. ``cut``: because the text ends."""
+    """Raised where no object begins. ``cut``: because the text ends."""
 
     def __init__(self, cut: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reading a judge's answer without charity: a label that was not given stays missing, and is counted.
+"""Read a judge's answer strictly: a label that was not given stays missing, and is counted.
 
 What counts as a label: the numbers −1, 0 and 1, and the strings that can mean nothing else ("1", "+1",
 "-1", "−1", "0"), which are noted. ``true``, ``1.0``, ``0.5``, ``2``, ``"good"`` are invalid. A label belongs
@@ -114,7 +114,7 @@ class _Reading:
             self.given[index] = _NOT_GIVEN
 
     def label(self, entry: Any, where: str) -> Any:
-        """A label, ``None`` for one that is not there, ``_NOT_GIVEN`` for what is no label."""
+        """The label in ``entry``: ``None`` when it is absent, ``_NOT_GIVEN`` when it is invalid."""
         value = entry.get("label") if isinstance(entry, Object) else entry
         if isinstance(entry, Object) and "label" in entry.contradictory:
             self.problem(ProblemKind.CONTRADICTORY, where, "label occurs twice")

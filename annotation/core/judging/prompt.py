@@ -78,7 +78,7 @@ def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prom
     """The prompt of ``prompt_version`` for one trajectory, in at most ``budget_tokens`` tokens.
 
     Only tool outputs are shortened, in their middle and with a note, the longest first and all to the same
-    length. Same input, same prompt. Raises ``TooLong``, and ``Invalid`` for a version that there is not.
+    length. Same input, same prompt. Raises ``TooLong``, and ``Invalid`` for an unknown version.
     """
     system, user = template(prompt_version)
     blocks, notes = blocks_of(material)

@@ -1,4 +1,4 @@
-"""A trajectory written out for a judge, in blocks whose marks its text cannot forge."""
+"""Write a trajectory out for a judge, in blocks whose marks its text cannot forge."""
 
 from __future__ import annotations
 

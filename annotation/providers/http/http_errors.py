@@ -1,4 +1,4 @@
-"""What a server's refusal means: whether to ask again, and whether the whole run would meet it.
+"""Interpret a server's error: whether to ask again, and whether it concerns the whole run.
 
 After the replies of OpenAI, Azure, DeepSeek, OpenRouter, vLLM, llama.cpp, Ollama, Together and others, which
 agree on little more than the status.

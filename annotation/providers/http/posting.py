@@ -1,4 +1,4 @@
-"""One POST, its reply read in full or not at all: at most so many bytes, in at most so much time."""
+"""Send one POST and read its reply in full or not at all, within a limit of bytes and of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys taken out of everything that is kept or shown."""
+"""Redact keys from everything that is kept or shown."""
 
 from __future__ import annotations
 

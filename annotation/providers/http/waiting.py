@@ -1,4 +1,4 @@
-"""How long to wait before asking again: what the server says, else longer and longer, by chance."""
+"""Decide how long to wait before a retry: as the server says, else exponential backoff with jitter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST: Final = 30.0
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds from Retry-After (a number of seconds or an HTTP date; ``now`` in seconds since 1970), or from
-    the ``retry-after-ms`` that some servers add; ``None`` when there is none that can be read."""
+    the ``retry-after-ms`` that some servers add; ``None`` without a readable one."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if value.replace(".", "", 1).isascii() and value.replace(".", "", 1).isdigit() and len(value) < 12:

@@ -1,4 +1,4 @@
-"""The calls themselves: threads that do nothing but HTTP, without a database connection or a transaction."""
+"""Call a judge from a pool of threads that do nothing but HTTP, without a database connection."""
 
 import logging
 import queue
