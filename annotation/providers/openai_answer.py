@@ -19,7 +19,7 @@ from .openai_config import Config
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The first choice of a completion. ``text``: its content, "" for none."""
+    """The first choice of a completion. `text`: its content, "" for none."""
 
     text: str
     finish_reason: str

@@ -89,7 +89,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def step_features(material: JudgeInput) -> Floats:
-    """The figures of every step, in order: shape (n_steps, n_features), columns as in ``FEATURES``.
+    """The figures of every step, in order: shape (n_steps, n_features), columns as in `FEATURES`.
 
     Never raises, whatever the record holds. Row k depends on the messages up to the last of the results that
     directly follow step k, on the tools, and on which of the question's words a user has said by then.

@@ -35,5 +35,5 @@ def tokens_of(count: int) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """The tokens of ``text``, on the high side."""
+    """The tokens of `text`, on the high side."""
     return tokens_of(units(text))
