@@ -1,4 +1,4 @@
-"""`make diagram`: the rooms of the house and who imports whom, drawn from the code into docs/design.md.
+"""`make diagram`: the rooms of the code and who imports whom, drawn from the code into docs/design.md.
 
 A room is a top package (`config`, `api`, `frontend`) or a direct child of `annotation`; within `services` the
 stages are drawn the same way. The diagrams are Mermaid, which code hosts show as a picture. An arrow that

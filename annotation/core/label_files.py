@@ -237,7 +237,8 @@ def _explanations(given: dict[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _moment(updated_at: str) -> datetime:
-    """When, in UTC; a time without a zone is taken as UTC; what is no ISO 8601 time is before all others."""
+    """When, in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before all
+    others."""
     try:
         moment = datetime.fromisoformat(updated_at)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

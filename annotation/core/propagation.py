@@ -137,7 +137,7 @@ def _explicit(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> Ste
 
 
 def _root_of_error(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> tuple[int, bool]:
-    """(root, still pinned). A pin to a step that is no −1 any more is dropped; the default takes over."""
+    """(root, still pinned). A pin to a step that is not −1 any more is dropped; the default takes over."""
     if step.root_pinned and step.root is not None:
         if step.root == step.message_index:
             return step.root, True

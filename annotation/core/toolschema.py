@@ -69,7 +69,7 @@ class Tool:
     @cached_property
     def checker(self) -> Any:
         """What holds arguments against the schema: the same for every call. None for a schema
-        that is too long, or absent; for one that is no schema it raises anything."""
+        that is too long, or absent; an invalid schema may raise anything."""
         if self.schema is None or len(_as_json(self.schema)) > MAX_CHECKED:
             return None
         return _Checker(_standard({"type": "object", **self.schema}), registry=Registry())

@@ -54,7 +54,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What is kept of a call for audit. Keys are redacted in both; `b""` when there was none.
+    """What is kept of a call for audit. Keys are redacted in both; `b""` without one.
 
     `request`: the JSON body as sent. `response`: the body as received, of one that was given up while it
     came in (too large, broken off) its first 256 KB. `status`: the HTTP status, `None` without a reply.
@@ -111,7 +111,7 @@ class Failure:
 
     @property
     def raw(self) -> bytes | None:
-        """The answer as received, redacted; `None` when there was none."""
+        """The answer as received, redacted; `None` without one."""
         return self.exchange.response or None
 
 

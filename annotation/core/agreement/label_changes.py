@@ -20,7 +20,7 @@ NONE_APART: Final = translatable("no label differed from the suggestions when th
 
 
 def majority(values: Iterable[int | None]) -> int:
-    """The value that more judges gave than any other; NO_MAJORITY when there is no such value."""
+    """The value that more judges gave than any other; NO_MAJORITY without such a value."""
     ranked = Counter(value for value in values if value is not None).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return NO_MAJORITY

@@ -72,7 +72,7 @@ def import_suggestions(
     Of several lines about a record the newest counts. A label that is missing or invalid stays missing and is
     counted; a judgement that failed is stored as one without labels. The same again changes nothing; without
     `subset` a record id is looked for in all subsets. Raises ImportRefused naming every record that cannot be
-    found or that this judge has judged otherwise, Conflict for a judge that is no imported one.
+    found or that this judge has judged otherwise, Conflict for a judge of another kind.
     """
     require(actor, "judges.change", project)
     found = read_label_lines(stream, filename)
