@@ -1,8 +1,8 @@
 """`make diagram`: the rooms of the code and who imports whom, drawn from the code into docs/design.md.
 
-A room is a top package (`config`, `api`, `frontend`) or a direct child of `annotation`; what is inside `services`
-and inside `frontend` is drawn the same way. The diagrams are Mermaid, which code hosts show as a picture. An arrow that
-follows from two others is left out of the picture; the table below it lists every import.
+A room is a top package (`config`, `api`, `frontend`) or a direct child of `annotation`; what is inside
+`services` and inside `frontend` is drawn the same way. The diagrams are Mermaid, which code hosts show as a
+picture. An arrow that follows from others is left out of the picture; the table below it lists every import.
 
 `tests/test_docs.py` fails while docs/design.md holds another diagram than the code gives.
 """
