@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annotation.core.publishing import PUBLISHED_KEYS
 from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
+from annotation.core.release_format import PUBLISHED_KEYS
 from tests.browser.server import Server
 from tests.browser.test_workbench import seen
 from tests.browser.visitors import sign_in
