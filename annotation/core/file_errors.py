@@ -15,7 +15,7 @@ LISTED_ERRORS: Final = 1_000
 
 @dataclass(slots=True)
 class FileErrors:
-    """The errors of one file: ``listed`` has the first 1,000, ``count`` counts all. False without any."""
+    """The errors of one file: `listed` has the first 1,000, `count` counts all. False without any."""
 
     filename: str
     listed: list[RecordError] = field(default_factory=list)
