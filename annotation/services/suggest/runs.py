@@ -21,8 +21,8 @@ from annotation.reports.run_selection import ALL, Selection, pending_trajectorie
 
 from .. import audit
 from ..ingest.bulk import insert
+from ..job_lease import LEASE
 from ..transitions import advance
-from .lease import LEASE
 
 ITEMS_AT_ONCE = 2_000
 State = SuggestionRunState
