@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import Invalid, TooLarge
+from annotation.core.label_files import MAX_FILE
 from annotation.models import Judge, JudgeAnswer
 from annotation.policies import require, visible
 from annotation.services import suggest
@@ -26,7 +27,6 @@ from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
 from .base import ProjectView, View, fetch
 
-MAX_FILE = 100 * 1024 * 1024
 IN_MEMORY = 1024 * 1024
 RAW_OPTIONS = [
     OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
