@@ -181,11 +181,6 @@ REASON_CODES: Final[tuple[ReasonCode, ...]] = (
 REASON_CODES_BY_CODE: Final[dict[str, ReasonCode]] = {reason.code: reason for reason in REASON_CODES}
 
 
-def reasons_for(value: int) -> tuple[ReasonCode, ...]:
-    """The reason codes that go with a label of `value` (−1, 0 or 1), in the order shown."""
-    return tuple(reason for reason in REASON_CODES if reason.value == value)
-
-
 def is_value(value: object) -> bool:
     """Whether `value` is exactly an int −1, 0 or 1: `True`, `1.0` and `"1"` are not labels."""
     return type(value) is int and value in VALUES
