@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from annotation.core.vocabulary import LabelSource
@@ -28,6 +27,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor
 from annotation.services import accounts, adjudicate, assign, ingest, label, projects
+from tests.fixtures.shared_rows import shared_rows
 
 PASSWORD = "believable-horse-battery-9"
 NO_BODY = object()
@@ -302,7 +302,7 @@ class Caller:
         return self._send("delete", path, **extra)
 
 
-@pytest.fixture
-def cast(db: None) -> Cast:
+@shared_rows
+def cast() -> Cast:
     """The people and their project, without data."""
     return make_cast()

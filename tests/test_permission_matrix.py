@@ -28,6 +28,7 @@ from annotation.models import (
 )
 from annotation.reports.revealed import Revealed, asked_for, suggested
 from tests.addresses import Address, addresses, routes
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import signed_in
 from tests.world import PLACES, World, make_world
 
@@ -168,8 +169,8 @@ def strangers(who: str, address: Address, answer: Any, method: str = "GET") -> s
     return met(answer) & never(who) if may is None else met(answer) - may
 
 
-@pytest.fixture
-def world(db: None) -> World:
+@shared_rows
+def world() -> World:
     """The project in the middle of everything."""
     return make_world()
 
