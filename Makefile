@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 .DEFAULT_GOAL := help
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres check format messages bench screenshots lock clean
+.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram messages bench screenshots lock clean
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
@@ -20,6 +20,7 @@ help:
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make screenshots                        the pictures in docs/screenshots"
+	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
 	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
@@ -58,7 +59,7 @@ run: install
 
 # ── Tests ────────────────────────────────────────────────────────────────────
 test: install dev test-js
-	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.chromium
 	@sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	$(MAKE) --no-print-directory test-postgres && exit $$sqlite
 
@@ -85,6 +86,9 @@ format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+diagram: dev
+	@$(BIN)/python -m tests.rooms
+
 messages: dev
 	@DJANGO_SETTINGS_MODULE=config.settings.test $(BIN)/python -m tests.messages $(NEW)
 
@@ -92,7 +96,7 @@ bench: dev
 	@$(BIN)/python -m bench $(ARGS)
 
 screenshots: dev
-	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m bench.screenshots
 
 # ── Upkeep ───────────────────────────────────────────────────────────────────

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 from .errors import Invalid, TooLarge
 
@@ -67,23 +67,23 @@ def decode_data_uri(uri: str) -> Image:
     """
     head = _DATA_URI.match(uri)
     if head is None:
-        raise Invalid(said("This is not an image inside the trajectory."), code="not_an_image")
+        raise Invalid(translatable("This is not an image inside the trajectory."), code="not_an_image")
     if (len(uri) - head.end()) // 4 * 3 > MAX_IMAGE_BYTES + 1024 * 1024:
-        raise TooLarge(said("The image is larger than 8 MB."), code="image_too_large")
+        raise TooLarge(translatable("The image is larger than 8 MB."), code="image_too_large")
     try:
         data = base64.b64decode(_SPACE.sub("", uri[head.end() :]), validate=True)
     except (binascii.Error, ValueError):
-        raise Invalid(said("The image is not valid base64."), code="not_an_image") from None
+        raise Invalid(translatable("The image is not valid base64."), code="not_an_image") from None
     if len(data) > MAX_IMAGE_BYTES:
-        raise TooLarge(said("The image is larger than 8 MB."), code="image_too_large")
+        raise TooLarge(translatable("The image is larger than 8 MB."), code="image_too_large")
     media_type = sniff_media_type(data)
     if media_type is None:
-        raise Invalid(said("Only PNG, JPEG, GIF and WebP images are shown."), code="not_an_image")
+        raise Invalid(translatable("Only PNG, JPEG, GIF and WebP images are shown."), code="not_an_image")
     size = image_size(data, media_type)
     if size is None or not all(size):
-        raise Invalid(said("The image has no readable size."), code="not_an_image")
+        raise Invalid(translatable("The image has no readable size."), code="not_an_image")
     if size[0] * size[1] > MAX_IMAGE_PIXELS:
-        raise TooLarge(said("The image has more than 40 million pixels."), code="image_too_large")
+        raise TooLarge(translatable("The image has more than 40 million pixels."), code="image_too_large")
     return Image(data, media_type, *size)
 
 

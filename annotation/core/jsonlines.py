@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
-from .outline import HEAD_BYTES, Layout, outline
-from .splitting import Flaw, Piece, Source, split_elements, split_lines
+from .json_layout import HEAD_BYTES, Layout, outline
+from .splitting import RawRecord, Source, SplitError, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 200
@@ -94,18 +94,20 @@ def read_records(
         nothing = False
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:
-        reason = said("the file holds no records") if source.head else said("the file is empty")
+        reason = (
+            translatable("the file holds no records") if source.head else translatable("the file is empty")
+        )
         yield RecordError(filename, 0, "", reason)
 
 
 def _read(
-    piece: Piece | Flaw,
+    piece: RawRecord | SplitError,
     filename: str,
     limit: int,
     hook: Callable[[list[tuple[str, Any]]], Any] | None,
 ) -> Record | RecordError:
-    if isinstance(piece, Flaw):
-        return RecordError(filename, piece.line, "", said(piece.reason, limit=_megabytes(limit)))
+    if isinstance(piece, SplitError):
+        return RecordError(filename, piece.line, "", translatable(piece.reason, limit=_megabytes(limit)))
     try:
         return Record(parse_bytes(piece.raw, piece=piece, object_pairs_hook=hook), piece.raw, piece.line)
     except BadJson as bad:
@@ -115,7 +117,7 @@ def _read(
 def parse_bytes(
     raw: bytes,
     *,
-    piece: Piece | None = None,
+    piece: RawRecord | None = None,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
     """The JSON value in ``raw`` (strict UTF-8). Raises ``BadJson``; never ``RecursionError`` or another."""
@@ -124,7 +126,7 @@ def parse_bytes(
     except UnicodeDecodeError as error:
         offset = error.start + (piece.offset if piece else 0)
         raise BadJson(
-            said(
+            translatable(
                 "is not UTF-8 text: byte 0x{byte} at byte {offset} of the file; save the file as UTF-8",
                 byte=f"{raw[error.start]:02X}",
                 offset=offset + 1,
@@ -151,9 +153,9 @@ def _check_structure(raw: bytes) -> None:
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     if len(_brackets(raw)) > 2 * MAX_CONTAINERS:
-        raise BadJson(said("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
+        raise BadJson(translatable("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
     if depth_of(raw) > MAX_DEPTH:
-        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH))
+        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH))
 
 
 def _brackets(raw: bytes) -> bytes:
@@ -165,11 +167,11 @@ def _brackets(raw: bytes) -> bytes:
 def describe_not_text(head: bytes) -> str | None:
     """Why a file that begins with ``head`` is no UTF-8 text at all, as the end of a sentence, or ``None``."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
-        return said("the file is in UTF-16 or UTF-32; save it as UTF-8")
+        return translatable("the file is in UTF-16 or UTF-32; save it as UTF-8")
     if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
-        return said("the file is compressed; unpack it first")
+        return translatable("the file is compressed; unpack it first")
     if b"\x00" in head[:64]:
-        return said("the file is not UTF-8 text (UTF-16 or binary)")
+        return translatable("the file is not UTF-8 text (UTF-16 or binary)")
     return None
 
 
@@ -179,19 +181,19 @@ def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | 
     except json.JSONDecodeError as error:
         raise BadJson(_describe(error, line)) from None
     except RecursionError:
-        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH)) from None
+        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH)) from None
     except ValueError:
-        raise BadJson(said("holds an integer of more than 4,300 digits")) from None
+        raise BadJson(translatable("holds an integer of more than 4,300 digits")) from None
 
 
 def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
-        return said("is cut off: the record ends in the middle of its JSON")
+        return translatable("is cut off: the record ends in the middle of its JSON")
     what, column = error.msg.removesuffix(" at"), error.colno
     if error.lineno == 1:
-        return said("is not valid JSON: {what} at column {column}", what=what, column=column)
-    return said(
+        return translatable("is not valid JSON: {what} at column {column}", what=what, column=column)
+    return translatable(
         "is not valid JSON: {what} at line {line}, column {column}",
         what=what,
         line=line + error.lineno - 1,

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.canonical import content_digest, sha256_hex
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.outline import outline
-from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 
@@ -56,7 +56,7 @@ class OpenAIChat:
     """See the module; ``Importer`` states what each member promises."""
 
     name = "openai_chat"
-    title = said("OpenAI-style chat (JSON Lines or JSON)")
+    title = translatable("OpenAI-style chat (JSON Lines or JSON)")
 
     def sniff(self, head: bytes) -> float:
         found = outline(head)
@@ -82,7 +82,7 @@ class OpenAIChat:
 def _draft(record: Record, context: ReadContext, problems: Problems) -> TrajectoryDraft | None:
     value = {"messages": record.value} if isinstance(record.value, list) else record.value
     if not isinstance(value, dict):
-        problems.add("", said("is neither an object with messages nor a list of messages"))
+        problems.add("", translatable("is neither an object with messages nor a list of messages"))
         return None
     messages = messages_of(value.get("messages"), problems)
     question = as_text(value.get("question")) or first_text(messages, "user")
@@ -116,10 +116,10 @@ def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -
     if type(given) is int:
         return str(given)
     if not isinstance(given, str) or not given:
-        problems.add(key, said("must be a text that is not empty, or a whole number"))
+        problems.add(key, translatable("must be a text that is not empty, or a whole number"))
         return ""
     if len(escape(given)) > limit:
-        problems.add(key, said("is longer than {limit} characters", limit=limit))
+        problems.add(key, translatable("is longer than {limit} characters", limit=limit))
     return given
 
 

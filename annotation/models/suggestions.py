@@ -1,4 +1,4 @@
-"""Judges, their runs and what they propose. Sealed from annotators by policies.sight; filled by
+"""Judges, their runs and what they propose. Sealed from annotators by policies.access; filled by
 services.suggest."""
 
 import uuid

@@ -100,7 +100,7 @@ def _assignments(user: m.User) -> Q:
 
 
 def _suggestions(path: str) -> Callable[[m.User], Q]:
-    """Admins only, and not those of a trajectory they are labelling; annotators see them through `sight`."""
+    """Admins only, and not those of a trajectory they are labelling; annotators use `field_access`."""
 
     def condition(user: m.User) -> Q:
         return ~Q(_own_open(user, f"{path}trajectory")) & Q(

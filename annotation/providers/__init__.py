@@ -1,4 +1,4 @@
-"""The kinds of judge that answer by themselves. Each is a file here and one line in ``KINDS``.
+"""The kinds of judge that answer by themselves. Each is a file here and one line in ``PROVIDERS``.
 
 A kind's module has ``check(config, allow_list)`` and ``create(config, environ=…, allow_list=…, hooks=…)``; it
 is imported when it is first wanted, so that a process that calls no judge loads none of what they need.
@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from annotation.core.errors import Invalid
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
 
 __all__ = [
-    "KINDS",
+    "PROVIDERS",
     "Exchange",
     "Failure",
     "FailureKind",
@@ -30,7 +30,7 @@ __all__ = [
     "create",
 ]
 
-KINDS: Final[dict[str, str]] = {"openai_compatible": "openai_compatible"}
+PROVIDERS: Final[dict[str, str]] = {"openai_compatible": "openai_compatible"}
 """Kind → its module in this package."""
 
 
@@ -72,13 +72,13 @@ def create(
 
 
 def _module(kind: str) -> _Kind:
-    if kind not in KINDS:
+    if kind not in PROVIDERS:
         raise Invalid(
-            said(
+            translatable(
                 "There is no kind of judge called “{kind}”; there are: {kinds}.",
                 kind=kind[:40],
-                kinds=", ".join(KINDS),
+                kinds=", ".join(PROVIDERS),
             ),
-            fields={"kind": said("must be one of {choices}", choices=", ".join(KINDS))},
+            fields={"kind": translatable("must be one of {choices}", choices=", ".join(PROVIDERS))},
         )
-    return cast(_Kind, import_module(f"{__name__}.{KINDS[kind]}"))
+    return cast(_Kind, import_module(f"{__name__}.{PROVIDERS[kind]}"))

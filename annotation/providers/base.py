@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from annotation.core.judging import Estimate, Judgement, Material, Usage
+from annotation.core.judging import Estimate, JudgeInput, Judgement, Usage
 
 
 class FailureKind(StrEnum):
@@ -47,7 +47,7 @@ class FailureKind(StrEnum):
 class Request:
     """One trajectory to be judged. ``reference`` names it in logs (a primary key); it is not sent."""
 
-    material: Material
+    material: JudgeInput
     reference: str = ""
 
 
@@ -145,7 +145,7 @@ class Provider(Protocol):
     def judge(self, request: Request) -> Reply | Failure:
         """Judge one trajectory. Raises nothing but ``Stopped``. Holds no lock while it waits."""
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """What ``judge`` would take, without asking anybody. Never raises."""
 
     def close(self) -> None:

@@ -11,15 +11,15 @@ import time
 from collections.abc import Mapping
 from decimal import Decimal
 
-from annotation.core.judging import Estimate, Material, Usage
-from annotation.core.judging.features import VERSION
-from annotation.core.judging.training import Trained
+from annotation.core.baseline.features import VERSION
+from annotation.core.baseline.training import Trained
+from annotation.core.judging import Estimate, JudgeInput, Usage
 
 from .base import Exchange, Hooks, Reply, Request
 
 
 class Baseline:
-    """``tasks``: the task (``core.judging.training.task_of``) of each trajectory, by ``Request.reference``.
+    """``tasks``: the task (``core.baseline.training.task_of``) of each trajectory, by ``Request.reference``.
 
     A trajectory that is not in ``tasks`` raises ``KeyError``: without its task there is no telling which
     model has not seen it.
@@ -52,7 +52,7 @@ class Baseline:
             exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
         )
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """Nothing but the call."""
         return Estimate(calls=1)
 

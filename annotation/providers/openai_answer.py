@@ -8,12 +8,12 @@ from typing import Any
 
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
-from annotation.core.labels import shown
+from annotation.core.label_files import excerpt
 
 from .base import Failure, FailureKind, Reply
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import Received
 from .http.redaction import Redactor
-from .http.verdicts import Asked, Complaint, refusal
 from .openai_config import Config
 
 
@@ -44,7 +44,7 @@ class Answers:
         try:
             envelope = parse_bytes(received.body)
         except BadJson:
-            begins = shown(received.body[:60].decode("utf-8", "replace").strip())
+            begins = excerpt(received.body[:60].decode("utf-8", "replace").strip())
             return _failure(FailureKind.NOT_JSON, f"The server’s reply is not JSON; it begins {begins}.")
         if not isinstance(envelope, Mapping):
             return _failure(FailureKind.NOT_JSON, "The server’s reply is not a chat completion.")

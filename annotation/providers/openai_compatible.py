@@ -11,22 +11,22 @@ from typing import Any, Final
 import httpx
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import (
     ANSWER_SCHEMA,
     Estimate,
-    Material,
+    JudgeInput,
     Prompt,
     TooLong,
     build,
     estimate,
 )
-from annotation.core.said import said
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import MAX_BYTES, Received, post
 from .http.redaction import Redactor
 from .http.transport import Deadline, Transport
-from .http.verdicts import Asked, Complaint, refusal
 from .http.waiting import Waits, retry_after
 from .openai_answer import Answers
 from .openai_config import Config, problems, read
@@ -57,17 +57,17 @@ def create(
     settings = read(config, allow_list)
     key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
     if settings.key_name and not key:
-        reason = said("names an environment variable that is not set where judges run")
+        reason = translatable("names an environment variable that is not set where judges run")
         raise Invalid(
-            said("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
+            translatable("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
             fields={"key_name": reason},
         )
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise Invalid(
-            said("The key in ${name} holds characters that no key has.", name=settings.key_name),
+            translatable("The key in ${name} holds characters that no key has.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
-            fields={"key_name": said("names a variable whose value is no key")},
+            fields={"key_name": translatable("names a variable whose value is no key")},
         )
     return OpenAICompatible(settings, key, hooks)
 
@@ -132,7 +132,7 @@ class OpenAICompatible:
         """Close the connections."""
         self._client.close()
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """Tokens and cost of one call, on the high side; a trajectory that is too long costs nothing."""
         try:
             prompt = build(self._config.prompt_version, material, self._config.budget_tokens)

@@ -13,9 +13,9 @@ from annotation import models as m
 from annotation.core.vocabulary import AssignmentState, SuggestionItemState
 from annotation.policies import Actor, visible
 
-from . import suggestions
+from ..models.blindness import blind_value
+from . import runs
 from .agreement import SETTLED
-from .exposed import blind_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def overview(*, viewer: Actor, project: m.Project) -> list[JudgeOverview]:
 
     Raises Denied. Only trajectories whose labels are all in are compared, as in every agreement figure.
     """
-    rows = suggestions.judges(viewer=viewer, project=project, retired=True)
+    rows = runs.judges(viewer=viewer, project=project, retired=True)
     judges = [row.judge for row in rows]
     costs = _costs(judges)
     empty = _empty(judges)

@@ -13,7 +13,7 @@ from playwright.sync_api import expect, sync_playwright
 from bench.client import Refused
 from bench.places import Failed
 from bench.workbench.plan import Scene
-from tests.browser import FLAGS, Visitor, system_chromium
+from tests.chromium import FLAGS, Visitor, system_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext

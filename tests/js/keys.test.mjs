@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import { makeKeys } from "../../frontend/static/frontend/js/keys.js";
+import { makeKeys } from "../../frontend/static/frontend/js/workbench/keys.js";
 
 const TABLE = new URL("../../annotation/core/keys.json", import.meta.url);
 const { bindings: BINDINGS, actionOf, caps, shortcut } = makeKeys(JSON.parse(readFileSync(TABLE, "utf-8")));
 
-/** @param {Partial<import("../../frontend/static/frontend/js/keys.js").Press>} press */
+/** @param {Partial<import("../../frontend/static/frontend/js/workbench/keys.js").Press>} press */
 const typed = (press) => ({
   key: "",
   code: "",

@@ -1,10 +1,10 @@
 // @ts-check
 /** A page to test with: steps at the message indexes 2, 4, 6 …, nothing labelled. */
 
-import { initial, reduce } from "../../frontend/static/frontend/js/state.js";
+import { initialState, reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 
-/** @typedef {import("../../frontend/static/frontend/js/state.js").State} State */
-/** @typedef {import("../../frontend/static/frontend/js/state.js").Action} Action */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
 
 const BARE = {
   value: null,
@@ -24,7 +24,7 @@ const BARE = {
  * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean}} [options]
  */
 export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
-  return initial({
+  return initialState({
     open,
     rules: { suspend_on_user_turn: false, carry_forward: false, ...rules },
     steps: Array.from({ length: count }, (_, i) => ({
@@ -59,7 +59,7 @@ export function shown(state) {
 /**
  * What a server would answer that stores everything it is sent: the labels as the page has them, new versions.
  * @param {State} state
- * @param {import("../../frontend/static/frontend/js/queue.js").Batch} batch
+ * @param {import("../../frontend/static/frontend/js/workbench/sync.js").Batch} batch
  * @param {Record<string, object>} [refused] results by message index (or "outcome") that are not "saved"
  */
 export function answer(state, batch, refused = {}) {
@@ -76,7 +76,7 @@ export function answer(state, batch, refused = {}) {
       reason: "",
       ...refused[String(one.message_index ?? "outcome")],
     })),
-    labels: state.places.map(({ index }) => ({
+    labels: state.steps.map(({ index }) => ({
       ...(refused[String(index)] ? BARE : (change(String(index)) ?? state.labels.get(index))),
       message_index: index,
       version: version(index),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { following, matches } from "../../frontend/static/frontend/js/search.js";
+import { following, matches } from "../../frontend/static/frontend/js/lib/search.js";
 
 test("words are found whatever the case of their letters", () => {
   assert.deepEqual(matches("Error: an ERROR", "error"), [

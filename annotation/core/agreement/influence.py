@@ -29,14 +29,14 @@ from annotation.core.agreement.measure import (
     Interval,
     Measure,
 )
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
 """z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""
 
-NOT_RANDOMISED: Final = said("the tasks were not randomised, so there are no arms to compare")
-FEW_TO_TELL: Final = said("fewer than 20 tasks")
-NO_DIFFERENCE: Final = said("the figure is undefined in one of the arms")
+NOT_RANDOMISED: Final = translatable("the tasks were not randomised, so there are no arms to compare")
+FEW_TO_TELL: Final = translatable("fewer than 20 tasks")
+NO_DIFFERENCE: Final = translatable("the figure is undefined in one of the arms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from annotation.core.labels import shown
+from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
-from .answers import MAX_ANSWER_CHARS, Object, last_object
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
+from .lenient_json import MAX_ANSWER_CHARS, Object, last_object
 
 MAX_PROBLEMS: Final = 100
 MAX_REASON: Final = 2_000
@@ -93,7 +93,7 @@ class _Reading:
             if index is None or index not in wanted:
                 self.extra += 1
                 where = _STEPS if index is None else f"{_STEPS}.{index}"
-                self.problem(ProblemKind.EXTRA, where, "" if key is _NOT_GIVEN else shown(key))
+                self.problem(ProblemKind.EXTRA, where, "" if key is _NOT_GIVEN else excerpt(key))
                 continue
             if isinstance(given, Object) and str(key) in given.contradictory:
                 self.problem(ProblemKind.CONTRADICTORY, f"{_STEPS}.{index}", "occurs twice")
@@ -124,9 +124,9 @@ class _Reading:
         if is_value(value):
             return value
         if isinstance(value, str) and value.strip() in _AS_STRING:
-            self.note(where, shown(value))
+            self.note(where, excerpt(value))
             return _AS_STRING[value.strip()]
-        self.problem(ProblemKind.INVALID, where, shown(value))
+        self.problem(ProblemKind.INVALID, where, excerpt(value))
         return _NOT_GIVEN
 
     def judgement(self, answer: Object) -> Judgement:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.core.errors import Invalid, TristepError
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 from .clipping import clip_middle, water_level
-from .material import Material
-from .record import Block, blocks_of, mark_for, sendable
+from .judge_input import JudgeInput
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
+from .trajectory_text import Block, blocks_of, mark_for, sendable
 
 LATEST: Final = "v1"
 MIN_OUTPUT_TOKENS: Final = 60
@@ -74,7 +74,7 @@ class Prompt:
     step_indexes: tuple[int, ...]
 
 
-def build(prompt_version: str, material: Material, budget_tokens: int) -> Prompt:
+def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prompt:
     """The prompt of ``prompt_version`` for one trajectory, in at most ``budget_tokens`` tokens.
 
     Only tool outputs are shortened, in their middle and with a note, the longest first and all to the same
@@ -108,12 +108,12 @@ def template(prompt_version: str) -> tuple[str, str]:
     """The system text and the user template of a version. Raises ``Invalid``."""
     if prompt_version not in VERSIONS:
         raise Invalid(
-            said(
+            translatable(
                 "There is no prompt version “{version}”; there are: {versions}.",
                 version=prompt_version[:40],
                 versions=", ".join(VERSIONS),
             ),
-            fields={"prompt_version": said("must be one of {choices}", choices=", ".join(VERSIONS))},
+            fields={"prompt_version": translatable("must be one of {choices}", choices=", ".join(VERSIONS))},
         )
     text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
     system, _, user = text.removeprefix("## system\n").partition("\n## user\n")

@@ -1,4 +1,4 @@
-"""The cursors of a project's members in its queue (docs/decisions/0011)."""
+"""The cursors of a project's members in its queue (docs/decisions/0008-claiming-by-cursor.md)."""
 
 from annotation.models import Membership
 

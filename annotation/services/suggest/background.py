@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import SuggestionRun
 
-from .work import run_suggestions
+from .runner import run_suggestions
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,147 @@
+// @ts-check
+/** Questions to the workbench's state. Pure. */
+
+import { NO_LABEL } from "./labels.js";
+
+/** @typedef {import("./reducer.js").State} State */
+/** @typedef {import("./labels.js").Key} Key */
+/** @typedef {import("./labels.js").Label} Label */
+
+/**
+ * The label of a key; every key of the page has one.
+ * @param {State} state
+ * @param {Key} key
+ * @returns {Label}
+ */
+export const labelAt = (state, key) => state.labels.get(key) ?? NO_LABEL;
+
+/** @param {State} state @returns {number} the message index of the focused step */
+export const focused = (state) => state.steps[state.focus]?.index ?? -1;
+
+/**
+ * The position of the next step without a label of its own (a proposal counts as none), going round; null when
+ * every step has one.
+ * @param {State} state
+ * @param {number} from position to start after
+ * @returns {number | null}
+ */
+export function nextUnlabelled(state, from) {
+  const count = state.steps.length;
+  for (let i = 1; i <= count; i++) {
+    const position = (from + i + count) % count;
+    if (state.results[position]?.value === null) return position;
+  }
+  return null;
+}
+
+/**
+ * The position that a key about the step's suggestions means: the focused step; or the one before it, when they can
+ * be shown for that one only and it was judged last (the focus has just moved on from it).
+ * @param {State} state
+ * @param {(index: number) => boolean} open  whether they can be shown for a step
+ * @returns {number}
+ */
+export function suggestionTarget(state, open) {
+  const before = state.steps[state.focus - 1]?.index;
+  const moved = before !== undefined && before === state.last && open(before) && !open(focused(state));
+  return moved ? state.focus - 1 : state.focus;
+}
+
+/**
+ * What is missing for a submission: the first step without a label (by position), else the outcome, else null.
+ * @param {State} state
+ * @returns {number | "outcome" | null}
+ */
+export function firstMissing(state) {
+  return nextUnlabelled(state, -1) ?? (labelAt(state, "outcome").value === null ? "outcome" : null);
+}
+
+/**
+ * Everything that is missing for a submission: positions of steps, and the outcome.
+ * @param {State} state
+ * @returns {(number | "outcome")[]}
+ */
+export function allMissing(state) {
+  const steps = state.results.flatMap((step, position) => (step.value === null ? [position] : []));
+  return labelAt(state, "outcome").value === null ? [...steps, "outcome"] : steps;
+}
+
+/**
+ * How the outcome sits oddly with the steps, if it does: a success that ends with an error, a failure without one.
+ * @param {State} state
+ * @returns {"odd_success" | "odd_failure" | null}
+ */
+export function oddity(state) {
+  const { value } = labelAt(state, "outcome");
+  if (value === 1 && state.results.at(-1)?.value === -1) return "odd_success";
+  if (value === -1 && !state.results.some((step) => step.value === -1)) return "odd_failure";
+  return null;
+}
+
+/**
+ * The earlier errors a −1 may be a consequence of: message indexes of the roots before it.
+ * @param {State} state
+ * @param {number} index
+ * @returns {number[]}
+ */
+export function earlierRoots(state, index) {
+  return state.results
+    .filter((step) => step.message_index < index && step.value === -1 && step.root === step.message_index)
+    .map((step) => step.message_index);
+}
+
+/**
+ * The root of the run that an explicit +1 closes, or null when none is open there.
+ * @param {State} state
+ * @param {number} index
+ * @returns {number | null}
+ */
+export function closedRun(state, index) {
+  /** @type {number | null} */
+  let open = null;
+  for (const step of state.results) {
+    if (step.message_index === index) return step.value === 1 && step.source === "explicit" ? open : null;
+    if (step.value === -1) open = step.root;
+    else if (step.value === 1 && step.source === "explicit") open = null;
+  }
+  return null;
+}
+
+/**
+ * All roots in order, and for each step the root of the run that it closes (null when it closes none), in one
+ * pass over the steps.
+ * @param {State} state
+ * @returns {{roots: number[], closed: (number | null)[]}}
+ */
+export function errorRuns(state) {
+  /** @type {number[]} */
+  const roots = [];
+  /** @type {number | null} */
+  let open = null;
+  const closed = state.results.map((step) => {
+    const closes = step.value === 1 && step.source === "explicit";
+    const root = closes ? open : null;
+    if (step.value === -1) open = step.root;
+    else if (closes) open = null;
+    if (step.value === -1 && step.root === step.message_index) roots.push(step.message_index);
+    return root;
+  });
+  return { roots, closed };
+}
+
+/**
+ * The positions that Enter would confirm: from the focused step on, every proposal that has been seen, up to the
+ * first that has not.
+ * @param {State} state
+ * @returns {number[]}
+ */
+export function confirmable(state) {
+  const positions = [];
+  for (let i = state.focus; i < state.steps.length; i++) {
+    const step = state.results[i];
+    if (!step?.proposal) continue;
+    if (!state.seen.has(step.message_index)) break;
+    positions.push(i);
+  }
+  return positions;
+}

@@ -1,0 +1,330 @@
+"""Whatever happens, the database ends with every label that the page showed as made."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
+
+from annotation.models import Assignment, Membership, SaveOperation
+from annotation.services import label
+from tests.browser.test_workbench import bench, cast, outcome_of, press, saved, stored
+from tests.chromium import Visitor
+from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
+from tests.servers import WebServer, wait_for
+
+__all__ = ["bench", "cast"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+VALUES = {"plus": 1, "zero": 0, "minus": -1}
+NO_ANSWER = "ERR_|Failed to load resource"
+LONG = 30_000
+FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
+NONE = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("no", "SecurityError"); },
+})"""
+
+
+def shown(page: Page) -> list[int | None]:
+    """What the page shows as labelled, step by step."""
+    steps = page.locator("[data-step]").all()
+    return [
+        VALUES[str(step.get_attribute("data-value"))]
+        if "is-labelled" in str(step.get_attribute("class"))
+        else None
+        for step in steps
+    ]
+
+
+def values(assignment: Assignment) -> list[int | None]:
+    return [value for _, value, _ in stored(assignment)]
+
+
+def cut(route: Route) -> None:
+    route.abort()
+
+
+def broken(**asked: object) -> None:
+    raise RuntimeError("the server is not well")
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
+
+
+def status(page: Page, name: str) -> None:
+    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", name, timeout=LONG)
+
+
+def offline(page: Page) -> None:
+    status(page, "offline")
+
+
+def told(page: Page, text: str) -> None:
+    expect(page.locator('[data-role="banner"]')).to_contain_text(text)
+
+
+def looks_again(page: Page) -> None:
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def kept(page: Page) -> list[str]:
+    """What the browser keeps of ours."""
+    found: list[str] = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tristep'))")
+    return found
+
+
+def minute(page: Page) -> None:
+    """A whole minute of the page's clock, each of its timers in turn."""
+    for _ in range(60):
+        page.clock.run_for(1_000)
+        page.wait_for_timeout(5)
+
+
+@pytest.fixture
+def process_environment(process_environment: dict[str, str]) -> dict[str, str]:
+    """The server knows the sessions of this process."""
+    return {**process_environment, "TRISTEP_SECRET_KEY": settings.SECRET_KEY}
+
+
+def test_killing_the_server_in_a_burst_of_labels(
+    web_server: WebServer, process_environment: dict[str, str], tmp_path: Path, browser: Browser
+) -> None:
+    people = make_cast()
+    import_records(people.project, [make_record(steps=12)])
+    assignment = claim(people.ann, people.project)
+    visitor = Visitor(browser.new_context(viewport={"width": 1440, "height": 900}), web_server.url)
+    page = visitor.page
+    session = signed_in(people.ann).cookies[settings.SESSION_COOKIE_NAME].value
+    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": web_server.url}
+    visitor.context.add_cookies([cookie])  # type: ignore[list-item]
+    visitor.go(f"/assignments/{assignment.pk}/")
+    ready(page)
+    press(page, "1", "0")
+    killer = threading.Timer(0.02, web_server.kill)
+    killer.start()
+    press(page, "-", "1", "0", "-", "1", "0", "1", "0", "1", "0", "Shift+Digit1")
+    killer.join()
+    press(page, "k", "u", "u", "1", "0", "Shift+Digit1")
+    offline(page)
+    made = shown(page)
+    assert None not in made
+    again = WebServer(process_environment, tmp_path / "again.log", port=web_server.port)
+    try:
+        status(page, "saved")
+        assert shown(page) == made == values(assignment)
+        assert outcome_of(assignment) == 1
+        assert kept(page) == []
+    finally:
+        visitor.context.close()
+        again.stop()
+
+
+def test_reloading_before_anything_was_saved(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=4), expected=NO_ANSWER)
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
+    page.context.set_offline(True)
+    press(page, "1", "-", "1", "Shift+Minus")
+    offline(page)
+    address = page.url
+    with pytest.MonkeyPatch.context() as patch:
+        # what a page sends while it is left goes through, whatever the browser plays at
+        patch.setattr(label, "save_labels", broken)
+        with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+            page.reload()
+        assert asked == ["beforeunload"]
+        page.context.set_offline(False)
+        page.goto(address)
+        ready(page)
+        assert shown(page) == [1, -1, 1, None]
+        assert values(assignment) == []
+    saved(page)
+    assert shown(page)[:3] == values(assignment) == [1, -1, 1]
+    assert outcome_of(assignment) == -1
+    assert kept(page) == []
+
+
+def test_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=3), expected=NO_ANSWER)
+    page.route("**/labels/", cut)
+    press(page, "0", "-", "m")
+    page.keyboard.type("half a no")
+    offline(page)
+    address = page.url
+    with page.expect_event("dialog") as asking:
+        page.close(run_before_unload=True)
+    assert asking.value.type == "beforeunload"
+    asking.value.dismiss()
+    assert shown(page) == [0, -1, None]
+    page.close()
+    assert stored(assignment) == []
+    page = page.context.new_page()
+    page.goto(address)
+    ready(page)
+    assert shown(page) == [0, -1, None]
+    saved(page)
+    assert stored(assignment)[:2] == [(2, 0, "explicit"), (4, -1, "explicit")]
+    expect(page.get_by_label("Note on step 3")).to_have_value("half a no")
+
+
+def test_what_is_left_is_sent_while_the_page_goes_away(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=2), expected=NO_ANSWER)
+    page.on("dialog", lambda dialog: dialog.accept())
+    tries: list[str] = []
+    page.on("requestfailed", lambda request: tries.append(request.url))
+    page.route("**/labels/", cut)
+    press(page, "1", "0")
+    while len(tries) < 3:  # the next one comes four seconds later
+        page.wait_for_timeout(50)
+    page.unroute("**/labels/")
+    page.goto("about:blank")
+    wait_for(lambda: values(assignment) == [1, 0], "the labels")
+
+
+def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_done_twice(
+    bench: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, assignment = bench(make_record(steps=3), expected=NO_ANSWER)
+    whole = label.save_labels
+    failures = iter([RuntimeError("before"), RuntimeError("after")])
+
+    def failing(**asked: object) -> object:
+        failure = next(failures, None)
+        if failure and failure.args == ("before",):
+            raise failure
+        answer = whole(**asked)  # type: ignore[arg-type]
+        if failure:
+            raise failure
+        return answer
+
+    monkeypatch.setattr(label, "save_labels", failing)
+    press(page, "1")
+    saved(page)
+    assert next(failures, None) is None
+    assert values(assignment) == [1]
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/labels/", lose, times=1)
+    press(page, "0")
+    saved(page)
+    assert values(assignment) == [1, 0]
+    assert SaveOperation.objects.filter(assignment=assignment).count() == 2
+
+
+def test_offline_for_a_minute(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=6), expected=NO_ANSWER)
+    page.clock.install()
+    page.reload()
+    ready(page)
+    press(page, "1")
+    saved(page)
+    tries: list[str] = []
+    page.on("requestfailed", lambda request: tries.append(request.url))
+    page.context.set_offline(True)
+    press(page, "-", "1")
+    offline(page)
+    minute(page)
+    labels = [url for url in tries if url.endswith("/labels/")]
+    assert 5 <= len(labels) <= 20, "it goes on trying, and not in haste"
+    press(page, "0", "u", "1", "Shift+Digit0")
+    offline(page)
+    made = shown(page)
+    assert values(assignment) == [1]
+    page.context.set_offline(False)
+    saved(page)
+    assert shown(page) == made == [1, -1, 1, 1, None, None]
+    assert values(assignment)[:4] == [1, -1, 1, 1]
+    assert outcome_of(assignment) == 0
+    minute(page)
+    saved(page)
+    assert SaveOperation.objects.filter(assignment=assignment).count() <= 4
+
+
+def test_signed_out_in_the_middle_and_in_again_in_another_tab(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=3), expected=r"401 \(Unauthorized\)")
+    press(page, "1")
+    saved(page)
+    Session.objects.all().delete()
+    press(page, "-", "0")
+    told(page, "You have been signed out. Sign in again in another tab")
+    status(page, "signed_out")
+    assert values(assignment) == [1]
+    other = page.context.new_page()
+    other.goto(page.url.split("/assignments/")[0])
+    other.get_by_label("User name").fill("ann")
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Sign in").click()
+    other.wait_for_url(lambda url: "/sign-in/" not in url)
+    # from here on the page may save whenever it tries again
+    looks_again(page)
+    saved(page)
+    expect(page.locator('[data-role="banner"]')).to_be_hidden()
+    assert shown(page) == values(assignment) == [1, -1, 0]
+
+
+def test_a_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast: Cast) -> None:
+    page, assignment = bench(make_record(steps=3), expected=r"40[034] \(")
+    page.clock.install()
+    page.reload()
+    ready(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    membership = Membership.objects.filter(user=cast.ann, project=cast.project)
+    membership.update(is_annotator=False, is_adjudicator=True)
+    press(page, "1", "0")
+    told(page, "The server could not save this: ")
+    minute(page)
+    assert 0 < sum(url.endswith("/labels/") for url in asked) <= 6
+    told(page, "The server could not save this: ")
+    assert values(assignment) == []
+    membership.update(is_annotator=True)
+    press(page, "1")
+    saved(page)
+    assert shown(page) == values(assignment) == [1, 0, 1]
+
+
+def test_one_label_that_is_refused_is_not_shown_as_made_and_holds_up_no_other(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=3))
+
+    def spoil(route: Route) -> None:
+        body = json.loads(route.request.post_data or "")
+        for one in body["changes"]:
+            one.update({"reason": "no such reason"} if one["message_index"] == 2 else {})
+        route.continue_(post_data=json.dumps(body))
+
+    page.route("**/labels/", spoil)
+    press(page, "1", "0")
+    expect(page.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved: ")
+    saved(page)
+    assert shown(page)[:2] == [None, 0]
+    assert stored(assignment) == [(4, 0, "explicit")]
+
+
+@pytest.mark.parametrize("storage", [FULL, NONE], ids=["full", "none"])
+def test_a_browser_without_room_says_so_and_loses_nothing_while_it_is_open(
+    bench: Callable, storage: str
+) -> None:
+    page, assignment = bench(make_record(steps=2), expected=NO_ANSWER)
+    page.add_init_script(storage)
+    page.reload()
+    ready(page)
+    page.route("**/labels/", cut)
+    press(page, "1", "0")
+    told(page, "leave this page open until they are saved")
+    page.unroute("**/labels/", cut)
+    saved(page)
+    assert shown(page) == values(assignment) == [1, 0]

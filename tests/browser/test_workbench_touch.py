@@ -1,0 +1,106 @@
+"""The workbench under a thumb: nothing but taps, on a narrow screen."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Label
+from tests.browser.test_workbench import bench, cast, outcome_of, saved, seen, stored
+from tests.people import make_record
+
+__all__ = ["bench", "cast"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def thumb(page: Page, name: str) -> None:
+    page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
+
+
+def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=4), **PHONE)
+    page.locator("#m2 label.plus").tap()
+    page.locator("#m4 label.minus").tap()
+    for index in (6, 8):
+        page.locator(f"#m{index}").scroll_into_view_if_needed()
+        seen(page)
+    page.locator("#m6").get_by_role("button", name="Confirm").tap()
+    page.locator("#m8 label.plus").tap()
+    page.get_by_role("button", name="Corrected").tap()
+    page.locator("#m8").get_by_role("button", name="Unsure").tap()
+    page.locator("[data-outcome] label.zero").tap()
+    # a tap returns before the click that the browser makes of it
+    expect(page.locator("[data-outcome] input[value='0']")).to_be_checked()
+    saved(page)
+    assert stored(assignment) == [
+        (2, 1, "explicit"),
+        (4, -1, "explicit"),
+        (6, -1, "propagated"),
+        (8, 1, "explicit"),
+    ]
+    last = Label.objects.get(assignment=assignment, step__message_index=8)
+    assert (last.closes, last.unsure) == ("corrected", True)
+    assert outcome_of(assignment) == 0
+    page.get_by_role("button", name="Submit").tap()
+    page.wait_for_url("**/bench/work/**")
+    assignment.refresh_from_db()
+    assert assignment.state == "submitted"
+
+
+def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
+    page, assignment = bench(make_record(steps=4), **PHONE)
+    steps = page.locator('[data-role="mobile-here"]')
+    bar = page.locator(".thumb").bounding_box()
+    assert bar and bar["y"] + bar["height"] == 844 and bar["width"] == 390
+    for button in page.locator(".thumb button").all():
+        box = button.bounding_box()
+        assert box and box["height"] >= 44 and box["width"] >= 44 and box["x"] + box["width"] <= 390
+    thumb(page, "+1")
+    thumb(page, "−1")
+    expect(steps).to_have_text("3 / 4")
+    seen(page)
+    thumb(page, "Next step")
+    expect(steps).to_have_text("4 / 4")
+    seen(page)
+    thumb(page, "Confirm the proposals that you have seen, up to here")
+    expect(page.locator(".step.is-proposed")).to_have_count(0)
+    saved(page)
+    assert [(value, source) for _, value, source in stored(assignment)] == [
+        (1, "explicit"),
+        (-1, "explicit"),
+        (-1, "propagated"),
+        (-1, "propagated"),
+    ]
+    thumb(page, "Undo")
+    expect(page.locator(".step.is-proposed")).to_have_count(2)
+    thumb(page, "−1")
+    expect(page.locator(".thumb [data-value='-1']")).to_have_attribute("aria-pressed", "false")
+    page.locator('[data-role="mobile-steps"]').tap()
+    page.locator('.rail [data-goto="2"]').tap()
+    expect(steps).to_have_text("1 / 4")
+    expect(page.locator(".rail")).to_be_hidden()
+    expect(page.locator(".thumb [data-value='1']")).to_have_attribute("aria-pressed", "true")
+    thumb(page, "Submit")
+    expect(page.locator('[data-role="missing"]')).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
+    page, _ = bench(make_record(steps=12), **PHONE)
+    page.locator("#m2 .msg__role").tap()
+    page.locator("#m24").evaluate("step => step.scrollIntoView()")
+    expect(page.locator(".step.is-focused")).to_be_in_viewport()
+    expect(page.locator('[data-role="mobile-here"]')).not_to_have_text("1 / 12")
+
+
+def test_what_is_missing_is_reached_by_a_tap(bench: Callable) -> None:
+    page, _ = bench(make_record(steps=3), **PHONE)
+    page.get_by_role("button", name="Submit").tap()
+    expect(page.locator("#m2")).to_be_in_viewport()
+    page.locator("#m2 label.zero").tap()
+    expect(page.locator("#m2")).to_have_attribute("data-value", "zero")
+    page.get_by_role("button", name="Undo").tap()
+    expect(page.locator("#m2")).not_to_have_attribute("data-value", "zero")
