@@ -1,4 +1,4 @@
-"""Labels of one trajectory side by side: the adjudicator's case, and the admin's inspection of a
+"""Labels of one trajectory side by side: an adjudicator's case, or an admin's inspection of a
 trajectory."""
 
 from __future__ import annotations

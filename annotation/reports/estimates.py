@@ -1,4 +1,4 @@
-"""What a run would take: asked before anything is sent, and answered without asking anybody."""
+"""Estimate tokens and cost of a run before it starts, without calling the judge."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def estimate(
     """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
     (seeded: the same selection has the same estimate). One trajectory is in memory at a time.
 
-    Raises Invalid for a selection that there is not, Denied.
+    Raises Invalid for an unknown selection, Denied.
     """
     require(viewer, "suggest", judge)
     wanted = list(pending_trajectories(judge, selection).values_list("pk", flat=True))

@@ -1,4 +1,5 @@
-"""A trajectory's messages and what belongs to them, as far as the viewer may see them (DESIGN §6)."""
+"""A trajectory's messages and what belongs to them, as far as the viewer may see them (docs/design.md, "Who
+may see what")."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +59,8 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
 def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_index: int) -> Image:
     """One image that stands inside a message, decoded and checked.
 
-    Raises NotFound when there is none there (or without access), Invalid or TooLarge when it cannot be shown.
+    Raises NotFound when the message has no such image (or without access), Invalid or TooLarge when it cannot
+    be shown.
     """
     messages = transcript(trajectory=trajectory, access=field_access(actor, trajectory)).messages
     if message_index < len(messages) and part_index < len(messages[message_index].parts):

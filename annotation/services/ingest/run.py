@@ -1,4 +1,4 @@
-"""Running an import: lease, read, write in batches, publish."""
+"""Run an import: take the lease, read, write in batches, make the rows live."""
 
 import time
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class Findings:
 
 
 def _pattern(reason: str) -> dict[str, object]:
-    """What a page needs besides the reason, to say it in another language."""
+    """The pattern and values of a reason, with which a page translates it."""
     if not isinstance(reason, Translatable) or not reason.values:
         return {}
     return {"pattern": reason.pattern, "values": {name: str(value) for name, value in reason.values.items()}}

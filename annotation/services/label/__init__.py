@@ -1,4 +1,5 @@
-"""Labelling: saving in batches, submitting, and finished labels that come from files (DESIGN §5 and §6)."""
+"""Labelling: saving in batches, submitting, and finished labels that come from files (docs/design.md, "Labels
+and propagation" and "Who may see what")."""
 
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, import_labels

@@ -1,4 +1,4 @@
-"""A person's finished labels from a file, as submitted assignments; all of the file or nothing of it."""
+"""Import a person's finished labels from a file, as submitted assignments; all of the file or nothing."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -83,7 +83,8 @@ class Findings:
 def import_labels(
     *, actor: Actor, project: Project, annotator: str, stream: BinaryIO, filename: str, subset: str = ""
 ) -> LabelImport:
-    """Store a label file (DATA.md) as the submitted assignments of the person `annotator` (a user name).
+    """Store a label file (docs/formats.md, "Label and prediction files") as the submitted assignments of the
+    person `annotator` (a user name).
 
     Account (without a password) and membership are made when missing. Every record needs a label for each
     step and an outcome; explanations become notes. The same labels again change nothing; without `subset` a

@@ -1,4 +1,5 @@
-"""Saving in batches, with a version per label and a client-made id per batch (DESIGN §6)."""
+"""Save labels in batches, with a version per label and a client-made id per batch (docs/design.md, "Who may
+see what")."""
 
 import re
 from collections.abc import Mapping, Sequence

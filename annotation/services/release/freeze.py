@@ -1,4 +1,4 @@
-"""Freezing: consensus labels are copied, with their messages, under a number and a digest."""
+"""Freeze a release: copy consensus labels, with their messages, under a number and a digest."""
 
 import hashlib
 import re

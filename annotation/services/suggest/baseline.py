@@ -1,4 +1,4 @@
-"""The baseline: trained at the beginning of every run, from rows, and kept in memory only.
+"""Train the baseline at the beginning of every run; the model is kept in memory only.
 
 A judge is one training. From its first suggestion on, its later runs train on exactly the same labels again
 (the resolved ones of that time), and end with a sentence when that is not possible any more. What has been

@@ -1,4 +1,4 @@
-"""A judge's suggestions from a file; all of the file or nothing of it."""
+"""Import a judge's suggestions from a file; all of the file or nothing of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ MAX_SOURCE = 255
 class SuggestionImport:
     """What came of a file. `created`, `unchanged`: trajectories; `labels`: step labels stored.
 
-    `missing`: steps of these trajectories without a label; `invalid`: what stood there and is no label;
+    `missing`: steps of these trajectories without a label; `invalid`: entries that are not a label;
     `extra`: labels for messages that are no step; `failed`: judgements that say of themselves that they
     failed. All four count the file, stored now or before.
     """
@@ -66,12 +66,13 @@ class _Read:
 def import_suggestions(
     *, actor: Actor, project: Project, judge_name: str, stream: BinaryIO, filename: str, subset: str = ""
 ) -> SuggestionImport:
-    """Store a prediction file (DATA.md) as what the judge of this name suggests, who is made when missing.
+    """Store a prediction file (docs/formats.md, "Label and prediction files") as what the judge of this name
+    suggests, who is made when missing.
 
     Of several lines about a record the newest counts. A label that is missing or invalid stays missing and is
     counted; a judgement that failed is stored as one without labels. The same again changes nothing; without
     `subset` a record id is looked for in all subsets. Raises ImportRefused naming every record that cannot be
-    found or that this judge has judged otherwise, Conflict for a judge that is no imported one.
+    found or that this judge has judged otherwise, Conflict for a judge of another kind.
     """
     require(actor, "judges.change", project)
     found = read_label_lines(stream, filename)

@@ -1,4 +1,4 @@
-"""The trajectories of a run, a few at a time: loaded, handed out, and forgotten."""
+"""Load the pending trajectories of a run, a few at a time."""
 
 import json
 import zlib
@@ -31,7 +31,7 @@ class ItemLoader:
         return self._all_loaded and not self._ready
 
     def peek(self) -> PendingCall | None:
-        """The next one, which stays the next; None when there is none (any more)."""
+        """The next one, which stays the next; None when all are handed out."""
         if not self._ready and not self._all_loaded:
             self._load()
         return self._ready[0] if self._ready else None
