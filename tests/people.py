@@ -270,7 +270,7 @@ def signed_in(user: User | None) -> Client:
 
 
 class PlainClient(Client):
-    """Django's client for thousands of requests: no middleware is loaded anew, no template is written down."""
+    """Django's client for thousands of requests: it loads middleware once and records no templates."""
 
     def __init__(self) -> None:
         super().__init__(raise_request_exception=False)
