@@ -73,9 +73,15 @@ test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
+# No formatter breaks a template tag.
+LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 --include=*.html >&2 && { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
+
 check: dev node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djlint --check --lint --quiet frontend/templates
+	$(BIN)/djlint --check --lint --quiet --profile jinja frontend/jinja2
+	@$(LONG_LINES)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
@@ -85,6 +91,8 @@ check: dev node_modules/.installed
 format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djlint --reformat --quiet frontend/templates || true
+	$(BIN)/djlint --reformat --quiet --profile jinja frontend/jinja2 || true
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -22,6 +23,17 @@ from annotation.reports.workbench import workbench as workbench_report
 from frontend import markdown, transcript
 from frontend.pages.common import page_of, person
 
+_STATIC: Final = Path(__file__).resolve().parents[1] / "static"
+MODULES: Final = (
+    *(
+        path.relative_to(_STATIC).as_posix()
+        for folder in ("lib", "workbench")
+        for path in sorted((_STATIC / "frontend" / "js" / folder).glob("*.js"))
+    ),
+    "frontend/js/pages/transcript.js",
+)
+"""The scripts that a page which labels loads beforehand, as static files."""
+
 
 @require_GET
 @never_cache
@@ -40,6 +52,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         "workbench.html",
         "work",
         bench=bench,
+        modules=MODULES,
         trajectory=assignment.trajectory,
         record_id=transcript.shown(unescape(assignment.trajectory.record_id)),
         messages=transcript.lay_out(read, bench.steps),
