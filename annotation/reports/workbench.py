@@ -4,13 +4,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.core.errors import StaleState
-from annotation.core.propagation import Rules
-from annotation.core.said import said
-from annotation.core.text import unescape
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
-from annotation.policies import Sight, require, sight
+from annotation.policies import FieldAccess, field_access, require
 
+from .label_json import label_json, outcome_json, rules_of
 from .transcripts import Transcript, transcript
 
 
@@ -24,7 +23,7 @@ class Workbench:
 
     assignment: Assignment
     open: bool
-    sight: Sight
+    access: FieldAccess
     transcript: Transcript
     steps: list[Step]
     state: dict[str, Any]
@@ -40,18 +39,18 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     require(actor, "label", assignment)
     if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
         raise StaleState(
-            said("This trajectory has been given back. You can take it up again from your work."),
+            translatable("This trajectory has been given back. You can take it up again from your work."),
             code="not_open",
         )
     trajectory = assignment.trajectory
     trajectory.project = assignment.project  # the same row: spares a query
-    seen_with = sight(actor, trajectory)
+    access = field_access(actor, trajectory)
     steps = list(Step.objects.filter(trajectory=trajectory).order_by("message_index"))
     return Workbench(
         assignment=assignment,
         open=assignment.state == AssignmentState.OPEN,
-        sight=seen_with,
-        transcript=transcript(trajectory=trajectory, seen_with=seen_with),
+        access=access,
+        transcript=transcript(trajectory=trajectory, access=access),
         steps=steps,
         state=_state(assignment, steps),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
@@ -61,42 +60,17 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
 def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
     index_of = {step.pk: step.message_index for step in steps}
     labels = {label.step_id: label for label in Label.objects.filter(assignment=assignment)}
-    outcome = OutcomeLabel.objects.filter(assignment=assignment).first() or OutcomeLabel(version=0)
-    rules = Rules(
-        suspend_on_user_turn=assignment.trajectory.subset.suspend_on_user_turn,
-        carry_forward=assignment.project.carry_forward,
-    )
+    outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+    rules = rules_of(assignment.project, assignment.trajectory.subset)
     return {
         "rules": asdict(rules),
         "steps": [
             {
                 "ordinal": step.ordinal,
                 "after_user_turn": step.after_user_turn,
-                **_label(step, labels.get(step.pk) or Label(version=0), index_of),
+                **label_json(step.message_index, labels.get(step.pk), index_of),
             }
             for step in steps
         ],
-        "outcome": {"value": outcome.value, **_marks(outcome)},
-    }
-
-
-def _label(step: Step, label: Label, index_of: dict[int, int]) -> dict[str, Any]:
-    return {
-        "message_index": step.message_index,
-        "value": label.value,
-        "source": label.source or None,
-        "root": index_of.get(label.root_id) if label.root_id else None,
-        "root_pinned": label.root_pinned,
-        "closes": label.closes,
-        **_marks(label),
-    }
-
-
-def _marks(judgement: Label | OutcomeLabel) -> dict[str, Any]:
-    return {
-        "unsure": judgement.unsure,
-        "flagged": judgement.flagged,
-        "note": unescape(judgement.note),
-        "reason": judgement.reason,
-        "version": judgement.version,
+        "outcome": outcome_json(outcome),
     }

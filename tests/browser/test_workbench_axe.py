@@ -172,7 +172,7 @@ def test_axe_finds_nothing_in_any_state(bench: Callable, cast: Cast) -> None:
     press(page, "1", "-", "-")
     look.at("partly labelled, proposals, a root menu")
     press(page, "1")
-    expect(page.locator("[data-role=ask]")).to_be_visible()
+    expect(page.locator("[data-role=closing-reason]")).to_be_visible()
     page.locator("#m4").get_by_label("Reason").select_option(index=1)
     press(page, "q", "f", "m")
     page.keyboard.type("a note")

@@ -23,6 +23,7 @@ WATCH = """() => {
       const place = element.closest("[data-role]");
       window.touched.add(step ? Number(step.dataset.step ?? step.dataset.goto)
         : element.closest(".thumb") ? "thumb"
+        : element.closest("[data-outcome]") ? "outcome"
         : element.dataset.action ?? place?.dataset.role ?? element.tagName);
     }
   }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });

@@ -134,7 +134,7 @@ def test_where_it_is_no_use_there_is_no_button_and_the_key_says_why(
     page = open_as_ann(visit, cast, mine)
     press(page, "1", "k", "s")
     expect(page.locator("#m2 [data-role='refused']")).to_have_text(sentence)
-    expect(page.locator("[data-do='suggestions']")).to_have_count(0)
+    expect(page.locator("[data-action='reveal']")).to_have_count(0)
     assert not Exposure.objects.exists()
 
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.jsonlines import RecordError
-from annotation.core.labels import (
+from annotation.core.label_files import (
     LabelFile,
     LabelLine,
+    excerpt,
     parse_label_line,
     problems_against,
     read_label_lines,
-    shown,
 )
 
 from .test_text_and_canonical import ANY_JSON
@@ -38,7 +38,7 @@ def only(**changes: Any) -> LabelLine:
 
 def refused(**changes: Any) -> list[str]:
     line = {key: value for key, value in {**GOOD, **changes}.items() if value is not ...}
-    return [str(error) for error in read(line).errors]
+    return [str(error) for error in read(line).errors.listed]
 
 
 def test_a_line_needs_only_its_record_and_its_labels() -> None:
@@ -81,17 +81,17 @@ def test_a_line_that_says_nothing_usable_is_an_error(changes: dict[str, Any], se
 
 def test_broken_lines_are_errors_and_the_others_are_read() -> None:
     found = read("[1]", '{"record_id', GOOD, "7")
-    assert [str(error) for error in found.errors] == [
+    assert [str(error) for error in found.errors.listed] == [
         "labels.jsonl:1: is not a JSON object",
         "labels.jsonl:2: is cut off: the record ends in the middle of its JSON",
         "labels.jsonl:4: is not a JSON object",
     ]
-    assert (found.error_count, list(found.lines)) == (3, ["s:0:1"])
+    assert (found.errors.count, list(found.lines)) == (3, ["s:0:1"])
 
 
 def test_the_first_thousand_errors_are_kept_and_all_are_counted() -> None:
     found = read(*["7"] * 1200)
-    assert (len(found.errors), found.error_count) == (1000, 1200)
+    assert (len(found.errors.listed), found.errors.count) == (1000, 1200)
 
 
 # ── Several lines about one record ───────────────────────────────────────────
@@ -135,7 +135,7 @@ def test_what_is_no_label_stays_missing_and_is_named(value: Any, reason: str) ->
 def test_what_is_no_message_index_is_named(key: str) -> None:
     line = only(step_labels={key: 1})
     assert line.step_labels == {}
-    assert line.problems == ((f"step_labels.{shown(key)}", "is not a message index"),)
+    assert line.problems == ((f"step_labels.{excerpt(key)}", "is not a message index"),)
 
 
 def test_null_is_missing_and_no_problem() -> None:
@@ -182,10 +182,10 @@ def test_everything_that_is_missing_or_wrong_is_named_with_its_record() -> None:
 
 
 def test_hostile_values_are_shown_short_and_plain() -> None:
-    assert shown("é\x00\ud800\u202e") == '"\\xe9\\x00\\ud800\\u202e"'
-    assert len(shown("x" * 10_000)) <= 62
-    assert shown(10**4000)[-3:] == "..."
-    assert shown(None) == "null"
+    assert excerpt("é\x00\ud800\u202e") == '"\\xe9\\x00\\ud800\\u202e"'
+    assert len(excerpt("x" * 10_000)) <= 62
+    assert excerpt(10**4000)[-3:] == "..."
+    assert excerpt(None) == "null"
 
 
 @given(st.dictionaries(st.sampled_from([
@@ -208,7 +208,7 @@ def test_the_published_files_read_as_described(published: Path) -> None:
     def labels(path: Path) -> LabelFile:
         with path.open("rb") as stream:
             found = read_label_lines(stream, path.name)
-        assert (len(found.lines), found.error_count, found.superseded) == (250, 0, 0)
+        assert (len(found.lines), found.errors.count, found.superseded) == (250, 0, 0)
         assert not any(line.problems for line in found.lines.values())
         return found
 

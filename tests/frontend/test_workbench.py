@@ -102,7 +102,7 @@ def test_once_submitted_it_is_there_to_read(cast) -> None:
     label.submit(actor=cast.ann, assignment=assignment)
     response = signed_in(cast.ann).get(url(assignment))
     assert response.status_code == 200 and state_of(response)["open"] is False
-    assert b'data-do="submit"' not in response.content
+    assert b'data-action="submit"' not in response.content
 
 
 def test_given_back_it_is_closed(cast) -> None:

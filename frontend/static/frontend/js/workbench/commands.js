@@ -7,11 +7,17 @@ import { announce, current, dispatch, go, reveal, view, words } from "./store.js
 import { openFind, rawOfFocused } from "./find_and_raw.js";
 import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled } from "./selectors.js";
 import { submit } from "./submit.js";
-import { revealFocused } from "./suggestions.js";
+import { reveal as revealSuggestions, revealFocused } from "./suggestions.js";
+import { stepToExplain } from "./closing_reason.js";
 import { openNote } from "./view.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
+/**
+ * What a key does, or a button by its `data-action`. Some are for buttons alone.
+ * @typedef {import("./keys.js").Action | "confirm_step" | "confirm_up_to_here" | "toggle_note" | "reveal" | "keep_mine"
+ *   | "explain_corrected" | "explain_independent" | "mark_needs_discussion" | "mark_broken"} Command
+ */
 
 /** @param {Value} value */
 function label(value) {
@@ -21,7 +27,7 @@ function label(value) {
 }
 
 /** @param {boolean} [only]  the focused step alone */
-export function confirm(only = false) {
+function confirm(only = false) {
   const positions = confirmable(current());
   const count = only ? Number(positions[0] === current().focus) : positions.length;
   if (!count) {
@@ -34,7 +40,7 @@ export function confirm(only = false) {
 }
 
 /** Confirm what has been seen up to the focused step as well: under a thumb the focus goes along with what is read. */
-export function confirmUpToHere() {
+function confirmUpToHere() {
   const { results, seen, focus } = current();
   const open = (/** @type {number} */ position) => {
     const step = results[position];
@@ -47,7 +53,7 @@ export function confirmUpToHere() {
 }
 
 /** @param {"undo" | "redo"} type */
-function travel(type) {
+function undoRedo(type) {
   announce(dispatch({ type }) ? words("undone") : words("nothing_to_undo"));
   reveal();
 }
@@ -74,7 +80,7 @@ function otherRoot() {
 }
 
 /** @param {"corrected" | "independent"} why  pressed again, it is taken back */
-export function closes(why) {
+function closes(why) {
   const index = meant((one) => closedRun(current(), one) !== null);
   if (index === null) return;
   const now = labelAt(current(), index).closes === why ? "" : why;
@@ -82,17 +88,28 @@ export function closes(why) {
   announce(words(now || "closes", { n: view.numberOf(closedRun(current(), index) ?? 0) }));
 }
 
+/** Answer why the error ended. @param {"corrected" | "independent"} why */
+function explain(why) {
+  const key = stepToExplain(current());
+  if (key !== null) dispatch({ type: "edit", key, change: { closes: why } });
+}
+
+/** @param {keyof import("./reducer.js").Marks} name */
+function toggleMark(name) {
+  dispatch({ type: "mark", change: { [name]: !current().marks[name] } });
+}
+
 /** @param {Key} key @param {"unsure" | "flagged"} name */
-export function toggle(key, name) {
+function toggle(key, name) {
   dispatch({ type: "edit", key, change: { [name]: !labelAt(current(), key)[name] } });
 }
 
 /** @param {Key} key @param {boolean} [shut] whether an open note may be shut */
-export function note(key, shut = false) {
+function note(key, shut = false) {
   const controls = view.controlsOf(key);
   if (!controls) return;
   const open = controls.note.hidden || !shut;
-  openNote(controls.note, controls.buttons.get("note"), open);
+  openNote(controls.note, controls.buttons.get("toggle_note"), open);
   if (open) controls.note.focus();
 }
 
@@ -111,16 +128,21 @@ function openDialog(id) {
   if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
 }
 
-/** @type {Record<import("./keys.js").Action, () => unknown>} */
+/** By the label that is meant: the focused step's, or the one whose button it is. @type {Record<Command, (key: Key) => unknown>} */
 export const ACTIONS = {
   plus: () => label(1),
   zero: () => label(0),
   minus: () => label(-1),
   confirm: () => confirm(),
-  clear: () => dispatch({ type: "value", key: focused(current()), value: null }),
+  confirm_step: () => confirm(true),
+  confirm_up_to_here: confirmUpToHere,
+  clear: (key) => dispatch({ type: "value", key, value: null }),
+  keep_mine: (key) => dispatch({ type: "keepMine", key }),
   root: otherRoot,
   closes_corrected: () => closes("corrected"),
   closes_independent: () => closes("independent"),
+  explain_corrected: () => explain("corrected"),
+  explain_independent: () => explain("independent"),
   outcome_plus: () => dispatch({ type: "value", key: "outcome", value: 1 }),
   outcome_zero: () => dispatch({ type: "value", key: "outcome", value: 0 }),
   outcome_minus: () => dispatch({ type: "value", key: "outcome", value: -1 }),
@@ -131,15 +153,19 @@ export const ACTIONS = {
     if (position === null) announce(words("nothing_left"));
     else go(position);
   },
-  unsure: () => toggle(focused(current()), "unsure"),
-  flag: () => toggle(focused(current()), "flagged"),
-  note: () => note(focused(current())),
+  unsure: (key) => toggle(key, "unsure"),
+  flag: (key) => toggle(key, "flagged"),
+  note: (key) => note(key),
+  toggle_note: (key) => note(key, true),
+  mark_needs_discussion: () => toggleMark("needs_discussion"),
+  mark_broken: () => toggleMark("broken"),
   expand,
   raw: rawOfFocused,
   search: openFind,
-  undo: () => travel("undo"),
-  redo: () => travel("redo"),
+  undo: () => undoRedo("undo"),
+  redo: () => undoRedo("redo"),
   suggestions: revealFocused,
+  reveal: revealSuggestions,
   guidelines: () => openDialog("guidelines"),
   submit,
   help: () => openDialog("help"),

@@ -36,9 +36,9 @@ function capsOf(id) {
   ]);
 }
 
-/** Tell assistive technology the keys of the page's own buttons. */
+/** Tell assistive technology the keys of the page's own buttons; keys about a label mean the focused step alone. */
 export function nameShortcuts() {
-  for (const button of document.querySelectorAll("[data-action]")) {
+  for (const button of document.querySelectorAll("[data-action]:not([data-outcome] *, [data-step] *)")) {
     if (button instanceof HTMLElement) name(button, button.dataset.action ?? "");
   }
   for (const id of ["help", "guidelines"]) name(document.querySelector(`[data-dialog="${id}"]`), id);

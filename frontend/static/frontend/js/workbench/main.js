@@ -3,14 +3,13 @@
  * The workbench: what happens on the page, handed to the commands and the state.
  */
 
-import { stepToExplain } from "./closing_reason.js";
-import { ACTIONS, confirm, confirmUpToHere, note, toggle } from "./commands.js";
+import { ACTIONS } from "./commands.js";
 import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./store.js";
 import { byRole, setText } from "../lib/dom.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { focused } from "./selectors.js";
 import { forgetMissing, giveBack, isLeaving } from "./submit.js";
-import { begin as beginSuggestions, reveal as revealSuggestions } from "./suggestions.js";
+import { begin as beginSuggestions } from "./suggestions.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
@@ -49,7 +48,7 @@ document.addEventListener("keydown", (event) => {
   if (action === "submit") keepOpenNote();
   if (event.repeat && action !== "next" && action !== "previous") return;
   if (action !== "submit") forgetMissing();
-  ACTIONS[action]();
+  ACTIONS[action](focused(current()));
 });
 
 /** Whether a button or finger is down: moving the focus then would move what it is about to let go of. */
@@ -74,32 +73,13 @@ document.addEventListener("click", (event) => {
   const key = keyOf(target);
   const position = positionOf(key);
   if (position >= 0) dispatch({ type: "focus", position });
-  const button = target?.closest("[data-do], [data-action], [data-mark], [data-closes]");
+  const button = target?.closest("[data-action]");
   const action = button instanceof HTMLElement ? button.dataset.action : undefined;
   if (action !== "submit") forgetMissing();
-  if (!(button instanceof HTMLElement)) return;
-  if (action === "confirm" && button.dataset.role === "mobile-confirm") confirmUpToHere();
-  else if (action && action in ACTIONS) ACTIONS[/** @type {import("./keys.js").Action} */ (action)]();
-  const asked = stepToExplain(current());
-  const { closes } = button.dataset;
-  if (asked !== null && (closes === "corrected" || closes === "independent")) {
-    dispatch({ type: "edit", key: asked, change: { closes } });
+  if (action && action in ACTIONS) {
+    ACTIONS[/** @type {import("./commands.js").Command} */ (action)](key ?? focused(current()));
   }
-  if (button.dataset.mark) toggleMark(button.dataset.mark === "broken" ? "broken" : "needs_discussion");
-  if (key === null) return;
-  if (button.dataset.do === "confirm") confirm(true);
-  if (button.dataset.do === "mine") dispatch({ type: "keepMine", key });
-  if (button.dataset.do === "clear") dispatch({ type: "value", key, value: null });
-  if (button.dataset.do === "unsure") toggle(key, "unsure");
-  if (button.dataset.do === "flag") toggle(key, "flagged");
-  if (button.dataset.do === "note") note(key, true);
-  if (button.dataset.do === "suggestions") void revealSuggestions(key);
 });
-
-/** @param {keyof import("./reducer.js").Marks} name */
-function toggleMark(name) {
-  dispatch({ type: "mark", change: { [name]: !current().marks[name] } });
-}
 
 document.addEventListener("change", (event) => {
   const key = keyOf(event.target);

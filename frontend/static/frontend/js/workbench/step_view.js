@@ -41,8 +41,8 @@ export function labelControls(box) {
   const values = byRole(box, "values", HTMLFieldSetElement);
   /** @type {Map<string, HTMLButtonElement>} */
   const buttons = new Map();
-  for (const button of box.querySelectorAll("button[data-do]")) {
-    if (button instanceof HTMLButtonElement) buttons.set(button.dataset.do ?? "", button);
+  for (const button of box.querySelectorAll("button[data-action]")) {
+    if (button instanceof HTMLButtonElement) buttons.set(button.dataset.action ?? "", button);
   }
   return {
     box: values,
@@ -266,7 +266,7 @@ export function makeRenderer({ words, reasons, numberOf }) {
     const clear = view.buttons.get("clear");
     if (clear) setInvisible(clear, !open || label.value === null);
     if (document.activeElement !== view.note && view.note.value !== label.note) view.note.value = label.note;
-    if (label.note) openNote(view.note, view.buttons.get("note"), true);
+    if (label.note) openNote(view.note, view.buttons.get("toggle_note"), true);
     if (view.note.readOnly === open) view.note.readOnly = !open;
     drawProblem(view.problem, problem, open);
   }
@@ -280,7 +280,7 @@ export function makeRenderer({ words, reasons, numberOf }) {
     const value = signOf(problem?.mine.value ?? null);
     setText(box, problem ? words(problem.kind, { value, reason: problem.reason }) : "");
     if (problem?.kind !== "stale" || !open) return;
-    const mine = { type: "button", class: "button button--small", "data-do": "mine" };
+    const mine = { type: "button", class: "button button--small", "data-action": "keep_mine" };
     box.append(" ", el("button", mine, words("use_mine", { value })));
   }
 

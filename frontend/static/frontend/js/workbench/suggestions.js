@@ -124,7 +124,7 @@ function draw(key, suggestions) {
   const step = key === "outcome" ? undefined : view.steps.get(key);
   if (step) watcher.unobserve(step.article);
   box.querySelector('[data-role="refused"]')?.remove();
-  box.querySelector('[data-do="suggestions"]')?.remove();
+  box.querySelector('[data-action="reveal"]')?.remove();
   const rows = suggestions.map(({ judge, value, reason }) =>
     el("div", { class: "advice__one" }, el("dt", {}, judge), el("dd", {}, chip(value), " ", made(reason))),
   );

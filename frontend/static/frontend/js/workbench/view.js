@@ -24,6 +24,8 @@ const NEAR = "0px";
 const FAR = "100% 0px";
 /** How long after a page has come browsers have looked at its fields, in ms. */
 const LOOKED = 1000;
+/** Buttons of a step that a key does as well. @type {Record<string, import("./keys.js").Action>} */
+const SHORTCUTS = { unsure: "unsure", flag: "flag", toggle_note: "note", clear: "clear", reveal: "suggestions" };
 
 /**
  * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step_view.js").Reason[]}} page
@@ -199,7 +201,7 @@ export function makeView(page, { shortcut }) {
     const done = state.results.filter((result) => result.value !== null).length;
     setText(desk.progress, words("progress", { done, all: state.results.length }));
     for (const button of desk.marks) {
-      const on = state.marks[button.dataset.mark === "broken" ? "broken" : "needs_discussion"];
+      const on = state.marks[button.dataset.action === "mark_broken" ? "broken" : "needs_discussion"];
       setAttribute(button, "aria-pressed", String(on));
       if (button.disabled === state.open) button.disabled = !state.open;
     }
@@ -241,8 +243,8 @@ function stepViews(shortcut) {
   if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no label-controls");
   const { content } = template;
   nameKeys(content.querySelectorAll("input"), ["plus", "zero", "minus"], shortcut);
-  for (const id of /** @type {const} */ (["unsure", "flag", "note", "clear", "suggestions"])) {
-    content.querySelector(`[data-do="${id}"]`)?.setAttribute("aria-keyshortcuts", shortcut(id));
+  for (const [action, id] of Object.entries(SHORTCUTS)) {
+    content.querySelector(`[data-action="${action}"]`)?.setAttribute("aria-keyshortcuts", shortcut(id));
   }
   const articles = [...document.querySelectorAll("[data-step]")].filter((one) => one instanceof HTMLElement);
   return new Map(
@@ -265,7 +267,7 @@ function deskView() {
     [...document.querySelectorAll(selector)].filter((one) => one instanceof HTMLButtonElement);
   return {
     progress: byRole(document, "progress", HTMLElement),
-    marks: buttonsOf("[data-mark]"),
+    marks: buttonsOf('[data-action^="mark_"]'),
     undo: buttonsOf('[data-action="undo"]'),
     redo: buttonsOf('[data-action="redo"]'),
   };

@@ -1,0 +1,226 @@
+"""Import a judge's suggestions from a file; all of the file or nothing of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import BinaryIO
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.i18n import translatable
+from annotation.core.label_files import LabelLine
+from annotation.core.text import escape
+from annotation.core.vocabulary import JudgeKind
+from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
+from annotation.policies import Actor, recorded, require
+
+from .. import audit, planner_stats
+from ..record_lookup import (
+    StepRow,
+    chunks,
+    find_trajectories,
+    not_found,
+    read_file,
+    record_error,
+    steps_of,
+)
+
+STORED_AT_ONCE = 500
+MAX_SOURCE = 255
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionImport:
+    """What came of a file. `created`, `unchanged`: trajectories; `labels`: step labels stored.
+
+    `missing`: steps of these trajectories without a label; `invalid`: entries that are not a label;
+    `extra`: labels for messages that are no step; `failed`: judgements that say of themselves that they
+    failed. All four count the file, stored now or before.
+    """
+
+    judge: Judge
+    created: int
+    unchanged: int
+    labels: int
+    missing: int
+    invalid: int
+    extra: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One line held against the steps of its trajectory."""
+
+    trajectory: int
+    labels: dict[int, tuple[int, str]]
+    outcome: int | None
+    reason: str
+    comment: str
+    missing: int
+    invalid: int
+    extra: int
+    failed: bool
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes a second import of the same file a repetition."""
+        return (self.labels, self.outcome, self.reason, self.comment)
+
+
+@transaction.atomic
+def import_suggestions(
+    *, actor: Actor, project: Project, judge_name: str, stream: BinaryIO, filename: str, subset: str = ""
+) -> SuggestionImport:
+    """Store a prediction file (docs/formats.md, "Label and prediction files") as what the judge of this name
+    suggests, who is made when missing.
+
+    Of several lines about a record the newest counts. A label that is missing or invalid stays missing and is
+    counted; a judgement that failed is stored as one without labels. The same again changes nothing; without
+    `subset` a record id is looked for in all subsets. Raises ImportRefused naming every record that cannot be
+    found or that this judge has judged otherwise, Conflict for a judge of another kind.
+    """
+    require(actor, "judges.change", project)
+    file = read_file(stream, filename)
+    errors = file.errors
+    if subset and not Subset.objects.filter(project=project, name=subset).exists():
+        unknown = translatable("There is no subset “{name}”.", name=subset)
+        raise Invalid(unknown, fields={"subset": unknown})
+    judge = _judge(actor, project, judge_name)
+    found = find_trajectories(project, subset, file.lines)
+    known = [pk for pk in found.values() if pk is not None]
+    steps = steps_of(known)
+    stored = _stored(judge, known)
+    fresh: list[_Read] = []
+    reads: list[_Read] = []
+    for line in file.lines.values():
+        pk = found.get(line.record_id)
+        if pk is None:
+            errors.add(not_found(line, found, filename))
+            continue
+        read = _read(pk, line, steps[pk])
+        reads.append(read)
+        if pk not in stored:
+            fresh.append(read)
+        elif stored[pk] != read.content:
+            problem = f"has another suggestion of {judge.name} already"
+            errors.add(record_error(line, problem, filename))
+    if errors:
+        raise errors.refusal()
+    labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+    if fresh:
+        planner_stats.analyse(Suggestion, SuggestedLabel)
+    result = SuggestionImport(
+        judge=judge,
+        created=len(fresh),
+        unchanged=len(reads) - len(fresh),
+        labels=labels,
+        missing=sum(read.missing for read in reads),
+        invalid=sum(read.invalid for read in reads),
+        extra=sum(read.extra for read in reads),
+        failed=sum(read.failed for read in reads),
+    )
+    audit.record(
+        actor=actor,
+        verb="suggestions.import",
+        project=project,
+        obj=judge,
+        judge=judge.name,
+        created=result.created,
+        unchanged=result.unchanged,
+    )
+    return result
+
+
+def _judge(actor: Actor, project: Project, name: str) -> Judge:
+    name = escape(name.strip())
+    if not name or len(name) > 120:
+        problem = translatable("A judge needs a name of at most 120 characters.")
+        raise Invalid(problem, fields={"judge": problem})
+    judge, made = Judge.objects.get_or_create(
+        project=project,
+        name=name,
+        defaults={
+            "kind": JudgeKind.IMPORTED.value,
+            "created_by": recorded(actor),
+            "created_at": timezone.now(),
+        },
+    )
+    if judge.kind != JudgeKind.IMPORTED:
+        raise Conflict(
+            translatable("“{name}” is a judge that is asked; give the file’s another name.", name=name)
+        )
+    if made:
+        audit.record(actor=actor, verb="judge.create", project=project, obj=judge, kind=judge.kind)
+    return judge
+
+
+def _stored(judge: Judge, trajectories: Sequence[int]) -> dict[int, tuple[object, ...]]:
+    """What the judge has suggested for these trajectories already, as `_Read.content`."""
+    stored: dict[int, tuple[object, ...]] = {}
+    for part in chunks(trajectories):
+        rows = Suggestion.objects.filter(judge=judge, trajectory__in=part)
+        for row in rows.prefetch_related("labels__step"):
+            labels = {label.step.message_index: (label.value, label.reason) for label in row.labels.all()}
+            stored[row.trajectory_id] = (labels, row.outcome, row.reason, row.comment)
+    return stored
+
+
+def _read(trajectory: int, line: LabelLine, steps: Collection[int]) -> _Read:
+    labels = {
+        index: (value, escape(line.explanations.get(index, "")))
+        for index in sorted(steps)
+        if (value := line.step_labels.get(index)) is not None
+    }
+    named = {name for name, _ in line.problems}
+    invalid = sum(f"step_labels.{index}" in named and index not in labels for index in steps)
+    return _Read(
+        trajectory=trajectory,
+        labels=labels,
+        outcome=line.final_label,
+        reason=escape(line.final_explanation),
+        comment=escape(line.comment),
+        missing=len(steps) - len(labels) - invalid,
+        invalid=invalid,
+        extra=len(line.step_labels.keys() - set(steps)),
+        failed=line.failed,
+    )
+
+
+def _store(
+    judge: Judge,
+    fresh: Sequence[_Read],
+    steps: Mapping[int, Mapping[int, StepRow]],
+    source: str,
+    now: datetime,
+) -> int:
+    """Write suggestions and their labels; how many labels."""
+    made = Suggestion.objects.bulk_create(
+        [
+            Suggestion(
+                judge=judge,
+                trajectory_id=read.trajectory,
+                outcome=read.outcome,
+                reason=read.reason,
+                comment=read.comment,
+                source=source,
+                missing=read.missing,
+                invalid=read.invalid,
+                extra=read.extra,
+                created_at=now,
+            )
+            for read in fresh
+        ],
+        batch_size=STORED_AT_ONCE,
+    )
+    labels = [
+        SuggestedLabel(
+            suggestion=suggestion, step_id=steps[read.trajectory][index].pk, value=value, reason=reason
+        )
+        for suggestion, read in zip(made, fresh, strict=True)
+        for index, (value, reason) in read.labels.items()
+    ]
+    SuggestedLabel.objects.bulk_create(labels, batch_size=STORED_AT_ONCE)
+    return len(labels)
