@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.management import call_command
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
 from config.broker import Broker, BrokerMissing
 from tests import databases
+from tests.browser.server import Site, shared_site
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
+from tests.shared import locked
 
 pytest_plugins = ["tests.chromium", "tests.people"]
 
@@ -94,6 +97,38 @@ def published() -> Path:
 
 
 @pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(run_folder: Path) -> Iterator[Site]:
+    """The product as `make run` starts it, with the demo project; one for all tests that ask for it."""
+    with shared_site(run_folder / "server") as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def collected(run_folder: Path) -> Path:
+    """The folder that collectstatic fills in production, made once in a run; no test writes to it."""
+    folder = run_folder / "static"
+    storages = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
+    }
+    with locked(run_folder / "static.lock"):
+        if not folder.exists():
+            with override_settings(STATIC_ROOT=folder.with_suffix(".new"), STORAGES=storages):
+                call_command("collectstatic", interactive=False, verbosity=0)
+            folder.with_suffix(".new").rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A real Redis-protocol server; `.url` is its REDIS_URL."""
     try:
@@ -150,13 +185,9 @@ def worker(celery_broker: Broker, process_environment: dict[str, str], tmp_path:
 
 
 @pytest.fixture
-def web_server(process_environment: dict[str, str], tmp_path: Path) -> Iterator[WebServer]:
+def web_server(process_environment: dict[str, str], collected: Path, tmp_path: Path) -> Iterator[WebServer]:
     """The production server, with collected and hashed static files, on this test's database."""
-    import subprocess
-    import sys
-
-    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
-    subprocess.run(collect, cwd=ROOT, env=process_environment, check=True)
+    process_environment["TRISTEP_STATIC_DIR"] = str(collected)
     try:
         running = WebServer(process_environment, tmp_path / "web.log")
     except ServerMissing as error:
