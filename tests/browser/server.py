@@ -58,8 +58,9 @@ class Site:
 class Server(Site):
     """`python -m config.serve` with a data folder of its own: web server, worker, broker, and the demo."""
 
-    def __init__(self, data: Path, port: int | None = None) -> None:
+    def __init__(self, data: Path, port: int | None = None, **environment: str) -> None:
         super().__init__(data, port or free_port())
+        self.environment |= environment
         with self.output.open("wb") as output:
             self.process = spawn(
                 [sys.executable, "-m", "config.serve", "--port", str(self.port)],

@@ -65,7 +65,7 @@ def second_run(server: Site, tmp_path: Path) -> Iterator[Server]:
         closing(sqlite3.connect(data / "db.sqlite3")) as here,
     ):
         there.backup(here)
-    one = Server(data)
+    one = Server(data, TRISTEP_WEB_PROCESSES="1")
     one.ready()
     yield one
     one.stop()
