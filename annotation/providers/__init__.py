@@ -1,8 +1,8 @@
-"""The kinds of judge that answer by themselves. Each is a file here and one line in ``PROVIDERS``.
+"""The kinds of judge that answer by themselves. Each is a file here and one line in `PROVIDERS`.
 
-A kind's module has ``check(config, allow_list)`` and ``create(config, environ=…, allow_list=…, hooks=…)``; it
+A kind's module has `check(config, allow_list)` and `create(config, environ=…, allow_list=…, hooks=…)`; it
 is imported when it is first wanted, so that a process that calls no judge loads none of what they need.
-Suggestions that come from a file (kind ``imported``) have no provider.
+Suggestions that come from a file (kind `imported`) have no provider.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Kind(Protocol):
 def check(kind: str, config: Mapping[str, Any], *, allow_list: Sequence[str]) -> dict[str, str]:
     """What is wrong with a judge's settings: field → the end of a sentence; empty when nothing is.
 
-    Raises ``Invalid`` for a kind that there is not.
+    Raises `Invalid` for an unknown kind.
     """
     return _module(kind).check(config, allow_list)
 
@@ -65,8 +65,8 @@ def create(
 ) -> Provider:
     """A judge of this kind, ready to work.
 
-    ``environ`` holds the keys by their variables' names, ``allow_list`` the addresses the operator allows.
-    Raises ``Invalid`` with ``fields``; its code is ``forbidden_url`` or ``bad_key`` when that is all.
+    `environ` holds the keys by their variables' names, `allow_list` the addresses the operator allows.
+    Raises `Invalid` with `fields`; its code is `forbidden_url` or `bad_key` when that is all.
     """
     return _module(kind).create(config, environ=environ, allow_list=allow_list, hooks=hooks or Hooks())
 

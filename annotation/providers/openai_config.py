@@ -45,8 +45,8 @@ FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A judge's settings, checked. Times in seconds; ``timeout`` is for one attempt, from connecting to the
-    last byte. ``None`` is not sent: the server's default holds. ``extra``: further fields of the request."""
+    """A judge's settings, checked. Times in seconds; `timeout` is for one attempt, from connecting to the
+    last byte. `None` is not sent: the server's default holds. `extra`: further fields of the request."""
 
     base_url: str
     model: str
@@ -68,8 +68,8 @@ class Config:
 
 
 def read(given: Mapping[str, Any], allow_list: Sequence[str]) -> Config:
-    """The settings in ``given`` (JSON-ready; unknown keys are refused). Raises ``Invalid`` with ``fields``;
-    its code is ``forbidden_url`` when the address is all that is wrong."""
+    """The settings in `given` (JSON-ready; unknown keys are refused). Raises `Invalid` with `fields`;
+    its code is `forbidden_url` when the address is all that is wrong."""
     wrong = problems(given, allow_list)
     if wrong:
         code = "forbidden_url" if wrong.keys() == {"base_url"} else None
