@@ -20,7 +20,6 @@ import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js"
  * @property {(kept: Backup | null) => boolean} keep   in the browser, until it is acknowledged
  * @property {(answer: import("./sync.js").Answer) => void} spread   tell other windows what is stored
  * @property {{labels: string, marks: string}} urls
- * @property {string} csrf
  */
 
 /** What was understood and refused as often as this waits until something changes. */
@@ -66,7 +65,7 @@ export function makeSaver(host) {
 
   /** @param {Batch} batch @returns {Promise<boolean>} whether to go on */
   async function sendBatch(batch) {
-    const answer = await post(host.urls.labels, batch.body, host.csrf);
+    const answer = await post(host.urls.labels, batch.body);
     if (!answer.ok || !answer.data) {
       // what the server has understood and refused as a whole is put together and tried anew
       return failed(answer, () => void batches.shift());
@@ -80,7 +79,7 @@ export function makeSaver(host) {
 
   async function sendMarks() {
     const { marks } = host.get();
-    const answer = await post(host.urls.marks, marks, host.csrf);
+    const answer = await post(host.urls.marks, marks);
     if (!answer.ok) return failed(answer, () => {});
     failures = refusals = 0;
     const now = host.get();
@@ -142,7 +141,7 @@ export function makeSaver(host) {
     async refresh() {
       if (stopped || running || !host.get().open) return;
       if (pending()) return save();
-      const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [] }, host.csrf);
+      const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [] });
       if (answer.ok && answer.data) host.set(takeAnswer(host.get(), null, answer.data));
       else if (answer.data?.error?.code === "not_open") failed(answer, () => {});
     },
@@ -151,12 +150,12 @@ export function makeSaver(host) {
       if (!pending()) return;
       upcoming();
       const state = host.get();
-      for (const { body } of batches) void post(host.urls.labels, body, host.csrf, { last: true });
+      for (const { body } of batches) void post(host.urls.labels, body, { last: true });
       const rest = new Set([...state.dirty].filter((key) => !batches.some(({ sent }) => sent.has(key))));
       // kept in the browser as well: if this one is lost, the next visit sends it
       const last = nextBatch({ ...state, dirty: rest }, newOpId());
-      if (last) void post(host.urls.labels, last.body, host.csrf, { last: true });
-      if (state.marksDirty) void post(host.urls.marks, state.marks, host.csrf, { last: true });
+      if (last) void post(host.urls.labels, last.body, { last: true });
+      if (state.marksDirty) void post(host.urls.marks, state.marks, { last: true });
     },
     /** The trajectory has been handed in or given back elsewhere. */
     stop() {

@@ -22,8 +22,6 @@ import { makeView } from "./view.js";
 /** @typedef {import("./reducer.js").State} State */
 
 export const page = JSON.parse(document.getElementById("workbench-state")?.textContent ?? "{}");
-const csrf = document.querySelector('input[name="csrfmiddlewaretoken"]');
-export const token = csrf instanceof HTMLInputElement ? csrf.value : "";
 
 let state = initialState(page);
 /** @returns {State} */
@@ -67,7 +65,6 @@ export const saver = makeSaver({
   keep: (waiting) => (kept = outbox.write(waiting)),
   spread: (answer) => tabs.tell({ type: "saved", answer }),
   urls: page.urls,
-  csrf: token,
 });
 
 /** Other windows with this trajectory learn that it is not open any more. */
@@ -152,7 +149,7 @@ tellTime();
 /** Report the time at work until now. It is measured while the trajectory is open. */
 export const reportTime = page.open
   ? measure(async (ms, last) => {
-      const answer = await post(page.urls.activity, { active_ms: ms }, token, { last });
+      const answer = await post(page.urls.activity, { active_ms: ms }, { last });
       if (!answer.ok) return answer.reached;
       activeMs += ms;
       tellTime();

@@ -4,7 +4,7 @@
  */
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
-import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./store.js";
+import { current, go, page, reportTime, saver, tellClosed, view, words } from "./store.js";
 import { byRole, setText } from "../lib/dom.js";
 import { allMissing, firstMissing, oddity } from "./selectors.js";
 
@@ -65,7 +65,7 @@ export async function submit() {
     return;
   }
   await reportTime();
-  const answer = await post(page.urls.submit, {}, token);
+  const answer = await post(page.urls.submit, {});
   if (answer.ok) {
     leaving = true;
     tellClosed();
@@ -81,7 +81,7 @@ export async function submit() {
 /** The next trajectory, as the button on the list of one's work takes it; the list says when there is none. */
 function takeNext() {
   const form = byRole(document, "next", HTMLFormElement);
-  for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken(token) })) {
+  for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken() })) {
     const field = form.elements.namedItem(name);
     if (field instanceof HTMLInputElement) field.value = value;
   }
@@ -93,7 +93,7 @@ export async function giveBack(reason) {
   await saver.save();
   if (saver.pending()) return words("wait_return");
   await reportTime();
-  const answer = await post(page.urls.return, { reason }, token);
+  const answer = await post(page.urls.return, { reason });
   if (!answer.ok) return answer.reached ? reasonOf(answer, String(answer.status)) : words("offline");
   leaving = true;
   tellClosed();

@@ -5,7 +5,7 @@
  */
 
 import { get, post, reasonOf } from "../lib/api.js";
-import { announce, current, go, page, saver, token, view, words } from "./store.js";
+import { announce, current, go, page, saver, view, words } from "./store.js";
 import { byRole, el } from "../lib/dom.js";
 import { labelAt, suggestionTarget } from "./selectors.js";
 import { kindOf, signOf } from "./step_view.js";
@@ -62,7 +62,7 @@ export async function reveal(key) {
   if (saver.pending()) tell(key, words("suggestions_unsaved"));
   else {
     const what = key === "outcome" ? { outcome: true } : { message_index: key };
-    const answer = await post(reveals, what, token);
+    const answer = await post(reveals, what);
     if (answer.ok && answer.data) for (const one of answer.data.revealed) take(one, true);
     else tell(key, answer.reached ? reasonOf(answer, String(answer.status)) : words("suggestions_offline"));
   }
@@ -161,7 +161,7 @@ function tell(key, why) {
 export async function begin() {
   if (policy === "never") return;
   const all = policy === "always";
-  const answer = all ? await post(reveals, { all: true }, token) : await get(reveals, token);
+  const answer = all ? await post(reveals, { all: true }) : await get(reveals);
   if (answer.ok && answer.data) for (const one of answer.data.revealed) take(one, false);
   else if (!answer.reached) {
     if (all) announce(words("suggestions_offline"));
