@@ -27,7 +27,7 @@ export function isVisible(top, bottom, from, to) {
  * @param {() => number} options.visibleBottom                     where in the window something covers its bottom, or it ends
  * @returns {() => void} look again (after a change of what is wanted)
  */
-export function watch({ elements, wanted, seen, coveredTop, visibleBottom }) {
+export function watchVisibility({ elements, wanted, seen, coveredTop, visibleBottom }) {
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Map<number, ReturnType<typeof setTimeout>>} */
