@@ -6,18 +6,18 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.core.said import Said
+from annotation.core.i18n import Translatable
 
 
 def translated(sentence: str) -> str:
-    """An English sentence of ours in the language that is active; anything else as it is.
+    """A sentence of the domain in the active language; anything else unchanged.
 
-    A sentence with values is said anew by its pattern (`annotation.core.said`); what came from JSON or from a
+    A sentence with values is said anew by its pattern (`annotation.core.i18n`); what came from JSON or from a
     column has lost its pattern, so that only sentences without values are known again.
     """
-    if isinstance(sentence, Said):
+    if isinstance(sentence, Translatable):
         values: dict[str, Any] = {
-            name: translated(value) if isinstance(value, Said) else value
+            name: translated(value) if isinstance(value, Translatable) else value
             for name, value in sentence.values.items()
         }
         words = gettext(sentence.pattern)

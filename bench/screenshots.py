@@ -17,7 +17,7 @@ from typing import Any, Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.house import House
+from tests.browser.server import Server
 from tests.browser.visitors import sign_in
 from tests.chromium import FLAGS, Visitor, system_chromium
 from tests.servers import ROOT
@@ -71,15 +71,15 @@ PICTURES = (
 )
 
 
-def take(browser: Browser, house: House) -> list[Path]:
+def take(browser: Browser, server: Server) -> list[Path]:
     """Make all pictures; the files that were written."""
     people: dict[str, Visitor] = {}
     written = []
     for picture in PICTURES:
         visitor = people.get(picture.user)
         if visitor is None:
-            visitor = people[picture.user] = Visitor(browser.new_context(), house.url)
-            sign_in(visitor, picture.user, house.accounts()[picture.user])
+            visitor = people[picture.user] = Visitor(browser.new_context(), server.url)
+            sign_in(visitor, picture.user, server.accounts()[picture.user])
         page = visitor.page
         page.set_viewport_size(picture.size or WIDE)  # type: ignore[arg-type]
         page.emulate_media(color_scheme=picture.theme, reduced_motion="reduce")
@@ -108,13 +108,13 @@ def main() -> int:
     ):
         path = system_chromium() or playwright.chromium.executable_path
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        house = House(Path(folder) / "data")
+        server = Server(Path(folder) / "data")
         try:
-            for written in take(browser, house.ready()):
+            for written in take(browser, server.ready()):
                 print(f"{written.stat().st_size:>8,} bytes  {written.relative_to(ROOT)}", file=sys.stderr)
         finally:
             browser.close()
-            house.stop()
+            server.stop()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Assembly of the house: settings, URLs, the Celery app and the server that `make run` starts."""
+"""Assembly of the server: settings, URLs, the Celery app and the server that `make run` starts."""
 
 from config.celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""Content-Security-Policy: one strict policy for the house, and a narrower exception for Django's admin."""
+"""Content-Security-Policy: one strict policy for the server, and a narrower exception for Django's admin."""
 
 from __future__ import annotations
 

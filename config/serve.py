@@ -50,7 +50,7 @@ class Child:
 
 
 @dataclass
-class House:
+class Server:
     """The data folder, the address, and the children, in the order in which they are stopped."""
 
     data: Path
@@ -156,12 +156,12 @@ def prepare(environment: Mapping[str, str], *, known_passwords: bool) -> list[di
 WORKER_FLAGS = ("--loglevel", "INFO", "--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
-def start(house: House, environment: Mapping[str, str]) -> None:
+def start(server: Server, environment: Mapping[str, str]) -> None:
     """Start gunicorn and the worker; their output goes to the log folder."""
-    logs = house.data / "logs"
+    logs = server.data / "logs"
     logs.mkdir(exist_ok=True, mode=0o700)
     parts: list[tuple[str, list[str], float]] = [
-        ("web server", ["gunicorn", "--config", "python:config.gunicorn", "--bind", house.bind], WEB_GRACE),
+        ("web server", ["gunicorn", "--config", "python:config.gunicorn", "--bind", server.bind], WEB_GRACE),
         ("worker", ["celery", "-A", "config", "worker", *WORKER_FLAGS], WORKER_GRACE),
     ]
     for name, command, grace in parts:
@@ -170,55 +170,55 @@ def start(house: House, environment: Mapping[str, str]) -> None:
             log.replace(log.with_suffix(".previous.log"))
         with log.open("wb") as output:
             process = spawn([sys.executable, "-m", *command], env=environment, cwd=ROOT, output=output)
-        house.children.append(Child(name, process, log, grace))
+        server.children.append(Child(name, process, log, grace))
 
 
-def dead(house: House) -> str | None:
+def dead(server: Server) -> str | None:
     """A sentence about the first child that is no longer there."""
-    for child in house.children:
+    for child in server.children:
         if (status := child.process.poll()) is not None:
             last = child.log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:]
             words = "".join(f"\n  {line[:400]}" for line in last)
             return f"The {child.name} stopped (status {status}); everything else is stopped too.{words}"
-    if house.broker is not None and (status := house.broker.process.poll()) is not None:
+    if server.broker is not None and (status := server.broker.process.poll()) is not None:
         return f"The embedded broker stopped (status {status}); everything else is stopped too."
     return None
 
 
-def wait_until_ready(house: House, asked: threading.Event) -> None:
+def wait_until_ready(server: Server, asked: threading.Event) -> None:
     """Wait for /healthz; CannotServe when a child dies or time runs out."""
     deadline = time.monotonic() + READY_SECONDS
-    request = urllib.request.Request(f"{house.url}/healthz", headers={"Host": "localhost"})
+    request = urllib.request.Request(f"{server.url}/healthz", headers={"Host": "localhost"})
     if names := Env().words("TRISTEP_ALLOWED_HOSTS"):
         request.add_header("Host", names[0].lstrip(".*") or "localhost")
     while not asked.is_set():
-        if sentence := dead(house):
+        if sentence := dead(server):
             raise CannotServe(sentence)
         with contextlib.suppress(OSError, urllib.error.URLError), urllib.request.urlopen(request, timeout=2):
             return
         if time.monotonic() > deadline:
             raise CannotServe(
-                f"The web server did not answer within {READY_SECONDS:.0f} s; see {house.data}/logs."
+                f"The web server did not answer within {READY_SECONDS:.0f} s; see {server.data}/logs."
             )
         asked.wait(0.1)
 
 
-def stop_all(house: House) -> None:
+def stop_all(server: Server) -> None:
     """Web server first, then the worker (which finishes what it holds), then the broker."""
-    for child in house.children:
+    for child in server.children:
         if child.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 child.process.send_signal(signal.SIGTERM)
-    for child in house.children:
+    for child in server.children:
         stop(child.process, grace=child.grace)
-    if house.broker is not None:
-        house.broker.stop()
+    if server.broker is not None:
+        server.broker.stop()
 
 
-def banner(house: House, accounts: list[dict[str, str]]) -> None:
+def banner(server: Server, accounts: list[dict[str, str]]) -> None:
     """The address, and who can sign in."""
-    print(f"\nTristep is at {house.url}")
-    if not is_loopback(house.host):
+    print(f"\nTristep is at {server.url}")
+    if not is_loopback(server.host):
         print("It can be reached from other machines, without HTTPS: see docs/operations.md.")
     if accounts:
         print("\nAccounts:")
@@ -226,30 +226,30 @@ def banner(house: House, accounts: list[dict[str, str]]) -> None:
         for account in accounts:
             who = f"   {account['who']}" if account.get("who") else ""
             print(f"  {account['username']:<{width}}   {account['password']}{who}")
-    print(f"\nData: {house.data}   Logs: {house.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
+    print(f"\nData: {server.data}   Logs: {server.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
 
 
-def serve(house: House, environment: dict[str, str], asked: threading.Event) -> None:
+def serve(server: Server, environment: dict[str, str], asked: threading.Event) -> None:
     """Run until somebody asks to stop; CannotServe when a part dies."""
     try:
         if not environment.get("REDIS_URL", "").strip():
-            house.broker = Broker(house.data / "broker")
-            environment["REDIS_URL"] = house.broker.url
-        accounts = prepare(environment, known_passwords=is_private(house.host, environment))
+            server.broker = Broker(server.data / "broker")
+            environment["REDIS_URL"] = server.broker.url
+        accounts = prepare(environment, known_passwords=is_private(server.host, environment))
         if asked.is_set():
             return
-        start(house, environment)
-        wait_until_ready(house, asked)
+        start(server, environment)
+        wait_until_ready(server, asked)
         if not asked.is_set():
-            banner(house, accounts)
+            banner(server, accounts)
         while not asked.wait(0.5):
-            if sentence := dead(house):
+            if sentence := dead(server):
                 raise CannotServe(sentence)
         print("\nStopping …", flush=True)
     except BrokerMissing as error:
         raise CannotServe(str(error)) from None
     finally:
-        stop_all(house)
+        stop_all(server)
 
 
 def main() -> int:
@@ -276,14 +276,14 @@ def main() -> int:
     try:
         data = Env().path("TRISTEP_DATA_DIR", ROOT / "var", base=ROOT)
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        house = House(data=data, host=options.host, port=options.port)
+        server = Server(data=data, host=options.host, port=options.port)
         environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
         environment.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
         if not environment.get("TRISTEP_ALLOWED_HOSTS", "").strip():
             environment["TRISTEP_ALLOWED_HOSTS"] = allowed_hosts(options.host)
-        with only_one(data, house.url):
+        with only_one(data, server.url):
             check_port(options.host, options.port)
-            serve(house, environment, asked)
+            serve(server, environment, asked)
     except (CannotServe, BadEnvironment, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -16,8 +16,8 @@ def theme_of(request: HttpRequest) -> str:
     return wanted if wanted in User.Theme.values else ""
 
 
-def shell(request: HttpRequest) -> dict[str, Any]:
-    """`shell.theme` and `shell.themes` (value, title, whether it is the present one)."""
+def theme(request: HttpRequest) -> dict[str, Any]:
+    """`theme` (the present one, or "") and `themes` (value, title, whether it is the present one)."""
     present = theme_of(request)
 
     def choices() -> list[dict[str, Any]]:
@@ -26,4 +26,4 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             for value, title in User.Theme.choices
         ]
 
-    return {"shell": {"theme": present, "themes": SimpleLazyObject(choices)}}
+    return {"theme": present, "themes": SimpleLazyObject(choices)}

@@ -130,7 +130,7 @@ judging = [
     page(PROJECT + "runs/new/", runs.new, "run-new"),
     page(RUN, run.run, "run"),
     page(RUN + "status/", run.status, "run-status"),
-    page(RUN + "<slug:name>/", run.deed, "run-deed"),
+    page(RUN + "<slug:name>/", run.run_action, "run-action"),
     page(ANSWER, answers.answer, "judge-answer"),
     page(ANSWER + "<slug:part>/", answers.answer_file, "judge-answer-file"),
 ]

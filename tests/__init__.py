@@ -1,1 +1,1 @@
-"""The tests mirror the rooms of the house."""
+"""The tests mirror the rooms of the server."""

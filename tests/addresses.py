@@ -1,4 +1,4 @@
-"""Every address of the house, with what to put into it and what to send there."""
+"""Every address of the server, with what to put into it and what to send there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def answer(place: str, *, of_project: bool = False, **more: str) -> Fill:
     return lambda world: {"pk": world.answers[place], **(slug(world) if of_project else {}), **more}
 
 
-def deed(name: str) -> Fill:
+def run_action(name: str) -> Fill:
     """Something to do with the run."""
     return lambda world: {**pk("run", of_project=True)(world), "name": name}
 
@@ -167,7 +167,7 @@ def _judging_pages() -> Iterator[Address]:
     yield Address(f + "run", pk("run", of_project=True))
     yield Address(f + "run-status", pk("run", of_project=True))
     for what in ("pause", "resume", "cancel", "retry", "burn"):
-        yield Address(f + "run-deed", deed(what), what)
+        yield Address(f + "run-action", run_action(what), what)
     for place in ("shared", "seen"):
         yield Address(f + "judge-answer", answer(place, of_project=True), place)
         yield Address(f + "judge-answer-file", answer(place, of_project=True, part="response"), place)

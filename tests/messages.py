@@ -1,6 +1,6 @@
 """`make messages`: the catalogues brought up to date with the sources, compiled, and what they still lack.
 
-Strings come from the Python modules and templates of the house, found with Babel (Django's templates by way
+Strings come from the Python modules and templates of the server, found with Babel (Django's templates by way
 of its own `templatize`, Jinja2's with its own extractor): nothing but the development packages is needed. A
 catalogue is one file, `frontend/locale/<locale>/LC_MESSAGES/django.po`; the `.mo` beside it is made from it
 and committed, so that running needs no tools. `make messages NEW=fr` begins a language.
@@ -39,8 +39,9 @@ KEYWORDS: Final[dict[str, Any]] = {
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
-    # annotation.core knows no Django: its sentences are marked by `said`, its reasons by what holds them
-    "said": None,
+    # annotation.core knows no Django: its sentences are marked by `translatable`, its reasons
+    # by what holds them
+    "translatable": None,
     "ReasonCode": (3,),
 }
 MARKED: Final = re.compile(rb"\b(?:%s)\(" % b"|".join(map(str.encode, KEYWORDS)))

@@ -1,4 +1,4 @@
-"""The rules of the house that no other tool enforces, and one look that import-linter's contracts hold."""
+"""The rules of the server that no other tool enforces, and one look that import-linter's contracts hold."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
 )
-from annotation.reports.revealed import Revealed, asked_for, suggested
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import Address, addresses, routes
 from tests.people import signed_in
 from tests.world import PLACES, World, make_world
@@ -251,11 +251,13 @@ def test_who_has_revealed_a_step_meets_that_step_and_no_other(world: World) -> N
 
 
 def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaky(user: Any, trajectory: Trajectory) -> list[Revealed]:
-        everything = asked_for(trajectory=trajectory, message_index=None, outcome=False, everything=True)
-        return suggested(trajectory=trajectory, steps=everything)
+    def leaky(user: Any, trajectory: Trajectory) -> list[StepSuggestions]:
+        everything = requested_steps(
+            trajectory=trajectory, message_index=None, outcome=False, everything=True
+        )
+        return suggestions_for(trajectory=trajectory, steps=everything)
 
-    monkeypatch.setattr("annotation.reports.revealed.seen_by", leaky)
+    monkeypatch.setattr("annotation.reports.suggestions.seen_by", leaky)
     browser = Browser(world, "ann")
     address = reveals(world, "ann-shared")
 

@@ -1,4 +1,4 @@
-"""Who may see which rows, which fields, and do which deeds: role by role, and closed by default."""
+"""Who may see which rows, which fields, and do which actions: role by role, and closed by default."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation import models as m
 from annotation import policies
 from annotation.core.errors import Denied
-from annotation.policies import OPERATOR, allowed, require, sight, visible
+from annotation.policies import OPERATOR, allowed, field_access, require, visible
 from annotation.services import accounts, adjudicate, assign, label, projects, release
 from tests import people
 from tests.people import Cast
@@ -174,7 +174,7 @@ def test_an_admin_with_an_open_assignment_sees_that_trajectory_as_an_annotator(
     user = cast.everybody[who]
     people.make_member(cast.project, user, "annotator", "admin")
     row = line.rows[3]
-    assert sight(user, row).mode == "admin"
+    assert field_access(user, row).mode == "admin"
     people.import_records(cast.project, [people.make_record(9)], subset="more")
     m.Assignment.objects.filter(pk=line.ann_open.pk).delete()
     m.Trajectory.objects.filter(pk=row.pk).update(free_slots=1)
@@ -189,14 +189,14 @@ def test_an_admin_with_an_open_assignment_sees_that_trajectory_as_an_annotator(
         ]
         assert set(of_row) <= {user.pk}
     assert seen(user, m.Suggestion) == seen(user, m.SuggestedLabel) == []
-    view = sight(user, row)
+    view = field_access(user, row)
     assert (view.mode, view.others_labels, view.consensus, view.raw) == ("annotator", False, False, False)
     others = {one.assignment.trajectory_id for one in seen(user, m.Label)}
     assert others >= {line.rows[0].pk, line.rows[1].pk}
 
     people.label_all(mine, -1, outcome=-1)
     label.submit(actor=user, assignment=mine)
-    assert sight(user, row).mode == "admin"
+    assert field_access(user, row).mode == "admin"
     assert {one.assignment.annotator_id for one in seen(user, m.Label)} >= {cast.cleo.pk, user.pk}
 
 
@@ -226,7 +226,7 @@ def test_rows_that_are_not_live_are_nobodys(line: SimpleNamespace, cast: Cast) -
 
 # ── Sight ───────────────────────────────────────────────────────────────────
 def test_an_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace, cast: Cast) -> None:
-    view = sight(cast.ann, line.rows[3])
+    view = field_access(cast.ann, line.rows[3])
     assert (view.mode, view.own_labels, view.others_labels, view.names) == ("annotator", True, False, False)
     assert (view.reference_answer, view.reward_hints, view.raw) == (True, False, False)
     assert view.suggestions == "after_label"
@@ -237,22 +237,22 @@ def test_an_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace,
         values={"show_reference_answer": False, "show_reward_hints": True, "suggestion_policy": "never"},
     )
     row = m.Trajectory.objects.get(pk=line.rows[3].pk)
-    view = sight(cast.ann, row)
+    view = field_access(cast.ann, row)
     assert (view.reference_answer, view.reward_hints, view.suggestions) == (False, True, "never")
 
 
 def test_after_submitting_others_labels_stay_out_of_sight(line: SimpleNamespace, cast: Cast) -> None:
     for row in line.rows[:3]:
-        view = sight(cast.ann, m.Trajectory.objects.get(pk=row.pk))
+        view = field_access(cast.ann, m.Trajectory.objects.get(pk=row.pk))
         assert (view.mode, view.others_labels, view.consensus) == ("annotator", False, False)
 
 
 def test_an_adjudicator_sees_a_and_b_of_their_case_without_names(line: SimpleNamespace, cast: Cast) -> None:
-    assert sight(cast.judith, line.rows[2]).mode == "none"
+    assert field_access(cast.judith, line.rows[2]).mode == "none"
     people.open_case(cast.judith, line.rows[2])
 
-    open_view = sight(cast.judith, m.Trajectory.objects.get(pk=line.rows[2].pk))
-    decided_view = sight(cast.judith, m.Trajectory.objects.get(pk=line.rows[1].pk))
+    open_view = field_access(cast.judith, m.Trajectory.objects.get(pk=line.rows[2].pk))
+    decided_view = field_access(cast.judith, m.Trajectory.objects.get(pk=line.rows[1].pk))
 
     assert (open_view.mode, open_view.others_labels, open_view.names) == ("adjudicator", True, False)
     assert (open_view.consensus, open_view.suggestions) == (False, "after_label")
@@ -262,7 +262,7 @@ def test_an_adjudicator_sees_a_and_b_of_their_case_without_names(line: SimpleNam
 @pytest.mark.parametrize("row", [0, 1, 2, 3])
 def test_who_has_no_part_in_it_has_no_sight_of_it(line: SimpleNamespace, cast: Cast, row: int) -> None:
     for user in (cast.oscar, AnonymousUser(), None):
-        assert sight(user, line.rows[row]) == policies.NO_SIGHT  # type: ignore[arg-type]
+        assert field_access(user, line.rows[row]) == policies.NO_ACCESS  # type: ignore[arg-type]
 
 
 def test_who_was_removed_from_the_project_loses_sight_of_their_open_assignment(
@@ -270,7 +270,7 @@ def test_who_was_removed_from_the_project_loses_sight_of_their_open_assignment(
 ) -> None:
     m.Membership.objects.filter(user=cast.ann).delete()
 
-    assert sight(cast.ann, line.rows[3]).mode == "none"
+    assert field_access(cast.ann, line.rows[3]).mode == "none"
     assert seen(cast.ann, m.Trajectory) == []
 
 
@@ -279,6 +279,6 @@ def test_sight_takes_at_most_three_queries(line: SimpleNamespace, cast: Cast, wh
     row = m.Trajectory.objects.select_related("project").get(pk=line.rows[1].pk)
 
     with CaptureQueriesContext(connection) as queries:
-        sight(cast.everybody[who], row)
+        field_access(cast.everybody[who], row)
 
     assert len(queries) <= 3

@@ -1,4 +1,4 @@
-"""Images that stand inside trajectories as data URIs, decoded with suspicion.
+"""Decode and check images that stand inside trajectories as data URIs.
 
 Only PNG, JPEG, GIF and WebP are shown, told by their first bytes and never by what the URI claims; SVG can
 carry script and is never served. Sizes are read from the headers, so that no pixel is ever decoded here.
@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 from .errors import Invalid, TooLarge
 
@@ -35,7 +35,7 @@ class Image:
 
 
 def sniff_media_type(data: bytes) -> str | None:
-    """The media type that the first bytes of ``data`` (12 are enough) tell, or ``None``."""
+    """The media type that the first bytes of `data` (12 are enough) tell, or `None`."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
@@ -48,7 +48,7 @@ def sniff_media_type(data: bytes) -> str | None:
 
 
 def sniff_data_uri(uri: str) -> str | None:
-    """The true media type of a base64 data URI, from its first bytes alone; ``None`` for anything else."""
+    """The true media type of a base64 data URI, from its first bytes alone; `None` for anything else."""
     head = _DATA_URI.match(uri)
     if head is None:
         return None
@@ -60,35 +60,35 @@ def sniff_data_uri(uri: str) -> str | None:
 
 
 def decode_data_uri(uri: str) -> Image:
-    """The image in a ``data:…;base64,…`` URI.
+    """The image in a `data:…;base64,…` URI.
 
-    Raises ``TooLarge`` above 8 MiB or 40 million pixels, ``Invalid`` for what is not base64, not one of the
+    Raises `TooLarge` above 8 MiB or 40 million pixels, `Invalid` for what is not base64, not one of the
     shown types, or has no readable size.
     """
     head = _DATA_URI.match(uri)
     if head is None:
-        raise Invalid(said("This is not an image inside the trajectory."), code="not_an_image")
+        raise Invalid(translatable("This is not an image inside the trajectory."), code="not_an_image")
     if (len(uri) - head.end()) // 4 * 3 > MAX_IMAGE_BYTES + 1024 * 1024:
-        raise TooLarge(said("The image is larger than 8 MB."), code="image_too_large")
+        raise TooLarge(translatable("The image is larger than 8 MB."), code="image_too_large")
     try:
         data = base64.b64decode(_SPACE.sub("", uri[head.end() :]), validate=True)
     except (binascii.Error, ValueError):
-        raise Invalid(said("The image is not valid base64."), code="not_an_image") from None
+        raise Invalid(translatable("The image is not valid base64."), code="not_an_image") from None
     if len(data) > MAX_IMAGE_BYTES:
-        raise TooLarge(said("The image is larger than 8 MB."), code="image_too_large")
+        raise TooLarge(translatable("The image is larger than 8 MB."), code="image_too_large")
     media_type = sniff_media_type(data)
     if media_type is None:
-        raise Invalid(said("Only PNG, JPEG, GIF and WebP images are shown."), code="not_an_image")
+        raise Invalid(translatable("Only PNG, JPEG, GIF and WebP images are shown."), code="not_an_image")
     size = image_size(data, media_type)
     if size is None or not all(size):
-        raise Invalid(said("The image has no readable size."), code="not_an_image")
+        raise Invalid(translatable("The image has no readable size."), code="not_an_image")
     if size[0] * size[1] > MAX_IMAGE_PIXELS:
-        raise TooLarge(said("The image has more than 40 million pixels."), code="image_too_large")
+        raise TooLarge(translatable("The image has more than 40 million pixels."), code="image_too_large")
     return Image(data, media_type, *size)
 
 
 def image_size(data: bytes, media_type: str) -> tuple[int, int] | None:
-    """Width and height in pixels as the header states them, or ``None`` when it is too short or odd."""
+    """Width and height in pixels as the header states them, or `None` when it is too short or odd."""
     if media_type == "image/png":
         ok = len(data) >= 24 and data[12:16] == b"IHDR"
         return (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) if ok else None

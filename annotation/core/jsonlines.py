@@ -1,13 +1,13 @@
-"""Reading JSON that comes from outside: record by record, in bounded memory, and never with a surprise.
+"""Read JSON from outside record by record, in bounded memory; every error becomes a finding.
 
 A file is JSON Lines, a JSON list of records, or records laid out over several lines. Each record is found by
-its bytes alone (``splitting``), so that one over the limit is refused by its line without ever being held.
+its bytes alone (`splitting`), so that one over the limit is refused by its line without ever being held.
 
 What is accepted on purpose, because real logs contain it: a byte order mark, blank lines, Windows line
-endings, ``NaN``, ``Infinity`` and ``1e999``, lone surrogate escapes, ``\\u0000``, and keys that occur twice
+endings, `NaN`, `Infinity` and `1e999`, lone surrogate escapes, `\\u0000`, and keys that occur twice
 (the last one counts, as in every common JSON reader; the raw bytes keep both). What is refused, record by
-record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting or
-``MAX_CONTAINERS`` lists and objects (tiny ones take thirty times their size in memory), integers of more than
+record: broken or cut-off JSON, text that is not UTF-8, more than `MAX_DEPTH` levels of nesting or
+`MAX_CONTAINERS` lists and objects (tiny ones take thirty times their size in memory), integers of more than
 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file that is
 compressed or in UTF-16.
 """
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
-from .outline import HEAD_BYTES, Layout, outline
-from .splitting import Flaw, Piece, Source, split_elements, split_lines
+from .json_layout import HEAD_BYTES, Layout, outline
+from .splitting import RawRecord, Source, SplitError, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 200
@@ -43,8 +43,8 @@ class BadJson(ValueError):
 class RecordError:
     """One finding about one record: shown to people, stored as JSON, and never an exception.
 
-    ``line`` counts from 1; 0 means the file as a whole. ``field`` is a path such as ``messages[3].role``, or
-    empty when the whole record is meant. ``reason`` is the end of the sentence.
+    `line` counts from 1; 0 means the file as a whole. `field` is a path such as `messages[3].role`, or
+    empty when the whole record is meant. `reason` is the end of the sentence.
     """
 
     file: str
@@ -57,7 +57,7 @@ class RecordError:
         return f"{place}: {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, without the file's name: ``{"line", "field", "reason"}``."""
+        """JSON-ready, without the file's name: `{"line", "field", "reason"}`."""
         return {"line": self.line, "field": self.field, "reason": self.reason}
 
 
@@ -77,10 +77,10 @@ def read_records(
     max_record_bytes: int = MAX_RECORD_BYTES,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Iterator[Record | RecordError]:
-    """Every record of ``stream``, or what is wrong with it, in the order of the file.
+    """Every record of `stream`, or what is wrong with it, in the order of the file.
 
-    A list of messages (objects with a ``role``) is one record; any other top-level list is a list of records.
-    Goes on after a bad record; needs no more memory than a few times ``max_record_bytes``. An empty file is
+    A list of messages (objects with a `role`) is one record; any other top-level list is a list of records.
+    Goes on after a bad record; needs no more memory than a few times `max_record_bytes`. An empty file is
     one error.
     """
     source = Source(stream)
@@ -94,18 +94,20 @@ def read_records(
         nothing = False
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:
-        reason = said("the file holds no records") if source.head else said("the file is empty")
+        reason = (
+            translatable("the file holds no records") if source.head else translatable("the file is empty")
+        )
         yield RecordError(filename, 0, "", reason)
 
 
 def _read(
-    piece: Piece | Flaw,
+    piece: RawRecord | SplitError,
     filename: str,
     limit: int,
     hook: Callable[[list[tuple[str, Any]]], Any] | None,
 ) -> Record | RecordError:
-    if isinstance(piece, Flaw):
-        return RecordError(filename, piece.line, "", said(piece.reason, limit=_megabytes(limit)))
+    if isinstance(piece, SplitError):
+        return RecordError(filename, piece.line, "", translatable(piece.reason, limit=_megabytes(limit)))
     try:
         return Record(parse_bytes(piece.raw, piece=piece, object_pairs_hook=hook), piece.raw, piece.line)
     except BadJson as bad:
@@ -115,16 +117,16 @@ def _read(
 def parse_bytes(
     raw: bytes,
     *,
-    piece: Piece | None = None,
+    piece: RawRecord | None = None,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
-    """The JSON value in ``raw`` (strict UTF-8). Raises ``BadJson``; never ``RecursionError`` or another."""
+    """The JSON value in `raw` (strict UTF-8). Raises `BadJson`; never `RecursionError` or another."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (piece.offset if piece else 0)
         raise BadJson(
-            said(
+            translatable(
                 "is not UTF-8 text: byte 0x{byte} at byte {offset} of the file; save the file as UTF-8",
                 byte=f"{raw[error.start]:02X}",
                 offset=offset + 1,
@@ -135,14 +137,14 @@ def parse_bytes(
 
 
 def parse_text(text: str) -> Any:
-    """The JSON value in ``text``, under the same rules as a record. Raises ``BadJson`` and nothing else."""
+    """The JSON value in `text`, under the same rules as a record. Raises `BadJson` and nothing else."""
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_structure(text.encode("utf-8", "surrogatepass"))
     return _loads(text, 1, None)
 
 
 def depth_of(raw: bytes) -> int:
-    """How deep the brackets of ``raw`` nest, those inside strings apart, without parsing or recursion."""
+    """How deep the brackets of `raw` nest, those inside strings apart, without parsing or recursion."""
     return max(accumulate(map(_LEVELS.__getitem__, _brackets(raw))), default=0)
 
 
@@ -151,25 +153,25 @@ def _check_structure(raw: bytes) -> None:
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     if len(_brackets(raw)) > 2 * MAX_CONTAINERS:
-        raise BadJson(said("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
+        raise BadJson(translatable("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
     if depth_of(raw) > MAX_DEPTH:
-        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH))
+        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH))
 
 
 def _brackets(raw: bytes) -> bytes:
-    """The brackets of ``raw`` that do not stand inside strings."""
+    """The brackets of `raw` that do not stand inside strings."""
     bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_STRUCTURE)
     return b"".join(bare.split(b'"')[::2])
 
 
 def describe_not_text(head: bytes) -> str | None:
-    """Why a file that begins with ``head`` is no UTF-8 text at all, as the end of a sentence, or ``None``."""
+    """Why a file that begins with `head` is no UTF-8 text at all, as the end of a sentence, or `None`."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
-        return said("the file is in UTF-16 or UTF-32; save it as UTF-8")
+        return translatable("the file is in UTF-16 or UTF-32; save it as UTF-8")
     if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
-        return said("the file is compressed; unpack it first")
+        return translatable("the file is compressed; unpack it first")
     if b"\x00" in head[:64]:
-        return said("the file is not UTF-8 text (UTF-16 or binary)")
+        return translatable("the file is not UTF-8 text (UTF-16 or binary)")
     return None
 
 
@@ -179,19 +181,19 @@ def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | 
     except json.JSONDecodeError as error:
         raise BadJson(_describe(error, line)) from None
     except RecursionError:
-        raise BadJson(said("nests deeper than {n} levels", n=MAX_DEPTH)) from None
+        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH)) from None
     except ValueError:
-        raise BadJson(said("holds an integer of more than 4,300 digits")) from None
+        raise BadJson(translatable("holds an integer of more than 4,300 digits")) from None
 
 
 def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
-        return said("is cut off: the record ends in the middle of its JSON")
+        return translatable("is cut off: the record ends in the middle of its JSON")
     what, column = error.msg.removesuffix(" at"), error.colno
     if error.lineno == 1:
-        return said("is not valid JSON: {what} at column {column}", what=what, column=column)
-    return said(
+        return translatable("is not valid JSON: {what} at column {column}", what=what, column=column)
+    return translatable(
         "is not valid JSON: {what} at line {line}, column {column}",
         what=what,
         line=line + error.lineno - 1,

@@ -1,4 +1,4 @@
-"""The one table of the workbench's keys, and what a person may change of it."""
+"""The table of the workbench's keys, and a person's changes to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.core.errors import Invalid
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 Binding = dict[str, Any]
 
@@ -22,7 +22,7 @@ CHANGEABLE: tuple[str, ...] = tuple(
 )
 # Where a key is on the keyboard, for those that some layouts type with Shift only.
 _CODES = {"-": "Minus", **{str(digit): f"Digit{digit}" for digit in range(10)}}
-ONE_KEY = said("One letter, one digit or the minus sign.")
+ONE_KEY = translatable("One letter, one digit or the minus sign.")
 
 
 def default_key(action: str) -> str:
@@ -40,7 +40,7 @@ def checked(changes: Mapping[str, Any]) -> dict[str, str]:
     keys = {action: default_key(action) for action in CHANGEABLE}
     for action, key in changes.items():
         if action not in keys:
-            problems[action] = said("There is no such action, or its key cannot be changed.")
+            problems[action] = translatable("There is no such action, or its key cannot be changed.")
         elif not _is_key(key):
             problems[action] = ONE_KEY
         else:
@@ -48,9 +48,9 @@ def checked(changes: Mapping[str, Any]) -> dict[str, str]:
     for action, key in keys.items():
         same = [other for other, its in keys.items() if its == key and other != action]
         if same and (action in changes or not any(other in changes for other in same)):
-            problems.setdefault(action, said("Another action has this key."))
+            problems.setdefault(action, translatable("Another action has this key."))
     if problems:
-        raise Invalid(said("The keys cannot be changed like this."), fields=problems)
+        raise Invalid(translatable("The keys cannot be changed like this."), fields=problems)
     return {action: key for action, key in keys.items() if key != default_key(action)}
 
 

@@ -1,6 +1,6 @@
-"""Finding the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
+"""Find the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
 
-Nothing here judges JSON: a piece may still be broken. Each is at most ``limit`` bytes; a longer one is
+Nothing here judges JSON: a piece may still be broken. Each is at most `limit` bytes; a longer one is
 passed over, byte by byte as it streams by, and reported as a flaw.
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
-from .outline import BOM, HEAD_BYTES
+from .json_layout import BOM, HEAD_BYTES
 
 CHUNK_BYTES: Final = 256 * 1024
 
-TOO_LARGE: Final = said("is larger than {limit}, the limit for one record")
-MORE_AFTER_LIST: Final = said("the file goes on after the end of its list; the rest was not read")
-LIST_NOT_CLOSED: Final = said("the file is cut off: it ends before its list is closed")
+TOO_LARGE: Final = translatable("is larger than {limit}, the limit for one record")
+MORE_AFTER_LIST: Final = translatable("the file goes on after the end of its list; the rest was not read")
+LIST_NOT_CLOSED: Final = translatable("the file is cut off: it ends before its list is closed")
 
 _IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 # up to the next bracket, whole strings passed over in one go, or to a string that the chunk does not end
@@ -30,7 +30,7 @@ _GAP_OR_COMMA: Final = re.compile(rb"[ \t\r\n,]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RawRecord:
     """The exact bytes of one record, the line it begins on (from 1) and its offset in the file."""
 
     raw: bytes
@@ -39,17 +39,17 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
-    """A record that could not be taken out of the file. ``reason`` may hold ``{limit}``."""
+class SplitError:
+    """A record that could not be taken out of the file. `reason` may hold `{limit}`."""
 
     line: int
     reason: str
 
 
 class Source:
-    """A stream whose beginning (``head``) has been looked at, without its byte order mark.
+    """A stream whose beginning (`head`) has been looked at, without its byte order mark.
 
-    The stream needs ``read`` and ``readline`` with a limit, and need not be seekable.
+    The stream needs `read` and `readline` with a limit, and need not be seekable.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -62,7 +62,7 @@ class Source:
         self._position = 0
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; ``b""`` at the end."""
+        """Up to `size` bytes; `b""` at the end."""
         if self._position < len(self.head):
             taken = self.head[self._position : self._position + size]
             self._position += len(taken)
@@ -70,7 +70,7 @@ class Source:
         return self._stream.read(size)
 
     def readline(self, limit: int) -> bytes:
-        """Up to ``limit`` bytes, through the next line feed; ``b""`` at the end."""
+        """Up to `limit` bytes, through the next line feed; `b""` at the end."""
         if self._position >= len(self.head):
             return self._stream.readline(limit)
         end = self.head.find(b"\n", self._position, self._position + limit) + 1
@@ -81,8 +81,8 @@ class Source:
         return taken
 
 
-def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Iterator[Piece | Flaw]:
-    """One record a line; blank lines are passed over. ``within_list`` plays no part."""
+def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Iterator[RawRecord | SplitError]:
+    """One record a line; blank lines are passed over. `within_list` plays no part."""
     line, offset = 0, source.offset
     while raw := source.readline(limit + 2):
         line += 1
@@ -91,14 +91,14 @@ def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Ite
         if len(body) > limit:
             while not raw.endswith(b"\n") and (raw := source.readline(CHUNK_BYTES)):
                 size += len(raw)
-            yield Flaw(line, TOO_LARGE)
+            yield SplitError(line, TOO_LARGE)
         elif body and not body.isspace():
-            yield Piece(body, line, offset)
+            yield RawRecord(body, line, offset)
         offset += size
 
 
-def split_elements(source: Source, *, limit: int, within_list: bool) -> Iterator[Piece | Flaw]:
-    """Records as the elements of one list (``within_list``), or as values with white space between them.
+def split_elements(source: Source, *, limit: int, within_list: bool) -> Iterator[RawRecord | SplitError]:
+    """Records as the elements of one list (`within_list`), or as values with white space between them.
 
     Commas between elements are passed over, not counted.
     """
@@ -129,7 +129,7 @@ class _Scanner:
     start_offset: int = 0
     buffer: bytearray = field(default_factory=bytearray)
 
-    def feed(self, chunk: bytes) -> Iterator[Piece | Flaw]:
+    def feed(self, chunk: bytes) -> Iterator[RawRecord | SplitError]:
         position = counted = mark = 0
         while position < len(chunk):
             if self.in_string:
@@ -146,7 +146,7 @@ class _Scanner:
                     continue
                 if self.closed:
                     self.finished = True
-                    yield Flaw(self.line, MORE_AFTER_LIST)
+                    yield SplitError(self.line, MORE_AFTER_LIST)
                     return
                 self.started, self.depth, self.scalar = True, 0, chunk[position] not in b"[{"
                 self.start_line, self.start_offset = self.line, self.offset + position
@@ -159,11 +159,11 @@ class _Scanner:
         self.line += chunk.count(b"\n", counted)
         self.offset += len(chunk)
 
-    def end(self) -> Iterator[Piece | Flaw]:
+    def end(self) -> Iterator[RawRecord | SplitError]:
         if self.started:
             yield self._take(b"")
         elif self.within_list and self.opened and not self.closed:
-            yield Flaw(self.line, LIST_NOT_CLOSED)
+            yield SplitError(self.line, LIST_NOT_CLOSED)
 
     def _gap(self, chunk: bytes, position: int) -> int:
         commas = self.within_list and self.opened and not self.closed
@@ -171,7 +171,7 @@ class _Scanner:
         return found.end() if found else position
 
     def _opens_or_closes(self, byte: int) -> bool:
-        """Whether ``byte`` is a bracket of the list around all records."""
+        """Whether `byte` is a bracket of the list around all records."""
         if not self.within_list or self.closed:
             return False
         if not self.opened:
@@ -222,10 +222,10 @@ class _Scanner:
                 self.too_large = True
                 self.buffer = bytearray()
 
-    def _take(self, part: bytes) -> Piece | Flaw:
+    def _take(self, part: bytes) -> RawRecord | SplitError:
         self._keep(part)
         raw, too_large = bytes(self.buffer), self.too_large
         self.buffer, self.too_large, self.started, self.in_string = bytearray(), False, False, False
         if too_large:
-            return Flaw(self.start_line, TOO_LARGE)
-        return Piece(raw, self.start_line, self.start_offset)
+            return SplitError(self.start_line, TOO_LARGE)
+        return RawRecord(raw, self.start_line, self.start_offset)

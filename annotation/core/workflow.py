@@ -1,4 +1,4 @@
-"""Which state may follow which (DESIGN §3, §6, §7).
+"""Which state may follow which (docs/design.md, "Rules of the house").
 
 Services change states by guarded UPDATEs; these tables say which changes exist at all.
 """
@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from annotation.core.errors import StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
@@ -97,15 +97,17 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
 }
 
 
-def allowed(frm: StrEnum, to: StrEnum) -> bool:
-    """Whether `to` may follow `frm`. TypeError unless both are states of the same thing."""
-    table = TABLES.get(type(frm))
-    if table is None or type(to) is not type(frm):
-        raise TypeError(f"{frm!r} and {to!r} are not states of one thing")
-    return to in table[frm]
+def allowed(from_state: StrEnum, to: StrEnum) -> bool:
+    """Whether `to` may follow `from_state`. TypeError unless both are states of the same thing."""
+    table = TABLES.get(type(from_state))
+    if table is None or type(to) is not type(from_state):
+        raise TypeError(f"{from_state!r} and {to!r} are not states of one thing")
+    return to in table[from_state]
 
 
-def check(frm: StrEnum, to: StrEnum) -> None:
-    """Raise StaleState unless `to` may follow `frm`."""
-    if not allowed(frm, to):
-        raise StaleState(said("What is {state} cannot become {next}.", state=frm.value, next=to.value))
+def check(from_state: StrEnum, to: StrEnum) -> None:
+    """Raise StaleState unless `to` may follow `from_state`."""
+    if not allowed(from_state, to):
+        raise StaleState(
+            translatable("What is {state} cannot become {next}.", state=from_state.value, next=to.value)
+        )

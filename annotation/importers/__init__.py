@@ -1,4 +1,4 @@
-"""The registry of trajectory formats. A new format is a new file here and one line in ``FORMATS``."""
+"""The registry of trajectory formats. A new format is a new file here and one line in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
-from annotation.core.outline import outline
-from annotation.core.said import said
 
 from .agentprocessbench import AgentProcessBench
 from .base import Importer, ReadContext
@@ -24,41 +24,43 @@ FORMATS: Final[dict[str, Importer]] = {
 
 
 def by_name(name: str) -> Importer:
-    """The importer called ``name``. Raises ``Invalid`` with the names that there are."""
+    """The importer called `name`. Raises `Invalid`, listing the known names."""
     try:
         return FORMATS[name]
     except KeyError:
         raise Invalid(
-            said(
+            translatable(
                 "There is no format called “{name}”; there are: {formats}.",
                 name=name[:60],
                 formats=", ".join(FORMATS),
             ),
             code="unknown_format",
-            fields={"format": said("must be one of {choices}", choices=", ".join(FORMATS))},
+            fields={"format": translatable("must be one of {choices}", choices=", ".join(FORMATS))},
         ) from None
 
 
 def sniff(head: bytes) -> Importer:
-    """The importer for a file that begins with ``head`` (its first ``HEAD_BYTES``).
+    """The importer for a file that begins with `head` (its first `HEAD_BYTES`).
 
-    Raises ``Invalid`` when the file is empty, no UTF-8 text, or of no known format.
+    Raises `Invalid` when the file is empty, no UTF-8 text, or of no known format.
     """
     if not head.removeprefix(b"\xef\xbb\xbf").strip():
-        raise Invalid(said("The file is empty."), code="empty_file")
+        raise Invalid(translatable("The file is empty."), code="empty_file")
     if reason := describe_not_text(head):
-        raise Invalid(said("This cannot be read: {reason}.", reason=reason), code="not_text")
+        raise Invalid(translatable("This cannot be read: {reason}.", reason=reason), code="not_text")
     for beginning in _beginnings(head):
         best = max(FORMATS.values(), key=lambda importer: importer.sniff(beginning))
         if best.sniff(beginning) > 0:
             return best
     if {"step_labels", "final_label"} <= outline(head).keys:
         raise Invalid(
-            said("This is a file of labels or predictions, without messages; it is not a trajectory file."),
+            translatable(
+                "This is a file of labels or predictions, without messages; it is not a trajectory file."
+            ),
             code="unknown_format",
         )
     raise Invalid(
-        said(
+        translatable(
             "The format was not recognised: the first record has no list of messages. "
             "The formats are: {formats}.",
             formats=", ".join(FORMATS),

@@ -1,7 +1,7 @@
 """AgentProcessBench JSON Lines (arXiv 2603.14465), in its published and its development shape.
 
-A record's identity is (``data_source``, ``query_index``, ``sample_index``); its task is the first two of
-them; ``sample_index`` stands for the policy model, whose name the release leaves out. Labels in the file
+A record's identity is (`data_source`, `query_index`, `sample_index`); its task is the first two of
+them; `sample_index` stands for the policy model, whose name the release leaves out. Labels in the file
 are checked and handed over apart; they are never part of the content.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.outline import outline
-from annotation.core.said import said
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext
@@ -44,10 +44,10 @@ _FIELDS: Final = LABEL_KEYS | _IDENTITY_KEYS | {
 
 
 class AgentProcessBench:
-    """See the module; ``Importer`` states what each member promises."""
+    """See the module; `Importer` states what each member promises."""
 
     name = "agentprocessbench"
-    title = said("AgentProcessBench (JSON Lines)")
+    title = translatable("AgentProcessBench (JSON Lines)")
 
     def sniff(self, head: bytes) -> float:
         keys = outline(head).keys
@@ -77,13 +77,14 @@ def _draft(
 ) -> TrajectoryDraft | None:
     value = record.value
     if not isinstance(value, dict):
-        problems.add("", said("is not a JSON object"))
+        problems.add("", translatable("is not a JSON object"))
         return None
     data_source = value.get("data_source")
     if not isinstance(data_source, str) or not data_source:
         missing = data_source is None
         problems.add(
-            "data_source", said("is missing") if missing else said("must be a text that is not empty")
+            "data_source",
+            translatable("is missing") if missing else translatable("must be a text that is not empty"),
         )
         data_source = ""
     short_text(data_source, "data_source", MAX_DATA_SOURCE, problems)
@@ -117,7 +118,7 @@ def _draft(
 
 
 def own_policy_model(value: dict[str, Any]) -> str:
-    """The policy model that a record itself names (``policy_model``, else ``model``), or ``""``."""
+    """The policy model that a record itself names (`policy_model`, else `model`), or `""`."""
     for key in ("policy_model", "model"):
         name = value.get(key)
         if isinstance(name, str) and name.strip():

@@ -1,8 +1,8 @@
 """Plain OpenAI-style chats: JSON Lines, one JSON list of records, or a single JSON record.
 
-A record is an object with ``messages``, or a bare list of messages. Its identity is ``id``, else the SHA-256
-of its content; its task is ``task_id``, else the first user message. ``question``, ``reference_answer`` (or
-``ground_truth``), ``answer_text`` (or ``answer``), ``tools``, ``policy_model`` (or ``model``) and labels are
+A record is an object with `messages`, or a bare list of messages. Its identity is `id`, else the SHA-256
+of its content; its task is `task_id`, else the first user message. `question`, `reference_answer` (or
+`ground_truth`), `answer_text` (or `answer`), `tools`, `policy_model` (or `model`) and labels are
 understood where they stand; every other key is kept.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.canonical import content_digest, sha256_hex
+from annotation.core.i18n import translatable
+from annotation.core.json_layout import outline
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.outline import outline
-from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 
@@ -53,10 +53,10 @@ _FIELDS: Final = LABEL_KEYS | {
 
 
 class OpenAIChat:
-    """See the module; ``Importer`` states what each member promises."""
+    """See the module; `Importer` states what each member promises."""
 
     name = "openai_chat"
-    title = said("OpenAI-style chat (JSON Lines or JSON)")
+    title = translatable("OpenAI-style chat (JSON Lines or JSON)")
 
     def sniff(self, head: bytes) -> float:
         found = outline(head)
@@ -82,7 +82,7 @@ class OpenAIChat:
 def _draft(record: Record, context: ReadContext, problems: Problems) -> TrajectoryDraft | None:
     value = {"messages": record.value} if isinstance(record.value, list) else record.value
     if not isinstance(value, dict):
-        problems.add("", said("is neither an object with messages nor a list of messages"))
+        problems.add("", translatable("is neither an object with messages nor a list of messages"))
         return None
     messages = messages_of(value.get("messages"), problems)
     question = as_text(value.get("question")) or first_text(messages, "user")
@@ -109,17 +109,17 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
 
 
 def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
-    """A given identity as text, or ``""`` where there is none."""
+    """A record's own identity as text, or `""` when it has none."""
     given = value.get(key)
     if given is None:
         return ""
     if type(given) is int:
         return str(given)
     if not isinstance(given, str) or not given:
-        problems.add(key, said("must be a text that is not empty, or a whole number"))
+        problems.add(key, translatable("must be a text that is not empty, or a whole number"))
         return ""
     if len(escape(given)) > limit:
-        problems.add(key, said("is longer than {limit} characters", limit=limit))
+        problems.add(key, translatable("is longer than {limit} characters", limit=limit))
     return given
 
 

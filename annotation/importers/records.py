@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
-from annotation.core.labels import MAX_INDEX, read_step_labels, read_value, shown
+from annotation.core.label_files import MAX_INDEX, excerpt, read_step_labels, read_value
 from annotation.core.messages import message_text
-from annotation.core.said import said
 from annotation.core.text import escape
 from annotation.core.trajectory import FileLabels
 
@@ -27,7 +27,7 @@ class Problems:
         self.found: list[tuple[str, str]] = []
 
     def add(self, name: str, reason: str) -> None:
-        """Note that the field ``name`` (a path within the record) is wrong."""
+        """Note that the field `name` (a path within the record) is wrong."""
         self.found.append((name, reason))
 
     def __bool__(self) -> bool:
@@ -39,7 +39,7 @@ class Problems:
             yield RecordError(self.filename, self.line, name, reason)
         if (more := len(self.found) - MAX_PROBLEMS_PER_RECORD) > 0:
             yield RecordError(
-                self.filename, self.line, "", said("has {n} more errors like these", n=f"{more:,}")
+                self.filename, self.line, "", translatable("has {n} more errors like these", n=f"{more:,}")
             )
 
 
@@ -50,7 +50,7 @@ class Identities:
         self._lines: dict[int, int] = {}
 
     def check(self, record_id: str, line: int, name: str, problems: Problems) -> None:
-        """Note ``record_id``; a problem of field ``name`` if an earlier line has the same."""
+        """Note `record_id`; a problem of field `name` if an earlier line has the same."""
         digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         key = int.from_bytes(digest, "big")
         first = self._lines.get(key)
@@ -59,52 +59,55 @@ class Identities:
         else:
             problems.add(
                 name,
-                said(
+                translatable(
                     "{record} occurs twice in this file, in lines {first} and {line}",
-                    record=shown(record_id),
+                    record=excerpt(record_id),
                     first=first,
                     line=line,
                 )
                 if first != line
-                else said(
-                    "{record} occurs twice in this file, in line {line}", record=shown(record_id), line=line
+                else translatable(
+                    "{record} occurs twice in this file, in line {line}", record=excerpt(record_id), line=line
                 ),
             )
 
 
 def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
-    """``value`` as messages: objects with a role, at least one of them the assistant's."""
+    """`value` as messages: objects with a role, at least one of them the assistant's."""
     if not isinstance(value, list):
-        problems.add("messages", said("is missing") if value is None else said("must be a list of messages"))
+        problems.add(
+            "messages",
+            translatable("is missing") if value is None else translatable("must be a list of messages"),
+        )
         return []
     if not value:
-        problems.add("messages", said("is empty"))
+        problems.add("messages", translatable("is empty"))
         return []
     assistant = False
     for index, message in enumerate(value):
         if not isinstance(message, dict):
-            problems.add(f"messages[{index}]", said("must be an object with a role"))
+            problems.add(f"messages[{index}]", translatable("must be an object with a role"))
             continue
         role = message.get("role")
         if not isinstance(role, str) or not role:
             missing = role is None
             problems.add(
                 f"messages[{index}].role",
-                said("is missing") if missing else said("must be a word such as user"),
+                translatable("is missing") if missing else translatable("must be a word such as user"),
             )
         elif role == "assistant":
             assistant = True
     if not assistant:
-        problems.add("messages", said("has no assistant message, so there is no step to label"))
+        problems.add("messages", translatable("has no assistant message, so there is no step to label"))
     return value
 
 
 def tools_of(value: Any, problems: Problems) -> list[Any]:
-    """``value`` as a list of tool schemas; null is none."""
+    """`value` as a list of tool schemas; null counts as an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):
-        problems.add("tools", said("must be a list"))
+        problems.add("tools", translatable("must be a list"))
         return []
     return value
 
@@ -112,13 +115,13 @@ def tools_of(value: Any, problems: Problems) -> list[Any]:
 def labels_of(
     record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems
 ) -> FileLabels | None:
-    """The labels that stand in a trajectory record, checked against its messages, or ``None``."""
+    """The labels that stand in a trajectory record, checked against its messages, or `None`."""
     given = record.get("step_labels")
     final = record.get("final_label")
     if given is None and final is None:
         return None
     if not isinstance(given, dict | None):
-        problems.add("step_labels", said("must be an object of message index and label"))
+        problems.add("step_labels", translatable("must be an object of message index and label"))
         return None
     step_labels = dict(read_step_labels(given or {}, problems.found))
     for index in step_labels:
@@ -126,10 +129,13 @@ def labels_of(
         if message is None:
             last = len(messages) - 1
             problems.add(
-                f"step_labels.{index}", said("there is no such message; the last one is {last}", last=last)
+                f"step_labels.{index}",
+                translatable("there is no such message; the last one is {last}", last=last),
             )
         elif not isinstance(message, dict) or message.get("role") != "assistant":
-            problems.add(f"step_labels.{index}", said("is not a step: that message is not the assistant’s"))
+            problems.add(
+                f"step_labels.{index}", translatable("is not a step: that message is not the assistant’s")
+            )
     return FileLabels(step_labels, read_value(final, "final_label", problems.found))
 
 
@@ -140,22 +146,22 @@ def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
         return value
     problems.add(
         key,
-        said("is missing")
+        translatable("is missing")
         if value is None
-        else said("must be a whole number from 0, not {value}", value=shown(value)),
+        else translatable("must be a whole number from 0, not {value}", value=excerpt(value)),
     )
     return 0
 
 
 def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
-    """``value``, which must fit a column of ``limit`` characters once escaped."""
+    """`value`, which must fit a column of `limit` characters once escaped."""
     if len(escape(value)) > limit:
-        problems.add(name, said("is longer than {limit} characters", limit=limit))
+        problems.add(name, translatable("is longer than {limit} characters", limit=limit))
     return value
 
 
 def first_text(messages: list[dict[str, Any]], role: str) -> str:
-    """All the text of the first message of ``role``, or ``""``."""
+    """All the text of the first message of `role`, or `""`."""
     for message in messages:
         if isinstance(message, dict) and message.get("role") == role:
             return message_text(message)
@@ -163,7 +169,7 @@ def first_text(messages: list[dict[str, Any]], role: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A string as it is, nothing as ``""``, anything else as JSON."""
+    """A string as it is, nothing as `""`, anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What every command of ours shares: the operator, one clear sentence on failure, one summary line on
+"""The base of our commands: the operator, one clear sentence on failure, one summary line on
 stderr."""
 
 import json

@@ -7,7 +7,7 @@ from .projects import Project
 
 
 class AuditEvent(models.Model):
-    """One deed. `actor` null is the operator at the command line. `detail` never holds trajectory text or
+    """One action. `actor` null is the operator at the command line. `detail` never holds trajectory text or
     labels."""
 
     actor = models.ForeignKey(

@@ -1,35 +1,36 @@
-"""Who may see what and do what: permission and blindness, decided here and nowhere else (DESIGN §6).
+"""Who may see what and do what: permission and blindness, decided here and nowhere else (docs/design.md, "Who
+may see what").
 
-Three questions, three functions. `visible(user, queryset)`: which rows. `sight(user, trajectory)`: which
-fields of a trajectory. `require(actor, verb, obj)`: which deeds. Everything fails closed: a model or verb
-that is not listed is refused.
+Three questions, three functions. `visible(user, queryset)`: which rows. `field_access(user, trajectory)`:
+which fields of a trajectory. `require(actor, verb, obj)`: which actions. Everything fails closed: a model or
+verb that is not listed is refused.
 
 One rule stands above the roles: a person with an unsubmitted assignment of their own on a trajectory sees it
 as an annotator, whatever else they are.
 """
 
+from .access import NO_ACCESS, FieldAccess, field_access, suggestion_policy
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
-from .sights import NO_SIGHT, Sight, sight, suggestion_policy
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
 
 __all__ = [
     "ANYBODY_VERBS",
-    "NO_SIGHT",
+    "NO_ACCESS",
     "OPERATOR",
     "SUPERUSER_VERBS",
     "VERBS",
     "VISIBLE",
     "Actor",
+    "FieldAccess",
     "Operator",
-    "Sight",
     "Viewer",
     "allowed",
+    "field_access",
     "own",
     "recorded",
     "require",
     "roles",
-    "sight",
     "suggestion_policy",
     "visible",
 ]

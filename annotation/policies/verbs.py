@@ -1,4 +1,4 @@
-"""Which deeds a person may do."""
+"""Which actions a person may do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation import models as m
 from annotation.core.errors import Denied
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import Role
 
 from .people import RESULT_ROLES, Operator, Viewer, roles
@@ -42,7 +42,7 @@ def _project_of(obj: Any) -> int:
 
 
 def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
-    """Whether an actor may do a deed. `obj` is a project or has one; for account verbs, the user concerned.
+    """Whether an actor may do an action. `obj` is a project or has one; for account verbs, the user.
 
     Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even
     an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
@@ -71,4 +71,4 @@ def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
 def require(actor: Viewer, verb: str, obj: Any = None) -> None:
     """Raise Denied unless `allowed`."""
     if not allowed(actor, verb, obj):
-        raise Denied(said("You are not allowed to do this ({verb}).", verb=verb))
+        raise Denied(translatable("You are not allowed to do this ({verb}).", verb=verb))

@@ -1,4 +1,4 @@
-"""Which rows a person may know of: one condition per model, nothing without one."""
+"""Which rows a person may see: one condition per model; a model without one is seen by nobody."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _assignments(user: m.User) -> Q:
 
 
 def _suggestions(path: str) -> Callable[[m.User], Q]:
-    """Admins only, and not those of a trajectory they are labelling; annotators see them through `sight`."""
+    """Admins only, and not those of a trajectory they are labelling; annotators use `field_access`."""
 
     def condition(user: m.User) -> Q:
         return ~Q(_own_open(user, f"{path}trajectory")) & Q(

@@ -1,6 +1,6 @@
 """The baseline as a provider: it answers here and now, from a model in memory, and costs nothing.
 
-It has no ``check`` and no ``create``: it comes out of a training (``services.suggest.baseline``), not out of
+It has no `check` and no `create`: it comes out of a training (`services.suggest.baseline`), not out of
 settings.
 """
 
@@ -11,17 +11,17 @@ import time
 from collections.abc import Mapping
 from decimal import Decimal
 
-from annotation.core.judging import Estimate, Material, Usage
-from annotation.core.judging.features import VERSION
-from annotation.core.judging.training import Trained
+from annotation.core.baseline.features import VERSION
+from annotation.core.baseline.training import Trained
+from annotation.core.judging import Estimate, JudgeInput, Usage
 
 from .base import Exchange, Hooks, Reply, Request
 
 
 class Baseline:
-    """``tasks``: the task (``core.judging.training.task_of``) of each trajectory, by ``Request.reference``.
+    """`tasks`: the task (`core.baseline.training.task_of`) of each trajectory, by `Request.reference`.
 
-    A trajectory that is not in ``tasks`` raises ``KeyError``: without its task there is no telling which
+    A trajectory that is not in `tasks` raises `KeyError`: without its task there is no telling which
     model has not seen it.
     """
 
@@ -52,9 +52,9 @@ class Baseline:
             exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
         )
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """Nothing but the call."""
         return Estimate(calls=1)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""A chat completion as a judgement: its envelope, what was charged, and the model's own words."""
+"""Read a chat completion: its envelope, what was charged, and the judgement in the model's words."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
-from annotation.core.labels import shown
+from annotation.core.label_files import excerpt
 
 from .base import Failure, FailureKind, Reply
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import Received
 from .http.redaction import Redactor
-from .http.verdicts import Asked, Complaint, refusal
 from .openai_config import Config
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The first choice of a completion. ``text``: its content, "" for none."""
+    """The first choice of a completion. `text`: its content, "" for none."""
 
     text: str
     finish_reason: str
@@ -37,14 +37,14 @@ class Answers:
         self._asked = asked
 
     def read(self, received: Received, prompt: Prompt) -> Reply | Failure:
-        """The judgement in a reply with a status of 2xx, or why there is none."""
+        """The judgement in a reply with a status of 2xx, or the failure it amounts to."""
         if received.headers.get("content-type", "").startswith("text/event-stream"):
             message = "The server sends a stream of events, although it was not asked for one."
             return _failure(FailureKind.NOT_JSON, message, permanent=True)
         try:
             envelope = parse_bytes(received.body)
         except BadJson:
-            begins = shown(received.body[:60].decode("utf-8", "replace").strip())
+            begins = excerpt(received.body[:60].decode("utf-8", "replace").strip())
             return _failure(FailureKind.NOT_JSON, f"The server’s reply is not JSON; it begins {begins}.")
         if not isinstance(envelope, Mapping):
             return _failure(FailureKind.NOT_JSON, "The server’s reply is not a chat completion.")

@@ -11,22 +11,22 @@ from typing import Any, Final
 import httpx
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import (
     ANSWER_SCHEMA,
     Estimate,
-    Material,
+    JudgeInput,
     Prompt,
     TooLong,
     build,
     estimate,
 )
-from annotation.core.said import said
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
+from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import MAX_BYTES, Received, post
 from .http.redaction import Redactor
 from .http.transport import Deadline, Transport
-from .http.verdicts import Asked, Complaint, refusal
 from .http.waiting import Waits, retry_after
 from .openai_answer import Answers
 from .openai_config import Config, problems, read
@@ -53,34 +53,34 @@ def check(config: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, str
 def create(
     config: Mapping[str, Any], *, environ: Mapping[str, str], allow_list: Sequence[str], hooks: Hooks
 ) -> OpenAICompatible:
-    """The judge with these settings, its key taken from ``environ``. Raises ``Invalid``."""
+    """The judge with these settings, its key taken from `environ`. Raises `Invalid`."""
     settings = read(config, allow_list)
     key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
     if settings.key_name and not key:
-        reason = said("names an environment variable that is not set where judges run")
+        reason = translatable("names an environment variable that is not set where judges run")
         raise Invalid(
-            said("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
+            translatable("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
             fields={"key_name": reason},
         )
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise Invalid(
-            said("The key in ${name} holds characters that no key has.", name=settings.key_name),
+            translatable("The key in ${name} holds characters that no key has.", name=settings.key_name),
             code=str(FailureKind.BAD_KEY),
-            fields={"key_name": said("names a variable whose value is no key")},
+            fields={"key_name": translatable("names a variable whose value is no key")},
         )
     return OpenAICompatible(settings, key, hooks)
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the server was found to understand. ``structured``: how it is asked for JSON."""
+    """What the server was found to understand. `structured`: how it is asked for JSON."""
 
     structured: str
     tokens: str = "max_tokens"
 
     def after(self, complaint: Complaint) -> Dialect | None:
-        """What to try when this dialect was refused with ``complaint``; ``None``: it is not about that."""
+        """What to try when this dialect was refused with `complaint`; `None`: it is not about that."""
         if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
             return replace(self, tokens="max_completion_tokens")
         if self.structured in _LOWER and any(word in complaint.text for word in _FORMAT_WORDS):
@@ -89,7 +89,7 @@ class Dialect:
 
 
 class OpenAICompatible:
-    """See ``Provider``. Threads share its waits and what it learned about its server."""
+    """See `Provider`. Threads share its waits and what it learned about its server."""
 
     def __init__(self, config: Config, key: str, hooks: Hooks) -> None:
         self._config = config
@@ -132,7 +132,7 @@ class OpenAICompatible:
         """Close the connections."""
         self._client.close()
 
-    def estimate(self, material: Material) -> Estimate:
+    def estimate(self, material: JudgeInput) -> Estimate:
         """Tokens and cost of one call, on the high side; a trajectory that is too long costs nothing."""
         try:
             prompt = build(self._config.prompt_version, material, self._config.budget_tokens)
@@ -237,7 +237,7 @@ class OpenAICompatible:
         return replace(failure, retry_after=wait)
 
     def _pause(self, failure: Failure, failures: int) -> float | None:
-        """Seconds to wait before the next attempt; ``None``: there is to be none."""
+        """Seconds to wait before the next attempt; `None`: there is to be none."""
         if failure.permanent or failures >= self._config.attempts:
             return None
         if failure.retry_after is None:
@@ -249,7 +249,7 @@ class OpenAICompatible:
     def _kept(
         self, outcome: Reply | Failure, body: bytes, received: Received, sent: int, started: float
     ) -> Reply | Failure:
-        """``outcome`` with what was sent and received, keys taken out, and a message that holds none."""
+        """`outcome` with what was sent and received, keys taken out, and a message that holds none."""
         exchange = Exchange(
             request=self._redact.data(body) if sent else b"",
             response=self._redact.data(received.body),

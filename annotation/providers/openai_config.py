@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
 from annotation.core.judging import FREE, LATEST, VERSIONS, Price
-from annotation.core.said import said
 
 from .http.addresses import allowed, normalised
 
@@ -45,8 +45,8 @@ FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A judge's settings, checked. Times in seconds; ``timeout`` is for one attempt, from connecting to the
-    last byte. ``None`` is not sent: the server's default holds. ``extra``: further fields of the request."""
+    """A judge's settings, checked. Times in seconds; `timeout` is for one attempt, from connecting to the
+    last byte. `None` is not sent: the server's default holds. `extra`: further fields of the request."""
 
     base_url: str
     model: str
@@ -68,13 +68,13 @@ class Config:
 
 
 def read(given: Mapping[str, Any], allow_list: Sequence[str]) -> Config:
-    """The settings in ``given`` (JSON-ready; unknown keys are refused). Raises ``Invalid`` with ``fields``;
-    its code is ``forbidden_url`` when the address is all that is wrong."""
+    """The settings in `given` (JSON-ready; unknown keys are refused). Raises `Invalid` with `fields`;
+    its code is `forbidden_url` when the address is all that is wrong."""
     wrong = problems(given, allow_list)
     if wrong:
         code = "forbidden_url" if wrong.keys() == {"base_url"} else None
         first = next(iter(wrong))
-        sentence = said("The judge’s {field} {problem}.", field=first, problem=wrong[first])
+        sentence = translatable("The judge’s {field} {problem}.", field=first, problem=wrong[first])
         raise Invalid(sentence, fields=wrong, code=code)
     numbers = {name: _number(given.get(name), name)[0] for name in _NUMBERS}
     prices = {name: _price(given.get(name))[0] for name in _PRICES}
@@ -97,17 +97,19 @@ def problems(given: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, s
     wrong: dict[str, str] = {str(key): "is not a setting" for key in given if key not in FIELDS}
     base_url, model, key_name = (given.get(name) for name in ("base_url", "model", "key_name"))
     if not isinstance(base_url, str) or normalised(base_url) is None:
-        wrong["base_url"] = said("must be a plain http or https address")
+        wrong["base_url"] = translatable("must be a plain http or https address")
     elif not allowed(base_url, allow_list):
-        wrong["base_url"] = said("is not among the addresses that the operator allows")
+        wrong["base_url"] = translatable("is not among the addresses that the operator allows")
     if not isinstance(model, str) or not model.strip() or len(model) > 200 or not model.isprintable():
-        wrong["model"] = said("must be the name of a model")
+        wrong["model"] = translatable("must be the name of a model")
     if key_name not in (None, "") and not (isinstance(key_name, str) and KEY_NAME.fullmatch(key_name)):
-        wrong["key_name"] = said("must be the name of an environment variable that may hold a judge’s key")
+        wrong["key_name"] = translatable(
+            "must be the name of an environment variable that may hold a judge’s key"
+        )
     if (given.get("prompt_version") or LATEST) not in VERSIONS:
-        wrong["prompt_version"] = said("must be one of {choices}", choices=", ".join(VERSIONS))
+        wrong["prompt_version"] = translatable("must be one of {choices}", choices=", ".join(VERSIONS))
     if (given.get("structured") or "auto") not in STRUCTURED:
-        wrong["structured"] = said("must be one of {choices}", choices=", ".join(STRUCTURED))
+        wrong["structured"] = translatable("must be one of {choices}", choices=", ".join(STRUCTURED))
     if reason := _extra_problem(given.get("extra") or {}):
         wrong["extra"] = reason
     for name in _NUMBERS:
@@ -121,14 +123,14 @@ def problems(given: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, s
 
 def _extra_problem(extra: Any) -> str:
     if not isinstance(extra, dict):
-        return said("must be a JSON object")
+        return translatable("must be a JSON object")
     if taken := sorted(_OURS & extra.keys()):
-        return said("may not hold {names}", names=", ".join(taken))
+        return translatable("may not hold {names}", names=", ".join(taken))
     try:
         size = len(json.dumps(extra, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
-        return said("must be plain JSON")
-    return said("is too large") if size > 10_000 else ""
+        return translatable("must be plain JSON")
+    return translatable("is too large") if size > 10_000 else ""
 
 
 def _number(value: Any, name: str) -> tuple[Any, str]:
@@ -137,9 +139,11 @@ def _number(value: Any, name: str) -> tuple[Any, str]:
         return default, ""
     whole = type(value) is int
     if not (whole or (kind is float and type(value) is float and math.isfinite(value))):
-        return default, said("must be a whole number") if kind is int else said("must be a number")
+        return default, translatable("must be a whole number") if kind is int else translatable(
+            "must be a number"
+        )
     if not low <= value <= high:
-        return default, said("must be from {low} to {high}", low=f"{low:,}", high=f"{high:,}")
+        return default, translatable("must be from {low} to {high}", low=f"{low:,}", high=f"{high:,}")
     return kind(value), ""
 
 
@@ -151,5 +155,5 @@ def _price(value: Any) -> tuple[Decimal | None, str]:
     except InvalidOperation:
         price = Decimal("NaN")
     if isinstance(value, bool) or not price.is_finite() or not 0 <= price <= 1_000_000:
-        return None, said("must be a price per million tokens, 0 or more")
+        return None, translatable("must be a price per million tokens, 0 or more")
     return price, ""

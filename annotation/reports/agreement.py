@@ -19,7 +19,7 @@ from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.vocabulary import VALUES, AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
-from .exposed import BLIND_VALUE
+from ..models.blindness import BLIND_VALUE
 
 SEED = 20_260_314
 BLOCK = 10_000  # rows fetched at a time

@@ -1,4 +1,4 @@
-"""What a baseline says of itself: what it was trained on, and its figures beside what costs nothing."""
+"""What a baseline was trained on, and its scores beside trivial predictions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge
 
@@ -14,10 +14,10 @@ MEASURES: Final[tuple[tuple[str, str, str], ...]] = (
     ("step_accuracy", "StepAcc", "always_plus_one"),
     ("first_error_accuracy", "FirstErrAcc", "always_plus_one"),
     ("kappa", "κ", "always_plus_one"),
-    ("quadratic_kappa", said("Quadratic κ"), "always_plus_one"),
-    ("outcome_accuracy", said("Outcome"), "always_plus_one"),
-    ("log_loss", said("Log-loss"), "shares"),
-    ("brier", said("Brier score"), "shares"),
+    ("quadratic_kappa", translatable("Quadratic κ"), "always_plus_one"),
+    ("outcome_accuracy", translatable("Outcome"), "always_plus_one"),
+    ("log_loss", translatable("Log-loss"), "shares"),
+    ("brier", translatable("Brier score"), "shares"),
 )
 """Name, what it is called, and what stands beside it: probabilities are set against the labels' shares."""
 

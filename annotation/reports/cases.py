@@ -1,4 +1,4 @@
-"""Labels of one trajectory side by side: the adjudicator's case, and the admin's inspection of a
+"""Labels of one trajectory side by side: an adjudicator's case, or an admin's inspection of a
 trajectory."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from django.db.models import Max, Min
 
 from annotation.core.errors import Denied
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
 from annotation.models import (
@@ -25,9 +25,9 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import Sight, Viewer, sight
+from annotation.policies import FieldAccess, Viewer, field_access
 
-from .revealed import Advice, Revealed, inspected, seen_by
+from .suggestions import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
 from .transcripts import Transcript, transcript
 
 LETTERS = string.ascii_uppercase
@@ -60,7 +60,7 @@ class Item:
     consensus: int | None = None
     kind: str = ""
     revealed: bool = False
-    suggestions: tuple[Advice, ...] = ()
+    suggestions: tuple[JudgeSuggestion, ...] = ()
 
     @property
     def disputed(self) -> bool:
@@ -91,7 +91,7 @@ class SideBySide:
     """A trajectory with all labels a viewer may see: `steps` in order, then the outcome."""
 
     trajectory: Trajectory
-    sight: Sight
+    access: FieldAccess
     transcript: Transcript
     steps: list[Item]
     outcome: Item
@@ -112,7 +112,7 @@ class SideBySide:
 def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     """A case as its adjudicator works on it (or as an admin reads it). A constant number of queries.
 
-    `adjudication` comes with its trajectory's project, subset and task. Raises Denied without sight of the
+    `adjudication` comes with its trajectory's project, subset and task. Raises Denied without access to the
     labels.
     """
     shown = _side_by_side(actor, adjudication.trajectory, only_submitted=True)
@@ -121,7 +121,7 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     for item in (*shown.steps, shown.outcome):
         item.decision = decisions.get(item.step.pk if item.step else None)
     if isinstance(actor, User) and adjudication.adjudicator_id == actor.pk:
-        _add_suggestions(shown, seen_by(actor, adjudication.trajectory))
+        _add_suggestions(shown, revealed_to(actor, adjudication.trajectory))
     return shown
 
 
@@ -130,17 +130,17 @@ def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     suggestions included."""
     shown = _side_by_side(actor, trajectory, only_submitted=False)
     steps = [item.step for item in shown.steps if item.step is not None]
-    _add_suggestions(shown, inspected(trajectory=trajectory, seen_with=shown.sight, steps=steps))
+    _add_suggestions(shown, suggestions_for_admin(trajectory=trajectory, access=shown.access, steps=steps))
     return shown
 
 
 def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     """A trajectory without anybody's labels, as far as the viewer may see it."""
-    seen_with = sight(actor, trajectory)
+    access = field_access(actor, trajectory)
     return SideBySide(
         trajectory=trajectory,
-        sight=seen_with,
-        transcript=transcript(trajectory=trajectory, seen_with=seen_with),
+        access=access,
+        transcript=transcript(trajectory=trajectory, access=access),
         steps=[Item(step) for step in Step.objects.filter(trajectory=trajectory).order_by("message_index")],
         outcome=Item(None),
         sides=[],
@@ -149,8 +149,8 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
 
 def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool) -> SideBySide:
     shown = plain(actor=actor, trajectory=trajectory)
-    if not shown.sight.others_labels:
-        raise Denied(said("The labels of others are not open to you here."))
+    if not shown.access.others_labels:
+        raise Denied(translatable("The labels of others are not open to you here."))
     found = (
         Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
     )
@@ -159,12 +159,12 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool
     letters: dict[int, tuple[str, str]] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
-        name = str(row.annotator) if shown.sight.names else ""
+        name = str(row.annotator) if shown.access.names else ""
         letters[row.pk] = (letter, name)
-        minutes = round(row.active_ms / 60_000) if shown.sight.names else None
+        minutes = round(row.active_ms / 60_000) if shown.access.names else None
         shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken, minutes))
     _add_votes(shown, letters)
-    if shown.sight.consensus:
+    if shown.access.consensus:
         _add_consensus(shown)
     return shown
 
@@ -205,7 +205,7 @@ def _add_consensus(shown: SideBySide) -> None:
         shown.outcome.consensus, shown.outcome.kind = outcome.value, outcome.kind
 
 
-def _add_suggestions(shown: SideBySide, revealed: Iterable[Revealed]) -> None:
+def _add_suggestions(shown: SideBySide, revealed: Iterable[StepSuggestions]) -> None:
     by_step = {one.step: one.suggestions for one in revealed}
     for item in (*shown.steps, shown.outcome):
         step = item.step.pk if item.step else None

@@ -15,7 +15,7 @@ def content_of(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def raw_of(trajectory: Trajectory) -> bytes:
-    """The bytes of the record as they came in. For those whose `sight` has `raw` only: labels may stand in
-    them."""
+    """The record as it came in, bytes. For those whose `field_access` has `raw` only: labels may stand
+    in them."""
     row: TrajectoryContent = trajectory.content
     return zlib.decompress(bytes(row.raw))

@@ -1,4 +1,4 @@
-"""What a run would take: asked before anything is sent, and answered without asking anybody."""
+"""Estimate tokens and cost of a run before it starts, without calling the judge."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from annotation.core.judging import Estimate, Material, Price
+from annotation.core.judging import Estimate, JudgeInput, Price
 from annotation.core.judging import estimate as estimate_call
 from annotation.core.judging.prompt import TooLong, build
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .due import ALL, Selection, due
 from .judges import answer_tokens, prompt_tokens
+from .run_selection import ALL, Selection, pending_trajectories
 
 SAMPLE: Final = 200
 SEED: Final = 20_260_314
@@ -67,10 +67,10 @@ def estimate(
     """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
     (seeded: the same selection has the same estimate). One trajectory is in memory at a time.
 
-    Raises Invalid for a selection that there is not, Denied.
+    Raises Invalid for an unknown selection, Denied.
     """
     require(viewer, "suggest", judge)
-    wanted = list(due(judge, selection).values_list("pk", flat=True))
+    wanted = list(pending_trajectories(judge, selection).values_list("pk", flat=True))
     if judge.kind == JudgeKind.BASELINE:
         # it answers here: nothing is sent
         n = len(wanted)
@@ -83,7 +83,7 @@ def estimate(
     total, clipped = Estimate(), 0
     for content in _contents(sample):
         one, short = _one(
-            judge, Material.of(content, guidelines=guidelines, with_reference=judge.with_reference)
+            judge, JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
         )
         total += one
         clipped += short
@@ -99,7 +99,7 @@ def estimate(
     )
 
 
-def _one(judge: Judge, material: Material) -> tuple[Estimate, bool]:
+def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
     """One call, and whether its prompt leaves something out."""
     try:
         prompt = build(judge.prompt_version, material, prompt_tokens(judge))

@@ -18,7 +18,6 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.changes import NO_MAJORITY
 from annotation.core.agreement.influence import (
     NOT_RANDOMISED,
     Difference,
@@ -27,18 +26,19 @@ from annotation.core.agreement.influence import (
     difference,
     estimates,
 )
+from annotation.core.agreement.label_changes import NO_MAJORITY
 from annotation.core.agreement.pairs import LabelTable, pair_up
 from annotation.core.experiment import ARMS, Arm, arm_of
 from annotation.policies import Actor, require
 
+from ..models.blindness import BLIND_VALUE
 from .agreement import SETTLED
-from .exposed import BLIND_VALUE
-from .looks import Moves, counted, looks, moves
+from .label_changes import ChangeRates, change_rates, counted, revealed_labels
 
 SEED: Final = 20_260_314
 BLOCK: Final = 10_000
 MISSING: Final = NO_MAJORITY
-"""Stands for a blind value or a suggestion that there is not: no label has this value."""
+"""Stands for a missing blind value or suggestion: no label has this value."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class Influence:
     seed: int | None
     arms: tuple[ArmFigures, ...]
     contrasts: tuple[Contrast, ...]
-    moves: tuple[Moves, ...]
+    change_rates: tuple[ChangeRates, ...]
     reason: str
     interval_seed: int = SEED
 
@@ -125,9 +125,9 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         seed=project.experiment_seed,
         arms=arms,
         contrasts=tuple(_contrasts(arms)) if randomised else (),
-        moves=(
-            *moves("step", looks(project, m.Label), judges, rng),
-            *moves("outcome", looks(project, m.OutcomeLabel), judges, rng),
+        change_rates=(
+            *change_rates("step", revealed_labels(project, m.Label), judges, rng),
+            *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
         ),
         reason="" if randomised else NOT_RANDOMISED,
     )

@@ -10,12 +10,12 @@ from annotation.core.agreement.measure import Measure
 
 from .agreement import measure_json
 from .influence import ArmFigures, Contrast, Influence, Line
-from .looks import Moves
+from .label_changes import ChangeRates
 
 
 def as_json(report: Influence) -> dict[str, Any]:
     """{"randomised", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without an
-    experiment, `judge` is null for what is no single judge."""
+    experiment, `judge` is null where it is not about a single judge."""
     return {
         "project": report.project.slug,
         "randomised": report.randomised,
@@ -24,7 +24,7 @@ def as_json(report: Influence) -> dict[str, Any]:
         "reason": report.reason,
         "arms": [_arm(arm) for arm in report.arms],
         "contrasts": [_contrast(contrast) for contrast in report.contrasts],
-        "moves": [_moves(moves) for moves in report.moves],
+        "moves": [_change_rates(rates) for rates in report.change_rates],
         "interval_seed": report.interval_seed,
     }
 
@@ -71,15 +71,15 @@ def _difference(found: Difference) -> dict[str, Any]:
     }
 
 
-def _moves(moves: Moves) -> dict[str, Any]:
+def _change_rates(rates: ChangeRates) -> dict[str, Any]:
     shares = {
         field.name: measure_json(value)
-        for field in fields(moves.changes)
-        if isinstance(value := getattr(moves.changes, field.name), Measure)
+        for field in fields(rates.changes)
+        if isinstance(value := getattr(rates.changes, field.name), Measure)
     }
     return {
-        "unit": moves.unit,
-        "judge": moves.judge or None,
-        "labels": moves.changes.labels,
+        "unit": rates.unit,
+        "judge": rates.judge or None,
+        "labels": rates.changes.labels,
         **shares,
     }

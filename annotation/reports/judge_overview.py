@@ -1,4 +1,4 @@
-"""The judges of a project side by side, and what failed in a run: what pages and API list."""
+"""The judges of a project side by side, and the failed items of a run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from annotation import models as m
 from annotation.core.vocabulary import AssignmentState, SuggestionItemState
 from annotation.policies import Actor, visible
 
-from . import suggestions
+from ..models.blindness import blind_value
+from . import runs
 from .agreement import SETTLED
-from .exposed import blind_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class JudgeOverview:
 
     @property
     def agreement(self) -> float | None:
-        """The share of steps labelled alike; None when there is nothing to compare with."""
+        """The share of steps labelled alike; None without a label to compare with."""
         return self.agreed / self.compared if self.compared else None
 
 
@@ -46,7 +46,7 @@ def overview(*, viewer: Actor, project: m.Project) -> list[JudgeOverview]:
 
     Raises Denied. Only trajectories whose labels are all in are compared, as in every agreement figure.
     """
-    rows = suggestions.judges(viewer=viewer, project=project, retired=True)
+    rows = runs.judges(viewer=viewer, project=project, retired=True)
     judges = [row.judge for row in rows]
     costs = _costs(judges)
     empty = _empty(judges)

@@ -1,4 +1,4 @@
-"""Judges as providers want them, and held against people's labels."""
+"""Compare a judge with people's labels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.judged import MISSING, Judged, judged
+from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
+from ..models.blindness import BLIND_VALUE
 from .agreement import SETTLED, measure_json
-from .exposed import BLIND_VALUE
 
 ANSWER_TOKENS: Final = 8_192
 SEED: Final = 20_260_314
@@ -66,9 +66,9 @@ class Against:
     """
 
     subset: str
-    steps: Judged
-    outcome: Judged
-    always_plus: Judged
+    steps: JudgeScores
+    outcome: JudgeScores
+    always_plus: JudgeScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _against_json(parts: tuple[Against, ...]) -> dict[str, Any]:
     return {"overall": rows.pop(""), "subsets": rows}
 
 
-def judged_json(figures: Judged) -> dict[str, Any]:
+def judged_json(figures: JudgeScores) -> dict[str, Any]:
     """Figures of one judge: measures as in the agreement report, counts beside them."""
     return {
         "steps": figures.steps,

@@ -1,227 +1,201 @@
-"""Judges at work: their runs, how far those are, what failed and why, what it has cost."""
+"""What judges suggest of a trajectory, as far as somebody has revealed it (docs/design.md, "Who may see
+what").
+
+Suggestions reach annotators and adjudicators through here alone, and only steps that `services` has noted as
+seen before. Judges are numbered anew for every task, and nobody but admins learns their names.
+"""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
 
-from django.db.models import Count, Max, Min, QuerySet
-from django.utils import timezone
-
-from annotation import models as m
-from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
-from annotation.policies import Actor, require, visible
-
-RATE_WINDOW: Final = timedelta(seconds=60)
-FAILURES_SHOWN: Final = 100
-ACTIVE: Final = (SuggestionRunState.QUEUED, SuggestionRunState.RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeRow:
-    """A judge in the list. `run` is its newest; `suggestions` counts trajectories."""
-
-    judge: m.Judge
-    suggestions: int
-    run: m.SuggestionRun | None
+from annotation.core.canonical import sha256_hex
+from annotation.core.errors import Denied, Invalid, StaleState
+from annotation.core.i18n import translatable
+from annotation.core.text import unescape
+from annotation.core.vocabulary import AdjudicationState, ExposureKind
+from annotation.models import (
+    ACTIVE_STATES,
+    Adjudication,
+    Assignment,
+    Exposure,
+    Judge,
+    Step,
+    SuggestedLabel,
+    Suggestion,
+    Trajectory,
+    User,
+)
+from annotation.policies import FieldAccess, require
 
 
 @dataclass(frozen=True, slots=True)
-class RunProgress:
-    """Where a run stands, for a page that is looked at while it runs.
+class JudgeSuggestion:
+    """What one judge says of a step or of the outcome; `value` None: it made no suggestion there.
 
-    `per_minute`: trajectories, done or failed, over the last minute of its work; None before the first.
-    `seconds_left` is None unless it is running and moves. `draining`: paused or cancelled, with calls still
-    in flight. `waiting_until`: when the judge's server wants to be asked again.
+    `judge` is the judge's pk, for history, and never sent to people; `number` is 1 for "Judge 1". `name` and
+    `comment` (the judge's remark on the whole, with the outcome) are empty for all but admins.
     """
 
-    run: m.SuggestionRun
-    done: int
-    failed: int
-    total: int
-    per_minute: float | None
-    seconds_left: float | None
-    draining: bool
-    waiting_until: datetime | None
-
-    @property
-    def due(self) -> int:
-        """Trajectories that are still to be asked about."""
-        return max(0, self.total - self.done - self.failed)
-
-    @property
-    def share(self) -> float:
-        """0 … 1, failures included."""
-        return (self.done + self.failed) / self.total if self.total else 0.0
+    judge: int
+    number: int
+    value: int | None
+    reason: str
+    name: str = ""
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """The failed items of one kind; `message` is one of their sentences."""
+class StepSuggestions:
+    """One step (or with `message_index` None the outcome) and what every judge of the task says of it."""
 
-    kind: str
-    count: int
-    message: str
+    step: int | None
+    message_index: int | None
+    suggestions: tuple[JudgeSuggestion, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """One call as it went over the wire, decoded for reading; bytes that are no text are shown as such."""
-
-    answer: m.JudgeAnswer
-    request: str
-    response: str
-    cut: bool
+    @property
+    def tells(self) -> bool:
+        """Whether there is anything in it to be seen."""
+        return any(one.value is not None or one.reason for one in self.suggestions)
 
 
-def judges(*, viewer: Actor, project: m.Project, retired: bool = False) -> list[JudgeRow]:
-    """The project's judges by name, retired ones if asked for. Three queries."""
-    require(viewer, "judges.change", project)
-    rows = m.Judge.objects.filter(project=project).order_by("name")
-    if not retired:
-        rows = rows.filter(retired_at__isnull=True)
-    found = list(rows)
-    counted = (
-        m.Suggestion.objects.filter(judge__in=found).order_by().values_list("judge").annotate(n=Count("pk"))
-    )
-    counts: dict[int, int] = dict(counted)
-    newest = m.SuggestionRun.objects.filter(judge__in=found).order_by().values("judge")
-    latest = m.SuggestionRun.objects.filter(pk__in=newest.annotate(last=Max("pk")).values("last"))
-    last = {run.judge_id: run for run in latest.select_related("judge")}
-    return [JudgeRow(judge, counts.get(judge.pk, 0), last.get(judge.pk)) for judge in found]
+def anonymised_order(trajectory: Trajectory) -> list[int]:
+    """The judges with suggestions for any trajectory of this one's task, by pk, Judge 1 first. One query.
 
-
-def runs(*, viewer: Actor, project: m.Project) -> QuerySet[m.SuggestionRun]:
-    """The runs of a project, the newest first."""
-    require(viewer, "suggest", project)
-    rows = m.SuggestionRun.objects.filter(project=project).select_related("judge", "created_by")
-    return visible(viewer, rows).order_by("-created_at", "-pk")
-
-
-def progress(*, viewer: Actor, run: m.SuggestionRun, now: datetime | None = None) -> RunProgress:
-    """How far one run is. Two queries; the row is read anew."""
-    require(viewer, "suggest", run)
-    now = now or timezone.now()
-    run = m.SuggestionRun.objects.select_related("judge", "project", "created_by").get(pk=run.pk)
-    rate = _per_minute(run, now) if run.started_at is not None else None
-    left = run.progress_total - run.progress_done - run.progress_failed
-    moving = run.state == SuggestionRunState.RUNNING and rate
-    held = run.lease_until is not None and run.lease_until > now
-    return RunProgress(
-        run=run,
-        done=run.progress_done,
-        failed=run.progress_failed,
-        total=run.progress_total,
-        per_minute=rate,
-        seconds_left=max(0, left) / rate * 60 if moving and rate else None,
-        draining=held and run.state not in ACTIVE,
-        waiting_until=run.not_before if run.not_before is not None and run.not_before > now else None,
-    )
-
-
-def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
-    """Answers a minute: over the last minute while it runs, over all of its last stretch otherwise."""
-    answers = m.JudgeAnswer.objects.filter(run=run, attempt=run.attempt)
-    until = now
-    if run.state == SuggestionRunState.RUNNING:
-        answers = answers.filter(created_at__gte=now - RATE_WINDOW)
-    found = answers.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
-    if not found["n"]:
-        return None
-    if run.state != SuggestionRunState.RUNNING:
-        until = found["last"]
-    seconds = (until - found["first"]).total_seconds()
-    if seconds < 1:
-        return None
-    return float(found["n"]) / seconds * 60
-
-
-def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:
-    """What failed in a run, by kind, the most frequent first. One query."""
-    require(viewer, "suggest", run)
-    groups = (
-        m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)
-        .order_by()
-        .values("failure")
-        .annotate(n=Count("pk"), message=Max("message"))
-        .order_by("-n", "failure")
-    )
-    return [FailureGroup(row["failure"], row["n"], row["message"]) for row in groups]
-
-
-def failed_items(*, viewer: Actor, run: m.SuggestionRun, kind: str = "") -> Sequence[m.SuggestionItem]:
-    """The first hundred failed items of a run, of one kind if named, with their trajectories."""
-    require(viewer, "suggest", run)
-    rows = m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)
-    if kind:
-        rows = rows.filter(failure=kind)
-    return list(rows.select_related("trajectory").order_by("pk")[:FAILURES_SHOWN])
-
-
-def answers(*, viewer: Actor, run: m.SuggestionRun, trajectory: m.Trajectory) -> list[Audit]:
-    """Every call of a run about one trajectory, as it went over the wire, the newest first.
-
-    None of them to whoever is labelling that trajectory (policies.visible).
+    The order is drawn for each task, seeded by project and task: the same for everybody and every time, and
+    of no use for knowing a judge again in another task.
     """
-    require(viewer, "suggest", run)
-    rows = visible(viewer, m.JudgeAnswer.objects.filter(run=run, trajectory=trajectory))
-    return [audit(answer) for answer in rows.order_by("-created_at")]
+    known = Suggestion.objects.filter(trajectory__task=trajectory.task_id, trajectory__live=True)
+    seed = f"judges of task {trajectory.task_id} in project {trajectory.project_id}"
+    judges = set(known.order_by().values_list("judge", flat=True))
+    return sorted(judges, key=lambda pk: sha256_hex(f"{seed}: {pk}".encode()))
 
 
-def audit(answer: m.JudgeAnswer) -> Audit:
-    """One stored call made readable."""
-    response = zlib.decompress(bytes(answer.response))
-    return Audit(
-        answer=answer,
-        request=zlib.decompress(bytes(answer.request)).decode("utf-8", "backslashreplace"),
-        response=response.decode("utf-8", "backslashreplace"),
-        cut=answer.response_size > len(response),
-    )
+def requested_steps(
+    *, trajectory: Trajectory, message_index: int | None, outcome: bool, everything: bool
+) -> dict[int | None, int | None]:
+    """The steps that somebody asks to see suggestions for, as pk to message index; None to None is the
+    outcome. Exactly one of the three is asked for. Raises Invalid otherwise, and for a message that is not a
+    step."""
+    if [message_index is not None, outcome, everything].count(True) != 1:
+        raise Invalid(translatable("Ask for one step, for the outcome, or for all."))
+    steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")
+    if message_index is not None:
+        steps = steps.filter(message_index=message_index)
+    found: dict[int | None, int | None] = {}
+    if not outcome:
+        found.update(steps.values_list("pk", "message_index"))
+    if message_index is None:
+        found[None] = None
+    if not found:
+        raise Invalid(
+            translatable("Message {message_index} is not a step.", message_index=message_index),
+            fields={"message_index": translatable("Not a step.")},
+        )
+    return found
 
 
-def spent(*, viewer: Actor, project: m.Project) -> Decimal:
-    """What all runs of a project have cost so far, in US dollars."""
-    require(viewer, "suggest", project)
-    costs = m.SuggestionRun.objects.filter(project=project).order_by().values_list("cost", flat=True)
-    return sum(costs, Decimal(0))
+def suggestions_for(
+    *, trajectory: Trajectory, steps: Mapping[int | None, int | None]
+) -> list[StepSuggestions]:
+    """What is suggested for these steps (pk to message index; None to None: the outcome). Three queries.
 
-
-def progress_json(report: RunProgress) -> dict[str, Any]:
-    """A run as JSON: costs as strings, times in ISO 8601."""
-    run = report.run
-    return {
-        "id": run.pk,
-        "judge": run.judge.name,
-        "state": run.state,
-        "stop_reason": run.stop_reason,
-        "selection": run.selection,
-        "done": report.done,
-        "failed": report.failed,
-        "due": report.due,
-        "total": report.total,
-        "per_minute": report.per_minute,
-        "seconds_left": report.seconds_left,
-        "draining": report.draining,
-        "waiting_until": _iso(report.waiting_until),
-        "calls": run.calls,
-        "tokens_in": run.tokens_in,
-        "tokens_out": run.tokens_out,
-        "cost": f"{run.cost:f}",
-        "cost_estimated": run.cost_estimated,
-        "budget": None if run.budget is None else f"{run.budget:f}",
-        "clipped": run.clipped,
-        "labels_missing": run.labels_missing,
-        "labels_invalid": run.labels_invalid,
-        "labels_extra": run.labels_extra,
-        "created_at": _iso(run.created_at),
-        "started_at": _iso(run.started_at),
-        "finished_at": _iso(run.finished_at),
+    Nobody's permission is asked here: services/label/reveal.py and services/adjudicate.py have.
+    """
+    judges = anonymised_order(trajectory)
+    rows = {row.judge_id: row for row in Suggestion.objects.filter(trajectory=trajectory)}
+    labels = {
+        (row.suggestion_id, row.step_id): row
+        for row in SuggestedLabel.objects.filter(
+            suggestion__trajectory=trajectory, step__in=set(steps) - {None}
+        )
     }
 
+    def advice(judge: int, number: int, step: int | None) -> JudgeSuggestion:
+        row = rows.get(judge)
+        if row is None:
+            return JudgeSuggestion(judge, number, None, "")
+        if step is None:
+            return JudgeSuggestion(judge, number, row.outcome, unescape(row.reason))
+        label = labels.get((row.pk, step))
+        return (
+            JudgeSuggestion(judge, number, label.value, unescape(label.reason))
+            if label is not None
+            else JudgeSuggestion(judge, number, None, "")
+        )
 
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+    return [
+        StepSuggestions(
+            step, index, tuple(advice(judge, number, step) for number, judge in enumerate(judges, 1))
+        )
+        for step, index in steps.items()
+    ]
+
+
+def revealed(*, actor: User, assignment: Assignment) -> list[StepSuggestions]:
+    """What a person has revealed of the trajectory of their own assignment, in the order of the steps, the
+    outcome last. At most five queries, two when nothing is revealed.
+
+    `assignment` comes with its trajectory. Raises Denied for somebody else's, StaleState for one that was
+    given back.
+    """
+    require(actor, "label", assignment)
+    if assignment.state not in ACTIVE_STATES:
+        raise StaleState(
+            translatable("This trajectory has been given back. You can take it up again from your work."),
+            code="not_open",
+        )
+    return revealed_to(actor, assignment.trajectory)
+
+
+def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[StepSuggestions]:
+    """What an adjudicator has revealed of their own case's trajectory. At most five queries.
+
+    `adjudication` comes with its trajectory. Raises Denied for somebody else's, StaleState for one that was
+    handed back.
+    """
+    require(actor, "adjudicate", adjudication)
+    if adjudication.state == AdjudicationState.RELEASED:
+        raise StaleState(translatable("You have handed this case back."), code="case_closed")
+    return revealed_to(actor, adjudication.trajectory)
+
+
+def revealed_to(user: User, trajectory: Trajectory) -> list[StepSuggestions]:
+    """What a person has revealed of a trajectory, steps in their order, the outcome last. At most four
+    queries, one when nothing is revealed."""
+    seen: dict[int | None, int | None] = dict(
+        Exposure.objects.filter(user=user, trajectory=trajectory, kind=ExposureKind.SUGGESTION)
+        .order_by()
+        .values_list("step", "step__message_index")
+    )
+    if not seen:
+        return []
+    found = suggestions_for(trajectory=trajectory, steps=seen)
+    return sorted(found, key=lambda one: (one.message_index is None, one.message_index or 0))
+
+
+def suggestions_for_admin(
+    *, trajectory: Trajectory, access: FieldAccess, steps: Iterable[Step]
+) -> list[StepSuggestions]:
+    """Everything that judges suggest of a trajectory, with their names and comments, for admins who are not
+    labelling it. Four queries. Raises Denied for anybody else."""
+    if access.suggestions != "all":
+        raise Denied(translatable("The judges’ suggestions are not open to you here."))
+    wanted: dict[int | None, int | None] = {step.pk: step.message_index for step in steps}
+    names = dict(Judge.objects.filter(project=trajectory.project_id).values_list("pk", "name"))
+    rows = Suggestion.objects.filter(trajectory=trajectory).values_list("judge", "comment")
+    comments = {judge: unescape(comment) for judge, comment in rows}
+
+    def named(one: JudgeSuggestion, of_outcome: bool) -> JudgeSuggestion:
+        comment = comments.get(one.judge, "") if of_outcome else ""
+        return JudgeSuggestion(
+            one.judge, one.number, one.value, one.reason, name=names.get(one.judge, ""), comment=comment
+        )
+
+    return [
+        StepSuggestions(
+            each.step, each.message_index, tuple(named(one, each.step is None) for one in each.suggestions)
+        )
+        for each in suggestions_for(trajectory=trajectory, steps={**wanted, None: None})
+    ]

@@ -1,15 +1,16 @@
-"""A trajectory's messages and what belongs to them, as far as the viewer may see them (DESIGN §6)."""
+"""A trajectory's messages and what belongs to them, as far as the viewer may see them (docs/design.md, "Who
+may see what")."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.errors import NotFound
+from annotation.core.i18n import translatable
 from annotation.core.images import Image, decode_data_uri
 from annotation.core.rawmessage import message_json
-from annotation.core.said import said
 from annotation.core.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Trajectory
-from annotation.policies import Sight, Viewer, sight
+from annotation.policies import FieldAccess, Viewer, field_access
 
 from .content import content_of, raw_of
 
@@ -33,14 +34,14 @@ class Transcript:
     hints: dict[str, Any] | None
 
 
-def transcript(*, trajectory: Trajectory, seen_with: Sight) -> Transcript:
-    """The transcript of a trajectory for somebody whose sight of it is known. One query (none when
+def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
+    """The transcript of a trajectory for somebody whose access to it is known. One query (none when
     preloaded).
 
-    Raises NotFound for a viewer without any sight of it.
+    Raises NotFound for a viewer without any access to it.
     """
-    if seen_with.mode == "none":
-        raise NotFound(said("There is no such trajectory, or it is not yours to see."))
+    if access.mode == "none":
+        raise NotFound(translatable("There is no such trajectory, or it is not yours to see."))
     content = content_of(trajectory)
     messages = normalise(content["messages"])
     return Transcript(
@@ -49,23 +50,24 @@ def transcript(*, trajectory: Trajectory, seen_with: Sight) -> Transcript:
         tools=content.get("tools") or [],
         question=content.get("question") or "",
         task_description=content.get("task_description"),
-        reference_answer=content.get("reference_answer") if seen_with.reference_answer else None,
+        reference_answer=content.get("reference_answer") if access.reference_answer else None,
         answer_text=content.get("answer_text"),
-        hints=(content.get("hints") or None) if seen_with.reward_hints else None,
+        hints=(content.get("hints") or None) if access.reward_hints else None,
     )
 
 
 def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_index: int) -> Image:
     """One image that stands inside a message, decoded and checked.
 
-    Raises NotFound when there is none there (or for no sight), Invalid or TooLarge when it cannot be shown.
+    Raises NotFound when the message has no such image (or without access), Invalid or TooLarge when it cannot
+    be shown.
     """
-    messages = transcript(trajectory=trajectory, seen_with=sight(actor, trajectory)).messages
+    messages = transcript(trajectory=trajectory, access=field_access(actor, trajectory)).messages
     if message_index < len(messages) and part_index < len(messages[message_index].parts):
         part = messages[message_index].parts[part_index]
         if part.kind == "image" and part.data is not None:
             return decode_data_uri(part.data)
-    raise NotFound(said("There is no image here."))
+    raise NotFound(translatable("There is no image here."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,13 @@ class Source:
 def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Source:
     """One message exactly as it stands in the record, as far as the viewer may see it.
 
-    Raises NotFound when there is no such message (or for no sight).
+    Raises NotFound when there is no such message (or without access).
     """
-    seen_with = sight(actor, trajectory)
-    messages = transcript(trajectory=trajectory, seen_with=seen_with).messages
+    access = field_access(actor, trajectory)
+    messages = transcript(trajectory=trajectory, access=access).messages
     if message_index >= len(messages):
-        raise NotFound(said("There is no such message."))
+        raise NotFound(translatable("There is no such message."))
     message = messages[message_index]
     record = raw_of(trajectory)
-    found = message_json(record, message.raw, message_index, hints=seen_with.reward_hints)
+    found = message_json(record, message.raw, message_index, hints=access.reward_hints)
     return Source(json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw))

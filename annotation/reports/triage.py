@@ -1,4 +1,4 @@
-"""What triage goes by, and what it has brought."""
+"""Scores that triage sorts by, and what triage has brought forward so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.triage import contested, share_found_early
 from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor, require
@@ -23,7 +23,7 @@ from .agreement import SETTLED
 BLOCK: Final = 10_000
 DISPUTES: Final = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
 HALF: Final = 0.5
-NO_DISPUTE: Final = said("no trajectory whose labels are all in was disputed")
+NO_DISPUTE: Final = translatable("no trajectory whose labels are all in was disputed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.core.errors import StaleState
+from annotation.core.i18n import translatable
 from annotation.core.propagation import Rules
-from annotation.core.said import said
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
-from annotation.policies import Sight, require, sight
+from annotation.policies import FieldAccess, field_access, require
 
 from .transcripts import Transcript, transcript
 
@@ -24,7 +24,7 @@ class Workbench:
 
     assignment: Assignment
     open: bool
-    sight: Sight
+    access: FieldAccess
     transcript: Transcript
     steps: list[Step]
     state: dict[str, Any]
@@ -40,18 +40,18 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     require(actor, "label", assignment)
     if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
         raise StaleState(
-            said("This trajectory has been given back. You can take it up again from your work."),
+            translatable("This trajectory has been given back. You can take it up again from your work."),
             code="not_open",
         )
     trajectory = assignment.trajectory
     trajectory.project = assignment.project  # the same row: spares a query
-    seen_with = sight(actor, trajectory)
+    access = field_access(actor, trajectory)
     steps = list(Step.objects.filter(trajectory=trajectory).order_by("message_index"))
     return Workbench(
         assignment=assignment,
         open=assignment.state == AssignmentState.OPEN,
-        sight=seen_with,
-        transcript=transcript(trajectory=trajectory, seen_with=seen_with),
+        access=access,
+        transcript=transcript(trajectory=trajectory, access=access),
         steps=steps,
         state=_state(assignment, steps),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),

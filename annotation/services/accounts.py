@@ -18,7 +18,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from annotation.core import keymap
 from annotation.core.errors import Invalid
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.models import ApiToken, User
 from annotation.policies import Actor, require
 
@@ -92,7 +92,7 @@ def new_user(
         except ValidationError as error:
             fields["password"] = " ".join(error.messages)
     if fields:
-        raise Invalid(said("The account cannot be made as given."), fields=fields)
+        raise Invalid(translatable("The account cannot be made as given."), fields=fields)
     if password is None:
         user.set_unusable_password()
     else:
@@ -103,12 +103,13 @@ def new_user(
             user.save(force_insert=True)
     except ValidationError as error:
         raise Invalid(
-            said("The account cannot be made as given."),
+            translatable("The account cannot be made as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     except IntegrityError as error:
         raise Invalid(
-            said("This user name is taken."), fields={"username": said("This user name is taken.")}
+            translatable("This user name is taken."),
+            fields={"username": translatable("This user name is taken.")},
         ) from error
     return user
 
@@ -117,7 +118,7 @@ def new_user(
 def ensure_first_admin(
     *, actor: Actor, username: str = "admin", password: str | None = None
 ) -> tuple[User, str] | None:
-    """Make a superuser when there is none, and return it with its password; None when there is one
+    """Make a superuser in a database without one, and return it with its password; None when one exists
     already."""
     require(actor, "account.create")
     if User.objects.filter(is_superuser=True, is_active=True).exists():
@@ -140,12 +141,14 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
     unknown = set(values) - PROFILE_FIELDS
     if unknown:
         raise Invalid(
-            said("Unknown fields."), fields=dict.fromkeys(sorted(unknown), said("There is no such setting."))
+            translatable("Unknown fields."),
+            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
         )
     zone = values.get("time_zone", user.time_zone)
     if zone and zone not in available_timezones():
         raise Invalid(
-            said("Unknown time zone."), fields={"time_zone": said("Choose a time zone from the list.")}
+            translatable("Unknown time zone."),
+            fields={"time_zone": translatable("Choose a time zone from the list.")},
         )
     for name, value in values.items():
         setattr(user, name, value)
@@ -155,7 +158,7 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
         )
     except ValidationError as error:
         raise Invalid(
-            said("The profile cannot be saved as given."),
+            translatable("The profile cannot be saved as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     user.save(update_fields=sorted(values))
@@ -208,9 +211,11 @@ def issue_token(
     require(actor, "token.change", user)
     now = now or timezone.now()
     if not name.strip():
-        raise Invalid(said("Give the token a name."), fields={"name": said("Give the token a name.")})
+        raise Invalid(
+            translatable("Give the token a name."), fields={"name": translatable("Give the token a name.")}
+        )
     if days is not None and not 1 <= days <= MAX_TOKEN_DAYS:
-        reason = said("Choose between 1 and {token_days} days.", token_days=MAX_TOKEN_DAYS)
+        reason = translatable("Choose between 1 and {token_days} days.", token_days=MAX_TOKEN_DAYS)
         raise Invalid(reason, fields={"days": reason})
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(

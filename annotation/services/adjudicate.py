@@ -1,11 +1,11 @@
-"""Resolving disputes: one adjudicator takes a case, decides what is disputed, and closes it."""
+"""Adjudicate: one person takes a dispute, decides what is disputed, and closes the case."""
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, StaleVersion
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     VALUES,
     AdjudicationState,
@@ -15,7 +15,7 @@ from annotation.core.vocabulary import (
 )
 from annotation.models import Adjudication, Assignment, Decision, Step, Trajectory, User
 from annotation.policies import require
-from annotation.reports.revealed import Revealed, asked_for, suggested
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
 from . import audit, consensus, exposures
 from .transitions import advance
@@ -31,7 +31,9 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     """
     require(actor, "adjudicate", trajectory.project)
     if Assignment.objects.filter(trajectory=trajectory, annotator=actor).exists():
-        raise Denied(said("You have labelled this trajectory yourself; another adjudicator must decide it."))
+        raise Denied(
+            translatable("You have labelled this trajectory yourself; another adjudicator must decide it.")
+        )
     locked = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(pk=trajectory.pk)
     active = (
         Adjudication.objects.filter(trajectory=locked).exclude(state=AdjudicationState.RELEASED.value).first()
@@ -39,9 +41,9 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     if active is not None and active.adjudicator_id == actor.pk:
         return active
     if active is not None:
-        raise Conflict(said("Another adjudicator has this case."), code="case_taken")
+        raise Conflict(translatable("Another adjudicator has this case."), code="case_taken")
     if locked.state != TrajectoryState.DISPUTED:
-        raise Conflict(said("This trajectory is not disputed."), code="not_disputed")
+        raise Conflict(translatable("This trajectory is not disputed."), code="not_disputed")
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -49,7 +51,7 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
                 project=trajectory.project, trajectory=locked, adjudicator=actor, opened_at=now
             )
     except IntegrityError as error:
-        raise Conflict(said("Another adjudicator has this case."), code="case_taken") from error
+        raise Conflict(translatable("Another adjudicator has this case."), code="case_taken") from error
     exposures.expose(user=actor, trajectory=locked, kind=ExposureKind.LABEL)
     audit.record(actor=actor, verb="case.open", project=trajectory.project, obj=case)
     return case
@@ -63,7 +65,7 @@ def _own_open(actor: User, adjudication: Adjudication) -> Adjudication:
         .get(pk=adjudication.pk)
     )
     if case.state != AdjudicationState.OPEN:
-        raise Conflict(said("This case is not open any more."), code="case_closed")
+        raise Conflict(translatable("This case is not open any more."), code="case_closed")
     return case
 
 
@@ -84,12 +86,14 @@ def decide(
     """
     case = _own_open(actor, adjudication)
     if type(value) is not int or value not in VALUES:
-        raise Invalid(said("A label is −1, 0 or 1."), fields={"value": said("A label is −1, 0 or 1.")})
+        raise Invalid(
+            translatable("A label is −1, 0 or 1."), fields={"value": translatable("A label is −1, 0 or 1.")}
+        )
     _check_note(note)
     step = _disputed_step(case, message_index)
     current = Decision.objects.filter(adjudication=case, step=step).first()
     if (current.version if current else 0) != version:
-        raise StaleVersion(said("This decision was changed elsewhere; reload to see it."))
+        raise StaleVersion(translatable("This decision was changed elsewhere; reload to see it."))
     now = timezone.now()
     if current is None:
         return Decision.objects.create(
@@ -107,7 +111,7 @@ def decide(
 
 def _check_note(note: str) -> None:
     if len(note) > MAX_NOTE:
-        message = said("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
+        message = translatable("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
         raise Invalid(message, fields={"note": message})
 
 
@@ -117,13 +121,13 @@ def _disputed_step(case: Adjudication, message_index: int | None) -> Step | None
     step = Step.objects.filter(trajectory=case.trajectory_id, message_index=message_index).first()
     if step is None:
         raise Invalid(
-            said("Message {message_index} is not a step.", message_index=message_index),
-            fields={"message_index": said("Not a step.")},
+            translatable("Message {message_index} is not a step.", message_index=message_index),
+            fields={"message_index": translatable("Not a step.")},
         )
     if step.pk not in consensus.ballot(case.trajectory_id).disputed_steps:
         raise Invalid(
-            said("The annotators agree on step {message_index}.", message_index=message_index),
-            fields={"message_index": said("Not disputed.")},
+            translatable("The annotators agree on step {message_index}.", message_index=message_index),
+            fields={"message_index": translatable("Not disputed.")},
         )
     return step
 
@@ -147,9 +151,9 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
             .values_list("message_index", flat=True)
         )
         raise Invalid(
-            said("Not everything is decided yet: step {index} is missing.", index=indexes[0])
+            translatable("Not everything is decided yet: step {index} is missing.", index=indexes[0])
             if indexes
-            else said("Not everything is decided yet: the outcome is missing."),
+            else translatable("Not everything is decided yet: the outcome is missing."),
             code="incomplete",
             details={"missing": indexes, "outcome": outcome_missing},
         )
@@ -209,22 +213,22 @@ def reveal(
     message_index: int | None = None,
     outcome: bool = False,
     everything: bool = False,
-) -> list[Revealed]:
+) -> list[StepSuggestions]:
     """Show what judges suggest for one step, the outcome or all of one's own case: asked for on purpose,
     before or after deciding. The exposure is noted, and the audit log says what had been decided by then.
 
-    `adjudication` comes with its trajectory. Raises Invalid for a message that is no step, Conflict for a
+    `adjudication` comes with its trajectory. Raises Invalid for a message that is not a step, Conflict for a
     case that was handed back.
     """
     require(actor, "adjudicate", adjudication)
     case = Adjudication.objects.select_for_update(no_key=True, of=("self",)).get(pk=adjudication.pk)
     if case.state == AdjudicationState.RELEASED:
-        raise Conflict(said("You have handed this case back."), code="case_closed")
+        raise Conflict(translatable("You have handed this case back."), code="case_closed")
     trajectory = adjudication.trajectory
-    wanted = asked_for(
+    wanted = requested_steps(
         trajectory=trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
-    shown = suggested(trajectory=trajectory, steps=wanted)
+    shown = suggestions_for(trajectory=trajectory, steps=wanted)
     telling = [one.step for one in shown if one.tells]
     fresh = exposures.expose_suggestions(user=actor, trajectory=trajectory, steps=telling, now=timezone.now())
     if fresh:

@@ -1,4 +1,4 @@
-"""Who labels what: claiming the next trajectory, giving it back, taking it up again."""
+"""Assign trajectories: claim the next one, give it back, take it up again."""
 
 import re
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
 from annotation.models import (
     ACTIVE_STATES,
@@ -28,8 +28,8 @@ from .transitions import advance
 MAX_REASON = 2_000
 CLAIM_TRIES = 50
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
-CLAIM_KEY_RULE = said("1 to 64 visible ASCII characters.")
-NOTHING_LEFT = said("There is nothing left for you to label in this project.")
+CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
+NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
 # What nobody may have seen of a trajectory that they label.
 SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 
@@ -71,12 +71,12 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
     same one.
 
-    Raises Conflict (code "nothing_left") when there is nothing for this person, Invalid for an unusable key.
+    Raises Conflict (code "nothing_left") when nothing is left for this person, Invalid for an unusable key.
     """
     require(actor, "claim", project)
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(
-            said("claim_key: {claim_key_rule}", claim_key_rule=CLAIM_KEY_RULE),
+            translatable("claim_key: {claim_key_rule}", claim_key_rule=CLAIM_KEY_RULE),
             fields={"claim_key": CLAIM_KEY_RULE},
         )
     wait_for: int | None = None
@@ -88,7 +88,7 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
             wait_for = held.pk
         except (IntegrityError, StaleState):
             wait_for = None  # somebody else was faster; look again
-    raise Conflict(said("Many people are claiming at this moment; try again."), code="busy")
+    raise Conflict(translatable("Many people are claiming at this moment; try again."), code="busy")
 
 
 def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int | None) -> Assignment:
@@ -114,7 +114,9 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     require(actor, "claim", trajectory.project)
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:
-        raise Conflict(said("This trajectory is not yours to claim (any more)."), code="not_claimable")
+        raise Conflict(
+            translatable("This trajectory is not yours to claim (any more)."), code="not_claimable"
+        )
     return _assign(actor, trajectory.project, chosen, None)
 
 
@@ -142,7 +144,7 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
         held = _claimable(actor, project, 0).filter(pk=wait_for)
         chosen = held.select_for_update(of=("self",), no_key=True).first()
         if chosen is None:
-            raise StaleState(said("Somebody else has taken it."), code="no_free_slot")
+            raise StaleState(translatable("Somebody else has taken it."), code="no_free_slot")
         return chosen
     chosen = _first(_claimable(actor, project, cursor))
     if chosen is None and cursor:
@@ -157,7 +159,7 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
 
 
 def guideline_in_force(project_id: int) -> int:
-    """The number of the newest guidelines, 0 when there are none."""
+    """The version of the newest guidelines; 0 without guidelines."""
     return (
         Guideline.objects.filter(project=project_id)
         .order_by("-version")
@@ -170,13 +172,13 @@ def guideline_in_force(project_id: int) -> int:
 def _take_slot(trajectory_id: int, project_id: int) -> int:
     """Take one free slot of a trajectory (its row is locked from here on) and say which.
 
-    Raises StaleState when there is none any more.
+    Raises StaleState when no slot is free any more.
     """
     taken = Trajectory.objects.filter(
         pk=trajectory_id, live=True, free_slots__gt=0, state=TrajectoryState.LABELLING
     ).update(free_slots=F("free_slots") - 1)
     if not taken:
-        raise StaleState(said("All places at this trajectory are taken."), code="no_free_slot")
+        raise StaleState(translatable("All places at this trajectory are taken."), code="no_free_slot")
     wanted = Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id)
     held = set(
         Assignment.objects.filter(trajectory=trajectory_id, state__in=ACTIVE_STATES).values_list(
@@ -198,9 +200,12 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
     require(actor, "label", assignment)
     reason = reason.strip()
     if not reason:
-        raise Invalid(said("Say why you give it back."), fields={"reason": said("Say why you give it back.")})
+        raise Invalid(
+            translatable("Say why you give it back."),
+            fields={"reason": translatable("Say why you give it back.")},
+        )
     if len(reason) > MAX_REASON:
-        message = said("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
+        message = translatable("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
         raise Invalid(message, fields={"reason": message})
     advance(
         Assignment,
@@ -228,9 +233,9 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     require(actor, "label", assignment)
     current = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
-        raise NotFound(said("There is no such assignment."))
+        raise NotFound(translatable("There is no such assignment."))
     if has_seen_labels(actor, current.trajectory):
-        raise Denied(said("You have seen other people's labels of this trajectory."), code="exposed")
+        raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     slot = _take_slot(current.trajectory_id, current.project_id)
     advance(
         Assignment,

@@ -1,4 +1,4 @@
-"""The audit log: one row a deed, in the deed's own transaction."""
+"""The audit log: one row an action, in the action's own transaction."""
 
 from typing import Any
 

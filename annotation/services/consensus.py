@@ -1,4 +1,4 @@
-"""What the blind labels of a trajectory come to: unanimous, with consensus at once, or disputed."""
+"""Settle a trajectory from its submitted labels: unanimous, with consensus at once, or disputed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .transitions import advance
 
 
 @dataclass(frozen=True, slots=True)
-class Ballot:
+class SubmittedLabels:
     """All submitted labels of one trajectory: per step (by step pk, in order) the values by slot; and the
     outcomes."""
 
@@ -35,7 +35,7 @@ class Ballot:
         return not self.disputed_steps and not self.outcome_disputed
 
 
-def ballot(trajectory_id: int) -> Ballot:
+def ballot(trajectory_id: int) -> SubmittedLabels:
     """The submitted labels of a trajectory. Two queries."""
     submitted = {"assignment__trajectory": trajectory_id, "assignment__state": AssignmentState.SUBMITTED}
     steps: dict[int, list[int]] = {}
@@ -48,7 +48,7 @@ def ballot(trajectory_id: int) -> Ballot:
         if value is not None:
             steps.setdefault(step, []).append(value)
     outcomes = OutcomeLabel.objects.filter(**submitted, value__isnull=False).order_by("assignment__slot")
-    return Ballot(
+    return SubmittedLabels(
         steps={step: tuple(values) for step, values in steps.items()},
         outcomes=tuple(value for value in outcomes.values_list("value", flat=True) if value is not None),
     )

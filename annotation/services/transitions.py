@@ -1,4 +1,5 @@
-"""The one way a state changes: a guarded UPDATE that says when it changed nothing (DESIGN §4, rule 3)."""
+"""Change a state by a guarded UPDATE, which raises when no row changed (docs/design.md, "Rules of the
+house")."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -8,20 +9,20 @@ from django.db.models import Model
 
 from annotation.core import workflow
 from annotation.core.errors import StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 
 def advance(
-    model: type[Model], pk: Any, frm: StrEnum | Iterable[StrEnum], to: StrEnum, **values: Any
+    model: type[Model], pk: Any, from_state: StrEnum | Iterable[StrEnum], to: StrEnum, **values: Any
 ) -> None:
-    """Move row `pk` of `model` from a state in `frm` to `to`, setting `values` with it.
+    """Move row `pk` of `model` from a state in `from_state` to `to`, setting `values` with it.
 
     Raises StaleState when the row is in none of these states (any more), or when the workflow knows no such
     step.
     """
-    states = [frm] if isinstance(frm, StrEnum) else list(frm)
+    states = [from_state] if isinstance(from_state, StrEnum) else list(from_state)
     for state in states:
         workflow.check(state, to)
     changed = model._default_manager.filter(pk=pk, state__in=states).update(state=to, **values)
     if not changed:
-        raise StaleState(said("This has changed in the meantime; reload to see what happened."))
+        raise StaleState(translatable("This has changed in the meantime; reload to see what happened."))

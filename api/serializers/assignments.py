@@ -8,7 +8,7 @@ from annotation.core.vocabulary import AssignmentState, Closes, LabelSource
 from annotation.language import translated
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
-from annotation.services.label.marks import MAX_ACTIVE_MS
+from annotation.services.label.trajectory_flags import MAX_ACTIVE_MS
 
 from .base import Input, Output, Query, StoredText, Value, Whole, words
 from .trajectories import Trajectory

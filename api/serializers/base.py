@@ -28,7 +28,7 @@ class Input(serializers.Serializer[Any]):
         unknown = sorted(str(key) for key in data if key not in self.fields)
         if unknown:
             raise serializers.ValidationError(
-                {shown(key): [_("There is no such field.")] for key in unknown[:20]}
+                {excerpt(key): [_("There is no such field.")] for key in unknown[:20]}
             )
         return values
 
@@ -37,7 +37,7 @@ class Query(serializers.Serializer[Any]):
     """The shape of a query; parameters that mean nothing here are passed over, as everywhere on the web."""
 
 
-def shown(key: str) -> str:
+def excerpt(key: str) -> str:
     """A key of somebody's own making, short and harmless enough to be repeated."""
     return key[:80].encode("ascii", "backslashreplace").decode()
 

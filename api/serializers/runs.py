@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
-from annotation.reports import suggestions as reports
+from annotation.reports import runs as reports
 
 from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole, words
 

@@ -93,7 +93,7 @@ class Case(Mine):
                 "annotators": trajectories.sides(shown),
                 "steps": [_item(one) for one in shown.steps],
                 "outcome": _item(shown.outcome),
-                "trajectory": trajectories.shape(shown.trajectory, shown.sight, shown.transcript),
+                "trajectory": trajectories.shape(shown.trajectory, shown.access, shown.transcript),
             }
         )
 

@@ -87,7 +87,7 @@ def sheet(bench: Workbench) -> dict[str, Any]:
         "open": bench.open,
         "guideline_version": bench.guidelines.version if bench.guidelines else 0,
         **bench.state,
-        "trajectory": trajectories.shape(row.trajectory, bench.sight, bench.transcript),
+        "trajectory": trajectories.shape(row.trajectory, bench.access, bench.transcript),
     }
 
 
@@ -150,7 +150,7 @@ class Marks(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Say that it needs discussion, or that it is broken."""
         row = self.found(pk)
-        return self.again(label.mark(actor=self.user, assignment=row, **self.parsed(shapes.Marks)))
+        return self.again(label.set_flags(actor=self.user, assignment=row, **self.parsed(shapes.Marks)))
 
 
 class Activity(Mine):

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotation.models import Adjudication, Assignment
 from annotation.policies import own, visible
-from annotation.reports.revealed import Revealed, revealed, revealed_in_case
+from annotation.reports.suggestions import StepSuggestions, revealed, revealed_in_case
 from annotation.services import adjudicate, label
 
 from ..serializers import reveals as shapes
@@ -77,7 +77,7 @@ def wanted(view: View) -> dict[str, Any]:
     }
 
 
-def shape(items: Iterable[Revealed]) -> dict[str, Any]:
+def shape(items: Iterable[StepSuggestions]) -> dict[str, Any]:
     """Revealed suggestions as the API sends them: judges by number, whoever asks."""
     return {
         "revealed": [

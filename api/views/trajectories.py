@@ -18,7 +18,7 @@ from annotation.core.errors import Conflict, Denied
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
 from annotation.models import Exposure, Trajectory
-from annotation.policies import Sight, require, roles, sight, visible
+from annotation.policies import FieldAccess, field_access, require, roles, visible
 from annotation.reports import cases
 from annotation.reports.content import raw_of
 from annotation.reports.transcripts import Transcript, transcript
@@ -62,7 +62,7 @@ def _found(view: View, pk: int) -> Trajectory:
     return fetch(view.user, rows, pk=pk)
 
 
-def shape(row: Trajectory, seen_with: Sight, read: Transcript) -> dict[str, Any]:
+def shape(row: Trajectory, access: FieldAccess, read: Transcript) -> dict[str, Any]:
     """A trajectory as the API sends it. What the viewer may not see is not in `read` already."""
     answers = {
         index: {"message_index": message, "position": position}
@@ -73,7 +73,7 @@ def shape(row: Trajectory, seen_with: Sight, read: Transcript) -> dict[str, Any]
         "record_id": unescape(row.record_id),
         "subset": row.subset.name,
         "task": unescape(row.task.key),
-        "seen_as": seen_with.mode,
+        "seen_as": access.mode,
         "question": read.question,
         "task_description": read.task_description,
         "tools": read.tools,
@@ -92,7 +92,7 @@ def shape(row: Trajectory, seen_with: Sight, read: Transcript) -> dict[str, Any]
             for message in read.messages
         ],
         "answer_text": read.answer_text,
-        "policy_model": unescape(row.policy_model) if seen_with.mode == "admin" else None,
+        "policy_model": unescape(row.policy_model) if access.mode == "admin" else None,
         "reference_answer": read.reference_answer,
         "hints": read.hints,
     }
@@ -108,8 +108,8 @@ class OneTrajectory(View):
         """Its messages, tools and task, as far as one may see them: annotators from their claim on,
         adjudicators from taking the case on, admins always."""
         row = _found(self, pk)
-        seen_with = sight(self.user, row)
-        return Response(shape(row, seen_with, transcript(trajectory=row, seen_with=seen_with)))
+        access = field_access(self.user, row)
+        return Response(shape(row, access, transcript(trajectory=row, access=access)))
 
 
 class Raw(View):
@@ -125,7 +125,7 @@ class Raw(View):
         """The bytes of the record exactly as they came in, labels that stood in the file included. For
         admins who are not labelling it themselves."""
         row = _found(self, pk)
-        if not sight(self.user, row).raw:
+        if not field_access(self.user, row).raw:
             raise Denied(_("The record as it came in is for admins only."))
         return HttpResponse(
             raw_of(row),
@@ -152,7 +152,7 @@ class Judgements(View):
         labelling it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true`
         (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
-        if not sight(self.user, row).names:
+        if not field_access(self.user, row).names:
             raise Denied(_("The labels of others are not open to you here."))
         if self.request.query_params.get("reveal") != "true" and self._would_cost(row):
             message = _(

@@ -47,7 +47,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 
-# ── The house ───────────────────────────────────────────────────────────────
+# ── The server ───────────────────────────────────────────────────────────────
 INSTALLED_APPS = [
     "annotation.apps.AnnotationConfig",
     "frontend.apps.FrontendConfig",
@@ -94,7 +94,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "frontend.context.shell",
+                "frontend.context.theme",
             ],
         },
     },
@@ -102,7 +102,7 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "DIRS": [],
         "APP_DIRS": True,
-        "OPTIONS": {"environment": "frontend.jinja.environment"},
+        "OPTIONS": {"environment": "frontend.rendering.jinja.environment"},
     },
 ]
 

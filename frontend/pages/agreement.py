@@ -12,8 +12,8 @@ from annotation.core.agreement.summary import Figures
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.reports import agreement as report
-from frontend.charts import CELL, heat
 from frontend.pages.common import open_project
+from frontend.rendering.charts import CELL, heat
 from frontend.templatetags.tristep import SIGNS
 
 # What the page shows, in order: attribute of `Figures`, title, what it says in a few words.

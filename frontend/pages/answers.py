@@ -15,8 +15,8 @@ from annotation import policies
 from annotation.models import JudgeAnswer
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.judges import SECTION, VERB
+from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import duration, money
-from frontend.transcript import shown
 
 SHOWN_CHARACTERS = 200_000
 
@@ -32,7 +32,7 @@ def _part(name: str, title: str, content: bytes, note: str = "") -> dict[str, An
     text = content.decode("utf-8", "replace")
     if len(text) > SHOWN_CHARACTERS:
         note = " ".join([note, _("Only the beginning is shown; the download has all of it.")]).strip()
-    return {"name": name, "title": title, "text": shown(text[:SHOWN_CHARACTERS]), "note": note}
+    return {"name": name, "title": title, "text": escape_control_chars(text[:SHOWN_CHARACTERS]), "note": note}
 
 
 @require_GET

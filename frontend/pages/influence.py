@@ -18,7 +18,7 @@ from annotation.core.errors import TristepError
 from annotation.language import translated
 from annotation.reports import influence as report
 from annotation.reports.experiment import experiment as experiment_of
-from annotation.reports.looks import Moves
+from annotation.reports.label_changes import ChangeRates
 from annotation.reports.triage import triage_so_far
 from annotation.services import projects as service
 from frontend.forms.experiment import TriageForm
@@ -38,14 +38,14 @@ UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
 def _shown(measure: Measure, *, is_share: bool) -> dict[str, Any]:
-    said = percent if is_share else figure
+    form = percent if is_share else figure
     bounds = measure.interval
     known = bounds is not None and bounds.low is not None and bounds.high is not None
     return {
-        "value": said(measure.value),
+        "value": form(measure.value),
         "reason": translated(measure.reason),
-        "low": said(bounds.low) if bounds and known else "",
-        "high": said(bounds.high) if bounds and known else "",
+        "low": form(bounds.low) if bounds and known else "",
+        "high": form(bounds.high) if bounds and known else "",
     }
 
 
@@ -54,7 +54,7 @@ def _apart(found: Difference, *, is_share: bool) -> dict[str, Any]:
     times = 100 if is_share else 1
     places = 1 if is_share else 3
 
-    def said(value: float | None, sign: bool = True) -> str:
+    def signed(value: float | None, sign: bool = True) -> str:
         if value is None:
             return "–"
         plus = "+" if sign and value > 0 else ""
@@ -63,11 +63,11 @@ def _apart(found: Difference, *, is_share: bool) -> dict[str, Any]:
     bounds = found.measure.interval
     known = bounds is not None and bounds.low is not None
     return {
-        "value": said(found.measure.value),
+        "value": signed(found.measure.value),
         "reason": translated(found.measure.reason),
-        "low": said(bounds.low) if bounds and known else "",
-        "high": said(bounds.high) if bounds and known else "",
-        "mde": said(found.mde, sign=False),
+        "low": signed(bounds.low) if bounds and known else "",
+        "high": signed(bounds.high) if bounds and known else "",
+        "mde": signed(found.mde, sign=False),
         "mde_reason": translated(found.mde_reason),
     }
 
@@ -135,7 +135,7 @@ def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
 SHARES = ("changed", "towards", "away", "neither", "followed")
 
 
-def _moves(found: Iterable[Moves]) -> list[dict[str, Any]]:
+def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
     return [
         {
             "unit": UNITS[one.unit],
@@ -186,8 +186,8 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         sizes=_sizes(columns),
         contrasts=contrasts,
         few=_reasons(contrasts, "mde_reason"),
-        moves=_moves(found.moves),
-        looked=any(one.changes.labels for one in found.moves),
+        moves=_moves(found.change_rates),
+        looked=any(one.changes.labels for one in found.change_rates),
         queue=triage_so_far(viewer=opened.user, project=opened.project),
     )
 

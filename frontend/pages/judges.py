@@ -18,7 +18,7 @@ from annotation.core.judging.prompt import VERSIONS, template
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
-from annotation.providers import KINDS
+from annotation.providers import PROVIDERS
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
 from annotation.reports.judges import Against, judge_agreement
@@ -31,7 +31,7 @@ from frontend.templatetags.tristep import figure, percent
 
 VERB = "judges.change"
 SECTION = "judges"
-ASKED = tuple(KINDS)
+ASKED = tuple(PROVIDERS)
 """The kinds that a run can ask; a judge from a file is not asked."""
 NAMES = {"base_url": "address", "sampling": "extra"}
 """The services' names of fields, where the form has others."""
@@ -164,7 +164,7 @@ def _facts(judge: Judge) -> list[tuple[str, Any]]:
     ]
 
 
-SAID = (
+FIGURES = (
     ("step_accuracy", "StepAcc", True),
     ("first_error", "FirstErrAcc", True),
     ("kappa", gettext_lazy("Cohen’s κ"), False),
@@ -182,7 +182,7 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
     there = [(title, part) for title, part in parts if part.steps.steps]
     rows = [
         {"title": title, "percent": percent, "cells": [c for _t, part in there for c in _cells(part, name)]}
-        for name, title, percent in SAID
+        for name, title, percent in FIGURES
     ]
     columns = [
         {"title": title, "steps": part.steps.steps, "missing": part.steps.missing} for title, part in there
@@ -206,8 +206,8 @@ def _bounds(measure: Any, name: str) -> dict[str, Any]:
     interval = measure.interval
     if interval is None or interval.low is None:
         return {"low": None, "high": None}
-    said = figure if "kappa" in name else percent
-    return {"low": said(interval.low), "high": said(interval.high)}
+    form = figure if "kappa" in name else percent
+    return {"low": form(interval.low), "high": form(interval.high)}
 
 
 def _detail(

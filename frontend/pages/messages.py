@@ -8,12 +8,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotation import policies
-from annotation.core.structure import only_text
 from annotation.models import Trajectory
 from annotation.reports import transcripts
-from frontend import markdown
 from frontend.pages.common import person
-from frontend.visible import shown
+from frontend.rendering import markdown
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.structure import only_text
 
 
 @require_GET
@@ -26,7 +26,7 @@ def message(request: HttpRequest, pk: int, message: int) -> JsonResponse:
     )
     found = transcripts.source(actor=person(request), trajectory=trajectory, message_index=message)
     if request.GET.get("as") == "markdown":
-        return JsonResponse({"markdown": markdown.tree(shown(only_text(found.text)))})
+        return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(found.text)))})
     return JsonResponse(
         {"json": found.json, "exact": found.exact, "withheld": found.withheld, "text": found.text}
     )

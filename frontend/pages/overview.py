@@ -12,8 +12,8 @@ from annotation import policies
 from annotation.core.vocabulary import AssignmentState, Role
 from annotation.models import Assignment
 from annotation.reports import home, progress
-from frontend.charts import stacked
 from frontend.pages.common import open_project
+from frontend.rendering.charts import stacked
 
 
 @require_GET

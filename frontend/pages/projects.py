@@ -14,12 +14,12 @@ from annotation.core.errors import Invalid, Locked
 from annotation.language import translated
 from annotation.models import Assignment, AuditEvent, Guideline, Membership, Project, Subset
 from annotation.services import projects as service
-from frontend import markdown
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages import influence
 from frontend.pages.common import open_project, paginate, person
-from frontend.verbs import describe
+from frontend.rendering import markdown
+from frontend.rendering.audit_text import describe
 
 
 @require_GET

@@ -21,15 +21,15 @@ from annotation.models import Release
 from annotation.reports import releases as report
 from annotation.services import release as service
 from annotation.services.release.export import manifest_bytes
-from frontend.charts import stacked
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.rendering.charts import stacked
 from frontend.templatetags.tristep import KINDS
 
 VERB = "release.view"
 WRITTEN = {1: "+1", 0: "0", -1: "-1"}
-SAID = (
+FIGURES = (
     ("percent_agreement", "percent"),
     ("kappa", "plain"),
     ("linear_kappa", "linear"),
@@ -116,7 +116,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
             for name, part in manifest["subsets"].items()
         ],
         agreement=[
-            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in SAID
+            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in FIGURES
         ],
         may_withdraw=opened.may("release.withdraw"),
         **extra,

@@ -20,21 +20,21 @@ from annotation.core.vocabulary import SuggestionRunState as State
 from annotation.language import translated
 from annotation.models import SuggestionRun
 from annotation.reports import judge_overview
-from annotation.reports import suggestions as reports
+from annotation.reports import runs as reports
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import BudgetForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.pages.judges import SECTION
 from frontend.pages.runs import PER_PAGE, VERB, one_run
+from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import count, duration, failure_name, money, run_state
 from frontend.templatetags.tristep import state_name
-from frontend.transcript import shown
 
 BUSY = (State.QUEUED, State.RUNNING)
 RESUMABLE = (State.PAUSED, State.STOPPED, State.OVER_BUDGET)
 BAD = (State.STOPPED, State.OVER_BUDGET)
-DEEDS: dict[str, Any] = {
+RUN_ACTIONS: dict[str, Any] = {
     "pause": suggest.pause_run,
     "cancel": suggest.cancel_run,
     "retry": suggest.retry_failed,
@@ -67,7 +67,7 @@ def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
             "kind": row.kind,
             "title": failure_name(row.kind),
             "count": row.count,
-            "message": shown(unescape(row.message)),
+            "message": escape_control_chars(unescape(row.message)),
         }
         for row in reports.failures(viewer=opened.user, run=run)
     ]
@@ -77,7 +77,7 @@ def _sentence(known: reports.RunProgress) -> str:
     """Why a run stands where it stands."""
     run = known.run
     if run.stop_reason:
-        return shown(unescape(translated(run.stop_reason)))
+        return escape_control_chars(unescape(translated(run.stop_reason)))
     if known.waiting_until is not None:
         moment = date_format(localtime(known.waiting_until), "TIME_FORMAT")
         return _("The judge’s server wants to be asked again at %(time)s; the run goes on then.") % {
@@ -126,18 +126,18 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
     return facts
 
 
-def _deeds(run: SuggestionRun) -> list[dict[str, str]]:
+def _run_actions(run: SuggestionRun) -> list[dict[str, str]]:
     """What can be done with a run as it stands, going on apart (it has a form)."""
     state = State(run.state)
-    deeds = []
+    actions = []
     if state in BUSY:
-        deeds.append({"name": "pause", "title": _("Pause"), "style": ""})
+        actions.append({"name": "pause", "title": _("Pause"), "style": ""})
     if state in (State.FINISHED, State.STOPPED, State.OVER_BUDGET) and run.progress_failed:
         title = ngettext("Retry %(n)d failed", "Retry %(n)d failed", run.progress_failed)
-        deeds.append({"name": "retry", "title": title % {"n": run.progress_failed}, "style": ""})
+        actions.append({"name": "retry", "title": title % {"n": run.progress_failed}, "style": ""})
     if state not in (State.FINISHED, State.CANCELLED):
-        deeds.append({"name": "cancel", "title": _("Cancel the run"), "style": "danger"})
-    return deeds
+        actions.append({"name": "cancel", "title": _("Cancel the run"), "style": "danger"})
+    return actions
 
 
 def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None = None) -> HttpResponse:
@@ -156,7 +156,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         kinds=_kinds(opened, run),
         sentence=_sentence(known),
         facts=_facts(run),
-        deeds=_deeds(run),
+        actions=_run_actions(run),
         resumable=run.state in RESUMABLE,
         priced=bool(run.judge.price_input or run.judge.price_output),
         form=form
@@ -197,7 +197,7 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
 
 
 @require_POST
-def deed(request: HttpRequest, slug: str, pk: int, name: str) -> HttpResponse:
+def run_action(request: HttpRequest, slug: str, pk: int, name: str) -> HttpResponse:
     """Pause, go on (perhaps with another budget), cancel, or ask again about what failed."""
     opened = open_project(request, slug, VERB)
     row = one_run(opened, pk)
@@ -211,8 +211,8 @@ def deed(request: HttpRequest, slug: str, pk: int, name: str) -> HttpResponse:
             except Invalid as error:
                 add_errors(form, error)
                 return _run_page(opened, row, form)
-        elif name in DEEDS:
-            DEEDS[name](actor=opened.user, run=row)
+        elif name in RUN_ACTIONS:
+            RUN_ACTIONS[name](actor=opened.user, run=row)
         else:
             raise Http404
     except TristepError as error:

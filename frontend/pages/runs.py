@@ -16,7 +16,7 @@ from annotation.core.errors import Invalid, TristepError
 from annotation.language import translated
 from annotation.models import Judge, SuggestionRun
 from annotation.reports import estimates
-from annotation.reports.due import Selection
+from annotation.reports.run_selection import Selection
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import RunForm
@@ -48,7 +48,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One judge's estimate, or why there is none."""
+    """One judge's estimate, or the reason why it has none."""
 
     judge: Judge
     estimate: Any = None

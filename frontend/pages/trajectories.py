@@ -16,8 +16,7 @@ from annotation.models import Exposure, Subset, Trajectory
 from annotation.reports import cases
 from annotation.services import exposures
 from frontend.pages.common import ProjectPage, open_project, paginate
-from frontend.transcript import facts, lay_out, tools
-from frontend.transcript import shown as visible_text
+from frontend.rendering.transcript import escape_control_chars, facts, lay_out, tools
 
 VERB = "trajectory.list"
 MAX_SEARCH = 200
@@ -78,7 +77,7 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "project", "subset", "task", "source"
     )
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
-    sealed = not policies.sight(opened.user, row).others_labels
+    sealed = not policies.field_access(opened.user, row).others_labels
     asks = not sealed and request.method == "GET" and _asks_first(opened, row)
     if not sealed and not asks:
         exposures.expose(user=opened.user, trajectory=row, kind=ExposureKind.LABEL)
@@ -99,7 +98,7 @@ def laid_out(shown: cases.SideBySide) -> dict[str, Any]:
         "trajectory": shown.trajectory,
         "items": items,
         "run": messages,
-        "question": visible_text(transcript.question),
+        "question": escape_control_chars(transcript.question),
         "tools": tools(transcript),
         "task_description": facts(transcript.task_description),
         "reference_answer": facts(transcript.reference_answer),

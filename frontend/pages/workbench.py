@@ -19,8 +19,8 @@ from annotation.models import Assignment, Trajectory
 from annotation.reports import transcripts
 from annotation.reports.workbench import Workbench
 from annotation.reports.workbench import workbench as workbench_report
-from frontend import markdown, transcript
 from frontend.pages.common import page_of, person
+from frontend.rendering import markdown, transcript
 
 
 @require_GET
@@ -41,10 +41,10 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         "work",
         bench=bench,
         trajectory=assignment.trajectory,
-        record_id=transcript.shown(unescape(assignment.trajectory.record_id)),
+        record_id=transcript.escape_control_chars(unescape(assignment.trajectory.record_id)),
         messages=transcript.lay_out(read, bench.steps),
         steps=bench.steps,
-        question=transcript.Text(transcript.shown(read.question), foldable=True),
+        question=transcript.Text(transcript.escape_control_chars(read.question), foldable=True),
         description=transcript.facts(read.task_description),
         reference=transcript.facts(read.reference_answer),
         hints=transcript.facts(read.hints),
@@ -78,7 +78,7 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
 
 def _offers_suggestions(bench: Workbench) -> bool:
     """Whether steps have a button for suggestions. It says nothing of whether there are any."""
-    policy = bench.sight.suggestions
+    policy = bench.access.suggestions
     sealed = (SuggestionPolicy.NEVER,) + ((SuggestionPolicy.AFTER_SUBMIT,) if bench.open else ())
     return policy not in sealed
 
@@ -104,7 +104,7 @@ def _state(bench: Workbench) -> dict[str, Any]:
             "reveals": reverse("api:reveals", args=[bench.assignment.pk]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
-        "suggestions": bench.sight.suggestions,
+        "suggestions": bench.access.suggestions,
         "keys": keymap.table(bench.assignment.annotator.keymap),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),

@@ -10,8 +10,8 @@ from django.utils.translation import get_language, gettext, pgettext
 from annotation import language
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, ImportState, Role, TrajectoryState
-from frontend import transcript
-from frontend.icons import ICONS
+from frontend.rendering import transcript
+from frontend.rendering.icons import ICONS
 
 register = template.Library()
 
@@ -63,7 +63,7 @@ def state_names() -> dict[str, str]:
 
 @register.inclusion_tag("frontend/partials/icon.html")
 def icon(name: str) -> dict[str, str]:
-    """One decorative icon from frontend/icons.py."""
+    """One decorative icon from frontend/rendering/icons.py."""
     return {"path": ICONS[name]}
 
 
@@ -87,7 +87,7 @@ def sign(value: int | None) -> str:
 @register.filter
 def shown(value: str) -> str:
     """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
-    return transcript.shown(unescape(value))
+    return transcript.escape_control_chars(unescape(value))
 
 
 @register.simple_tag

@@ -152,7 +152,7 @@ def test_below_api_even_djangos_own_refusals_and_our_failures_are_json(cast: Cas
     refused(client.get("/api/v1/me/", headers={"Host": "evil.example"}), 400, "unreadable")
 
     def broken(*args: object, **kwargs: object) -> None:
-        raise ZeroDivisionError("a secret of the house")
+        raise ZeroDivisionError("a secret of the server")
 
     monkeypatch.setattr("api.authentication.user_of_token", broken)
     answer = client.get("/api/v1/me/", headers={"Authorization": "Bearer tri_x"})

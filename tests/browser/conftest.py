@@ -1,4 +1,4 @@
-"""Browsers on two kinds of server: the one `make run` starts (`house`), and one inside the test (`visit`)."""
+"""Browsers on two servers: the one `make run` starts (`server`), and one inside the test (`visit`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.house import House
+from tests.browser.server import Server
 from tests.chromium import PATIENCE, Visitor
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ DESKTOP = {"width": 1440, "height": 900}
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The product as `make run` starts it, with the demo project; one for all tests that ask for it."""
-    running = House(tmp_path_factory.mktemp("house") / "data")
+    running = Server(tmp_path_factory.mktemp("server") / "data")
     try:
         yield running.ready()
     finally:
@@ -27,13 +27,13 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-def guest(browser: Browser, house: House) -> Iterator[Callable[..., Visitor]]:
-    """`guest()` opens another person's browser in the house; at the end no console has complained."""
+def guest(browser: Browser, server: Server) -> Iterator[Callable[..., Visitor]]:
+    """`guest()` opens another person's browser in the server; at the end no console has complained."""
     visitors: list[Visitor] = []
 
     def arrive(**options: object) -> Visitor:
         options.setdefault("viewport", DESKTOP)
-        visitor = Visitor(browser.new_context(**options), house.url)  # type: ignore[arg-type]
+        visitor = Visitor(browser.new_context(**options), server.url)  # type: ignore[arg-type]
         visitor.context.set_default_timeout(PATIENCE)
         visitors.append(visitor)
         return visitor

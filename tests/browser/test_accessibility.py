@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.house import House
+from tests.browser.server import Server
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
 
@@ -64,7 +64,7 @@ def look_at(visitor: Visitor, *paths: str) -> list[str]:
     return found
 
 
-def as_nobody(visitor: Visitor, house: House) -> Iterator[list[str]]:
+def as_nobody(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     visitor.watch.allow(r"404 \(Not Found\)|403 \(Forbidden\)")
     yield look_at(visitor, "/sign-in/", "/sign-in/?next=/profile/", "/password/reset/", "/no/such/page/")
     visitor.go("/sign-in/")
@@ -75,8 +75,8 @@ def as_nobody(visitor: Visitor, house: House) -> Iterator[list[str]]:
     yield findings(visitor.page)
 
 
-def as_site_admin(visitor: Visitor, house: House) -> Iterator[list[str]]:
-    page = sign_in(visitor, "admin", house.accounts()["admin"]).page
+def as_site_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+    page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     visitor.watch.allow(r"400 \(Bad Request\)")
     yield look_at(visitor, "/", "/projects/", "/projects/new/", "/profile/", "/password/", "/people/")
     visitor.go("/api/")
@@ -93,8 +93,8 @@ def as_site_admin(visitor: Visitor, house: House) -> Iterator[list[str]]:
     yield findings(page)
 
 
-def as_project_admin(visitor: Visitor, house: House) -> Iterator[list[str]]:
-    page = sign_in(visitor, "admin", house.accounts()["admin"]).page
+def as_project_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+    page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     names = (
         "",
         "settings/",
@@ -125,8 +125,8 @@ def as_project_admin(visitor: Visitor, house: House) -> Iterator[list[str]]:
         yield findings(page)
 
 
-def as_admin_of_results(visitor: Visitor, house: House) -> Iterator[list[str]]:
-    page = sign_in(visitor, "admin", house.accounts()["admin"]).page
+def as_admin_of_results(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+    page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     yield look_at(
         visitor, f"{P}agreement/", f"{P}agreement/?subset=multihop_qa", f"{P}releases/", f"{P}freeze/"
     )
@@ -139,14 +139,14 @@ def as_admin_of_results(visitor: Visitor, house: House) -> Iterator[list[str]]:
     yield findings(page)
 
 
-def as_annotator(visitor: Visitor, house: House) -> Iterator[list[str]]:
+def as_annotator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     """The open workbench has a test of its own: tests/browser/test_workbench_axe.py."""
-    page = sign_in(visitor, "lin", house.accounts()["lin"]).page
+    page = sign_in(visitor, "lin", server.accounts()["lin"]).page
     states = ("open", "submitted", "returned")
     yield look_at(visitor, "/", P, f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states))
     visitor.go("/sign-in/")
     maya = page.context.browser.new_context(viewport=WIDE)  # type: ignore[union-attr, arg-type]
-    other = sign_in(Visitor(maya, house.url), "maya", house.accounts()["maya"])
+    other = sign_in(Visitor(maya, server.url), "maya", server.accounts()["maya"])
     other.go(f"{P}work/?state=submitted")
     other.page.get_by_role("link", name="Look at").first.click()
     expect(other.page.locator("html")).to_have_attribute("data-workbench", "ready")
@@ -155,8 +155,8 @@ def as_annotator(visitor: Visitor, house: House) -> Iterator[list[str]]:
     maya.close()
 
 
-def as_adjudicator(visitor: Visitor, house: House) -> Iterator[list[str]]:
-    page = sign_in(visitor, "ines", house.accounts()["ines"]).page
+def as_adjudicator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+    page = sign_in(visitor, "ines", server.accounts()["ines"]).page
     yield look_at(visitor, "/", P, *(f"{P}adjudication/?tab={tab}" for tab in ("waiting", "mine", "decided")))
     visitor.go(f"{P}adjudication/")
     page.get_by_role("button", name="Take the next one").click()
@@ -178,9 +178,9 @@ def as_adjudicator(visitor: Visitor, house: House) -> Iterator[list[str]]:
     ids=lambda walk: walk.__name__,
 )
 def test_axe_finds_nothing(
-    walk: Callable[[Visitor, House], Iterator[list[str]]], house: House, guest: Callable[..., Visitor]
+    walk: Callable[[Visitor, Server], Iterator[list[str]]], server: Server, guest: Callable[..., Visitor]
 ) -> None:
-    found = [line for lines in walk(guest(), house) for line in lines]
+    found = [line for lines in walk(guest(), server) for line in lines]
     assert found == [], "\n".join(found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Response, expect
 
-from tests.browser.house import House
+from tests.browser.server import Server
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
 
@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HASHED = re.compile(r"/static/.+\.[0-9a-f]{12}\.(css|js|svg)$")
 
 
-def test_the_workbench_runs_on_hashed_files_alone(house: House, guest: Callable[..., Visitor]) -> None:
+def test_the_workbench_runs_on_hashed_files_alone(server: Server, guest: Callable[..., Visitor]) -> None:
     visitor = guest()
     answers: list[Response] = []
     visitor.page.on("response", lambda answer: answers.append(answer))
-    page = sign_in(visitor, "lin", house.accounts()["lin"]).page
+    page = sign_in(visitor, "lin", server.accounts()["lin"]).page
     visitor.go("/p/demo/work/")
     page.get_by_role("link", name="Continue").first.click()
     expect(page.locator("html")).to_have_attribute("data-workbench", "ready")

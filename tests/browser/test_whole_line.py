@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.publishing import PUBLISHED_KEYS
-from tests.browser.house import House
+from annotation.core.release_format import PUBLISHED_KEYS
+from tests.browser.server import Server
 from tests.browser.test_workbench import seen
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
@@ -50,9 +50,9 @@ def values(pressed: Pressed) -> list[int]:
 
 
 def test_from_an_upload_to_a_verified_release(
-    house: House, guest: Callable[..., Visitor], tmp_path: Path
+    server: Server, guest: Callable[..., Visitor], tmp_path: Path
 ) -> None:
-    admin = sign_in(guest(), "admin", house.accounts()["admin"])
+    admin = sign_in(guest(), "admin", server.accounts()["admin"])
     start_project(admin.page)
     wren = guest()
     join_with_a_password_link(admin.page, wren)

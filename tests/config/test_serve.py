@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from config.serve import allowed_hosts, is_loopback, is_private
-from tests.browser.house import House
+from tests.browser.server import Server
 from tests.servers import wait_for
 
 
-class Served(House):
+class Served(Server):
     """`python -m config.serve` on a data folder of its own, and what runs below it."""
 
     def descendants(self) -> dict[int, str]:

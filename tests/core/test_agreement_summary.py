@@ -14,7 +14,7 @@ from annotation.core.agreement.bootstrap import interval, task_weights
 from annotation.core.agreement.confusion import confusion
 from annotation.core.agreement.kappa import kappa_values
 from annotation.core.agreement.summary import Figures
-from annotation.services.consensus import Ballot
+from annotation.services.consensus import SubmittedLabels
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "agentprocessbench"
 PREDICTIONS = {
@@ -204,7 +204,7 @@ def test_the_published_figures() -> None:
     assert figures.first_error.value == pytest.approx(sum(x == y for x, y in both) / len(both))
 
     ballots = [
-        Ballot({step: (two[0][step], two[1][step]) for step in two[0]}, tuple(finals))
+        SubmittedLabels({step: (two[0][step], two[1][step]) for step in two[0]}, tuple(finals))
         for two, finals in zip(labels, outcomes, strict=True)
     ]
     assert [ballot.unanimous for ballot in ballots].count(True) == 158

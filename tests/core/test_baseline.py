@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from annotation.core.judging import Material
-from annotation.core.judging.baseline import Floats, Ints, cross_fit, deal, fit
-from annotation.core.judging.features import FEATURES
-from annotation.core.judging.reasons import reason, sentence_for
-from annotation.core.judging.training import Example, digest, task_of, train
+from annotation.core.baseline.explanations import reason, sentence_for
+from annotation.core.baseline.features import FEATURES
+from annotation.core.baseline.model import Floats, Ints, cross_fit, deal, fit
+from annotation.core.baseline.training import Example, digest, task_of, train
+from annotation.core.judging import JudgeInput
 
 TASKS, PER_TASK = 30, 8
 
@@ -214,7 +214,7 @@ def test_every_figure_has_words_or_stays_unsaid() -> None:
 
 def test_a_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> None:
     trained, _ = train(examples_of(*data(1, signal=1.0)), seed=5)
-    material = Material("Q?", [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}])
+    material = JudgeInput("Q?", [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}])
     found = trained.judge(material, "elsewhere")
     judgement = found.judgement
     assert list(judgement.labels) == list(judgement.probabilities) == list(judgement.reasons) == [1]
@@ -225,7 +225,7 @@ def test_a_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> 
 
 def test_who_trains_nothing_does_not_load_scikit_learn() -> None:
     code = (
-        "import sys, annotation.core.judging.training, annotation.providers.baseline;"
+        "import sys, annotation.core.baseline.training, annotation.providers.baseline;"
         "sys.exit('sklearn' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

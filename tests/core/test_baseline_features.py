@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core.judging import Material
-from annotation.core.judging.features import FEATURES, run_features, step_features
-from annotation.core.judging.surface import is_empty, is_error
+from annotation.core.baseline.features import FEATURES, run_features, step_features
+from annotation.core.baseline.text_features import is_empty, is_error
+from annotation.core.judging import JudgeInput
 
 SEARCH = {
     "type": "function",
@@ -47,12 +47,12 @@ ON = {"role": "user", "content": "On."}
 
 
 def figures(*messages: dict[str, Any], question: str = "") -> list[dict[str, float]]:
-    rows = step_features(Material(question, [USER, *messages], tools=[SEARCH]))
+    rows = step_features(JudgeInput(question, [USER, *messages], tools=[SEARCH]))
     return [dict(zip(FEATURES, row, strict=True)) for row in rows.tolist()]
 
 
 def test_one_row_for_each_step() -> None:
-    material = Material("", [USER, assistant("a"), assistant("b"), tool("c"), assistant("d")])
+    material = JudgeInput("", [USER, assistant("a"), assistant("b"), tool("c"), assistant("d")])
     rows = step_features(material)
     assert rows.shape == (len(material.steps), len(FEATURES)) == (3, len(FEATURES))
     assert np.isfinite(rows).all() and rows.dtype == np.float64
@@ -101,7 +101,7 @@ def test_calls_that_are_repeated_or_break_their_schema() -> None:
     assert (first["repeated_call"], second["repeated_call"], second["similar_call"]) == (0, 1, 1)
     assert (second["result_seen"], second["same_tool"], first["same_tool"]) == (1, 1, 0)
     assert (third["broken_call"], third["repeats_before"]) == (1, math.log1p(1))
-    # a number where a text is asked for, and a tool that there is not
+    # a number where a text is asked for, and an unknown tool
     assert (fourth["call_problems"], fourth["parallel"], fourth["no_result"]) == (math.log1p(2), 1, 1)
 
 
@@ -159,12 +159,12 @@ def test_nothing_later_changes_a_figure(before: list[Any], later: list[Any], ins
     ]
     question = "Which engineer built it? On."
     rows = [
-        step_features(Material(question, [*shared, *end], tools=[SEARCH])) for end in (later, instead, [])
+        step_features(JudgeInput(question, [*shared, *end], tools=[SEARCH])) for end in (later, instead, [])
     ]
     n = len(rows[2])
     assert n >= 1
     assert (rows[0][:n] == rows[2]).all() and (rows[1][:n] == rows[2]).all()
     assert np.isfinite(rows[0]).all()
     # and a step's own results are the last that count
-    cut = step_features(Material(question, shared[:-1], tools=[SEARCH]))
+    cut = step_features(JudgeInput(question, shared[:-1], tools=[SEARCH]))
     assert (cut == rows[2]).all()

@@ -11,7 +11,6 @@ from scipy.stats import norm
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.agreement.bootstrap import MIN_TASKS
-from annotation.core.agreement.changes import NO_MAJORITY, changes, majority
 from annotation.core.agreement.influence import (
     MDE_FACTOR,
     Estimate,
@@ -20,6 +19,7 @@ from annotation.core.agreement.influence import (
     estimates,
     shares_of,
 )
+from annotation.core.agreement.label_changes import NO_MAJORITY, changes, majority
 from annotation.core.agreement.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
 
 Numbers = npt.NDArray[np.int64]

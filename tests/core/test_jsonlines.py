@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core import splitting
+from annotation.core.json_layout import HEAD_BYTES, Layout, outline
 from annotation.core.jsonlines import (
     MAX_DEPTH,
     BadJson,
@@ -20,7 +21,6 @@ from annotation.core.jsonlines import (
     parse_text,
     read_records,
 )
-from annotation.core.outline import HEAD_BYTES, Layout, outline
 
 from .test_text_and_canonical import ANY_JSON
 

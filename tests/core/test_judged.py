@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.agreement.judged import MISSING, judged
+from annotation.core.agreement.judge_scores import MISSING, judged
 
 # subset, task, trajectory, position, people, judge
 BY_HAND = [

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotation.core.judging import Judgement, ProblemKind, UnusableKind, parse
-from annotation.core.judging.answers import MAX_ANSWER_CHARS
+from annotation.core.judging.lenient_json import MAX_ANSWER_CHARS
 from annotation.core.judging.parsing import MAX_PROBLEMS, MAX_REASON
-from annotation.core.labels import read_label_lines
+from annotation.core.label_files import read_label_lines
 
 STEPS = (2, 4, 6)
 

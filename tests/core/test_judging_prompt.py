@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid
-from annotation.core.judging import LATEST, Material, Prompt, TooLong, build, estimate_tokens
+from annotation.core.judging import LATEST, JudgeInput, Prompt, TooLong, build, estimate_tokens
 from annotation.core.judging.clipping import clip_middle, note, water_level
 from annotation.core.judging.prompt import ANSWER_SCHEMA, template
 from annotation.core.judging.tokens import units
@@ -32,8 +32,8 @@ MESSAGES: list[Any] = [
 TOOLS = [{"type": "function", "function": {"name": "find", "parameters": {}}}]
 
 
-def material(messages: list[Any] = MESSAGES, **more: Any) -> Material:
-    return Material(question="Where is the café?", messages=messages, tools=TOOLS, **more)
+def material(messages: list[Any] = MESSAGES, **more: Any) -> JudgeInput:
+    return JudgeInput(question="Where is the café?", messages=messages, tools=TOOLS, **more)
 
 
 def made(messages: list[Any] = MESSAGES, budget: int = 50_000, **more: Any) -> Prompt:
@@ -92,11 +92,11 @@ def test_labels_rewards_and_hints_of_the_record_are_not_sent() -> None:
         "reference_answer": "Paris!",
         "hints": {"r": 7},
     }
-    blind = build(LATEST, Material.of(content), 50_000).user
+    blind = build(LATEST, JudgeInput.of(content), 50_000).user
     assert not [
         word for word in ("label", "reward", "0.25", "Paris!") if f'"{word}' in blind or "Paris!" in blind
     ]
-    assert "Paris!" in build(LATEST, Material.of(content, with_reference=True), 50_000).user
+    assert "Paris!" in build(LATEST, JudgeInput.of(content, with_reference=True), 50_000).user
 
 
 def test_the_system_text_says_what_the_scheme_says() -> None:
@@ -253,11 +253,11 @@ def test_the_schema_is_strict_in_the_sense_of_structured_output() -> None:
 def test_published_trajectories_fit(published: Path, name: str) -> None:
     lines = (published / f"agentprocessbench/{name}.jsonl").read_text(encoding="utf-8").splitlines()
     for record in map(json.loads, lines):
-        prompt = build(LATEST, Material.of({**record, "reference_answer": record["ground_truth"]}), 100_000)
+        prompt = build(LATEST, JudgeInput.of({**record, "reference_answer": record["ground_truth"]}), 100_000)
         assert list(prompt.step_indexes) == sorted(map(int, record["step_labels"]))
         assert prompt.clipped == () and prompt.estimated_tokens < 85_000
         titles = [title for title, _ in blocks(prompt) if title.startswith("message")]
         assert len(titles) == len(record["messages"])
-        small = build(LATEST, Material.of(record), 14_000)
+        small = build(LATEST, JudgeInput.of(record), 14_000)
         assert small.estimated_tokens <= 14_000
         assert bool(small.clipped) == (prompt.estimated_tokens > 14_000)

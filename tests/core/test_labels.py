@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.jsonlines import RecordError
-from annotation.core.labels import (
+from annotation.core.label_files import (
     LabelFile,
     LabelLine,
+    excerpt,
     parse_label_line,
     problems_against,
     read_label_lines,
-    shown,
 )
 
 from .test_text_and_canonical import ANY_JSON
@@ -135,7 +135,7 @@ def test_what_is_no_label_stays_missing_and_is_named(value: Any, reason: str) ->
 def test_what_is_no_message_index_is_named(key: str) -> None:
     line = only(step_labels={key: 1})
     assert line.step_labels == {}
-    assert line.problems == ((f"step_labels.{shown(key)}", "is not a message index"),)
+    assert line.problems == ((f"step_labels.{excerpt(key)}", "is not a message index"),)
 
 
 def test_null_is_missing_and_no_problem() -> None:
@@ -182,10 +182,10 @@ def test_everything_that_is_missing_or_wrong_is_named_with_its_record() -> None:
 
 
 def test_hostile_values_are_shown_short_and_plain() -> None:
-    assert shown("é\x00\ud800\u202e") == '"\\xe9\\x00\\ud800\\u202e"'
-    assert len(shown("x" * 10_000)) <= 62
-    assert shown(10**4000)[-3:] == "..."
-    assert shown(None) == "null"
+    assert excerpt("é\x00\ud800\u202e") == '"\\xe9\\x00\\ud800\\u202e"'
+    assert len(excerpt("x" * 10_000)) <= 62
+    assert excerpt(10**4000)[-3:] == "..."
+    assert excerpt(None) == "null"
 
 
 @given(st.dictionaries(st.sampled_from([

@@ -7,10 +7,11 @@ import time
 
 import pytest
 
-from annotation.core import structure, toolschema
+from annotation.core import toolschema
 from annotation.core.rawmessage import message_json
-from annotation.core.structure import Fields, Items, Passage, Passages, Text, Value
 from annotation.core.toolschema import Problem, problems, read_tools
+from frontend.rendering import structure
+from frontend.rendering.structure import Fields, Items, Passage, Passages, Text, Value
 
 # --- structure ----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ A, T, I, J = AssignmentState, TrajectoryState, ImportState, AdjudicationState  #
 
 
 @pytest.mark.parametrize(
-    ("frm", "to"),
+    ("from_state", "to"),
     [
         (A.OPEN, A.SUBMITTED),
         (A.OPEN, A.RETURNED),
@@ -27,12 +27,12 @@ A, T, I, J = AssignmentState, TrajectoryState, ImportState, AdjudicationState  #
         (J.OPEN, J.RELEASED),
     ],
 )
-def test_these_follow(frm, to) -> None:
-    workflow.check(frm, to)
+def test_these_follow(from_state, to) -> None:
+    workflow.check(from_state, to)
 
 
 @pytest.mark.parametrize(
-    ("frm", "to"),
+    ("from_state", "to"),
     [
         (A.OPEN, A.OPEN),
         (A.RETURNED, A.SUBMITTED),
@@ -44,9 +44,9 @@ def test_these_follow(frm, to) -> None:
         (J.DECIDED, J.RELEASED),
     ],
 )
-def test_these_do_not_follow(frm, to) -> None:
-    with pytest.raises(StaleState, match=f"What is {frm.value} cannot become {to.value}."):
-        workflow.check(frm, to)
+def test_these_do_not_follow(from_state, to) -> None:
+    with pytest.raises(StaleState, match=f"What is {from_state.value} cannot become {to.value}."):
+        workflow.check(from_state, to)
 
 
 def test_every_state_has_an_entry_and_leads_only_to_states_of_its_kind() -> None:

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.core.judging.prompt import template
 from annotation.models import Judge, Suggestion
 from annotation.policies import OPERATOR
-from annotation.providers import KINDS
+from annotation.providers import PROVIDERS
 from annotation.services import suggest
 from tests import people
 
@@ -74,7 +74,7 @@ def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
 def test_without_a_judge_the_page_says_how_to_get_one(browse, at, text):
     page = text(browse("admin").get(at("judges", "bench")))
     assert "No judge yet" in page
-    for kind in ("imported", *KINDS):
+    for kind in ("imported", *PROVIDERS):
         assert at("judge-create", "bench", kind) in page
 
 

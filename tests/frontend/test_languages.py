@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 
 from annotation.core import errors
 from annotation.core.errors import Conflict, ImportRefused
-from annotation.core.said import Said, said
+from annotation.core.i18n import Translatable, translatable
 from annotation.language import translated
 from annotation.models import ImportFile, User
 from annotation.services.label.reopen import TOO_LATE
@@ -148,16 +148,16 @@ def test_every_refusal_of_the_domain_can_be_said_in_another_language():
 
 # ── Sentences of the domain ─────────────────────────────────────────────────
 def test_a_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
-    sentence = said("Keep the note under {note} characters.", note="1,000")
+    sentence = translatable("Keep the note under {note} characters.", note="1,000")
     assert sentence == "Keep the note under 1,000 characters."
     assert translated(sentence) == "备注请少于 1,000 个字符。"
-    assert translated(said("{name}: {message}", name="a.jsonl", message=said("The file is empty."))) == (
-        "a.jsonl：文件为空。"
-    )
-    assert translated(str(said("The file is empty."))) == "文件为空。"
+    assert translated(
+        translatable("{name}: {message}", name="a.jsonl", message=translatable("The file is empty."))
+    ) == ("a.jsonl：文件为空。")
+    assert translated(str(translatable("The file is empty."))) == "文件为空。"
     assert translated("anything {else}") == "anything {else}"
     assert translated("") == ""
-    assert isinstance(TOO_LATE, Said) and str(Conflict(TOO_LATE)) == TOO_LATE
+    assert isinstance(TOO_LATE, Translatable) and str(Conflict(TOO_LATE)) == TOO_LATE
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_every_deed_of_the_services_has_words():
     from pathlib import Path
 
     import annotation.services
-    from frontend.verbs import SENTENCES
+    from frontend.rendering.audit_text import SENTENCES
 
     folder = Path(annotation.services.__file__).parent
     source = "\n".join(path.read_text() for path in folder.rglob("*.py"))

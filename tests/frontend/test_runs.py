@@ -157,32 +157,32 @@ def test_pause_go_on_with_more_money_and_cancel(browse, at, cast):
     people.import_records(cast.project, 2)
     run = start(make_judge(cast), budget=Decimal(1))
     client = browse("admin")
-    client.post(at("run-deed", "bench", run.pk, "pause"))
+    client.post(at("run-action", "bench", run.pk, "pause"))
     assert state_of(run) == State.PAUSED
-    client.post(at("run-deed", "bench", run.pk, "resume"), {"budget": "7"})
+    client.post(at("run-action", "bench", run.pk, "resume"), {"budget": "7"})
     assert state_of(run) == State.QUEUED
     assert SuggestionRun.objects.get().budget == 7
-    client.post(at("run-deed", "bench", run.pk, "cancel"))
+    client.post(at("run-action", "bench", run.pk, "cancel"))
     assert state_of(run) == State.CANCELLED
 
 
 def test_what_cannot_be_done_now_is_told(browse, at, text, failed_run):
-    page = browse("admin").post(at("run-deed", "bench", failed_run.pk, "pause"), follow=True)
+    page = browse("admin").post(at("run-action", "bench", failed_run.pk, "pause"), follow=True)
     assert "alert--error" in text(page)
     assert state_of(failed_run) == State.FINISHED
-    assert browse("admin").post(at("run-deed", "bench", failed_run.pk, "burn")).status_code == 404
+    assert browse("admin").post(at("run-action", "bench", failed_run.pk, "burn")).status_code == 404
 
 
 def test_a_budget_that_is_spent_already_is_refused_at_the_field(browse, at, failed_run):
     SuggestionRun.objects.filter(pk=failed_run.pk).update(state=State.OVER_BUDGET)
-    response = browse("admin").post(at("run-deed", "bench", failed_run.pk, "resume"), {"budget": "0.01"})
+    response = browse("admin").post(at("run-action", "bench", failed_run.pk, "resume"), {"budget": "0.01"})
     assert response.status_code == 400 and "budget" in response.context["form"].errors
     assert state_of(failed_run) == State.OVER_BUDGET
 
 
 def test_only_what_failed_is_asked_again(browse, at, cast, failed_run, monkeypatch):
     provider = install(monkeypatch, Scripted())
-    browse("admin").post(at("run-deed", "bench", failed_run.pk, "retry"))
+    browse("admin").post(at("run-action", "bench", failed_run.pk, "retry"))
     run = do(failed_run)
     assert (run.state, run.progress_done, run.progress_failed) == (State.FINISHED, 4, 0)
     assert sum(provider.calls.values()) == 2

@@ -10,14 +10,14 @@ from jinja2 import UndefinedError
 from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
-from frontend import transcript
-from frontend.templatetags.pieces import piece
-from frontend.transcript import Text, lay_out, shown
+from frontend.rendering import transcript
+from frontend.rendering.transcript import Text, escape_control_chars, lay_out
+from frontend.templatetags.macros import macro
 
 
 def laid(
     messages: list[dict], steps: tuple[int, ...] = (), tools: list | None = None
-) -> list[transcript.Shown]:
+) -> list[transcript.RenderedMessage]:
     found = normalise(messages)
     read = Transcript(found, pair_results(found), tools or [], "", None, None, None, None)
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
@@ -25,7 +25,7 @@ def laid(
 
 def markup(block: transcript.Block) -> str:
     """What a block is on a page."""
-    return piece("transcript.text", block)
+    return macro("transcript.text", block)
 
 
 def html(block: transcript.Block) -> str:
@@ -50,7 +50,7 @@ def call(name: str, arguments: object, call_id: str | None = None) -> dict:
     ],
 )
 def test_what_cannot_be_seen_or_sent_becomes_visible(text: str, seen: str) -> None:
-    assert shown(text) == seen
+    assert escape_control_chars(text) == seen
     seen.encode("utf-8")
 
 
@@ -77,7 +77,7 @@ def test_a_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> 
         steps=(0, 1),
     )
     assert [message.index for message in messages] == [0, 1, 2]
-    assert messages[2].answers == transcript.Answered("late", 0)
+    assert messages[2].answers == transcript.AnsweredCall("late", 0)
 
 
 def test_a_result_without_a_call_is_shown_all_the_same() -> None:
@@ -266,9 +266,9 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
         steps=(2, 5),
         tools=[{"name": hostile, "parameters": {"required": [hostile]}}],
     )
-    pages = [piece("transcript.message", one, None) for one in messages]
-    pages.append(piece("workbench.run", messages, None))
-    pages.append(piece("transcript.facts", transcript.facts({hostile: hostile})))
+    pages = [macro("transcript.message", one, None) for one in messages]
+    pages.append(macro("workbench.run", messages, None))
+    pages.append(macro("transcript.facts", transcript.facts({hostile: hostile})))
     seen = Attributes()
     seen.feed("".join(pages))
     seen.close()
@@ -280,7 +280,7 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
 
 def test_a_name_that_a_macro_does_not_know_is_an_error() -> None:
     with pytest.raises(UndefinedError):
-        piece("transcript.text", object())
+        macro("transcript.text", object())
 
 
 class Attributes(HTMLParser):

@@ -6,21 +6,21 @@ import random
 import time
 from typing import Any
 
-from annotation.core.judging import Material
+from annotation.core.judging import JudgeInput
 from annotation.providers import Failure, Hooks, Reply, Request, create
 from tests.judge_server import JudgeServer
 
 KEY = "sk-canary-4f9b2c7d1e"
 
 
-def material(record: str = "r", more: str = "") -> Material:
+def material(record: str = "r", more: str = "") -> JudgeInput:
     messages = [
         {"role": "user", "content": f"[[id:{record}]] Do it."},
         {"role": "assistant", "content": "Trying."},
         {"role": "tool", "content": f"done {more}"},
         {"role": "assistant", "content": "It is done."},
     ]
-    return Material(question="Do it.", messages=messages)
+    return JudgeInput(question="Do it.", messages=messages)
 
 
 class Judge:
@@ -51,15 +51,15 @@ class Judge:
         self.waits.append(seconds)
         time.sleep(min(seconds, 0.2))
 
-    def ask(self, given: Material | None = None) -> Reply | Failure:
+    def ask(self, given: JudgeInput | None = None) -> Reply | Failure:
         return self.provider.judge(Request(given or material()))
 
-    def reply(self, given: Material | None = None) -> Reply:
+    def reply(self, given: JudgeInput | None = None) -> Reply:
         found = self.ask(given)
         assert isinstance(found, Reply), found
         return found
 
-    def failure(self, given: Material | None = None) -> Failure:
+    def failure(self, given: JudgeInput | None = None) -> Failure:
         found = self.ask(given)
         assert isinstance(found, Failure), found
         return found

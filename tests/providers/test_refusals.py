@@ -5,7 +5,7 @@ import random
 import pytest
 
 from annotation.providers import FailureKind
-from annotation.providers.http.verdicts import Asked, Complaint, refusal
+from annotation.providers.http.http_errors import Asked, Complaint, refusal
 from annotation.providers.http.waiting import LONGEST, Waits, retry_after
 
 ASKED = Asked("gpt-x", "ACME_API_KEY")

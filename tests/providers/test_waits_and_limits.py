@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from annotation.core.judging import Material
+from annotation.core.judging import JudgeInput
 from annotation.providers import Failure, FailureKind, Hooks, Reply, Request, Stopped, create
 from annotation.providers.http.posting import KEPT_BYTES, MAX_BYTES
 from tests.judge_server import JudgeServer
@@ -124,7 +124,7 @@ def test_the_key_is_nowhere_in_what_is_kept_said_or_logged(
 
 
 def test_a_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
-    long = Material(question="", messages=[{"role": "assistant", "content": "word " * 20_000}])
+    long = JudgeInput(question="", messages=[{"role": "assistant", "content": "word " * 20_000}])
     judge = Judge(server, "ok", budget_tokens=5_000)
     found = judge.failure(long)
     assert (found.kind, found.permanent, found.scope) == ("too_long", True, "call")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.models import Assignment, Label, Project
 from annotation.policies import OPERATOR
-from annotation.reports.revealed import Revealed
+from annotation.reports.suggestions import StepSuggestions
 from annotation.services import label, projects
 from tests.people import Cast, claim, import_records, make_record
 from tests.suggesting import make_judge, suggest
@@ -22,7 +22,7 @@ def opened(cast: Cast, policy: str = "after_label", *, steps: int = 3) -> Assign
     return claim(cast.ann, cast.project)
 
 
-def reveal(assignment: Assignment, index: int | None = None, **asked: bool) -> list[Revealed]:
+def reveal(assignment: Assignment, index: int | None = None, **asked: bool) -> list[StepSuggestions]:
     return label.reveal(actor=assignment.annotator, assignment=assignment, message_index=index, **asked)
 
 

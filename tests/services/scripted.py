@@ -17,7 +17,7 @@ from annotation.models import Judge, SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.providers import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from annotation.services import suggest
-from annotation.services.suggest import work
+from annotation.services.suggest import runner
 from tests.people import Cast
 
 URL = "http://judge.test/v1"
@@ -97,7 +97,7 @@ def install(monkeypatch: pytest.MonkeyPatch, provider: Scripted) -> Scripted:
         provider.hooks = hooks
         return provider
 
-    monkeypatch.setattr(work, "open_provider", opened)
+    monkeypatch.setattr(runner, "open_provider", opened)
     return provider
 
 

@@ -7,7 +7,7 @@ import pytest
 from annotation.core.errors import Conflict, Denied, Invalid, Locked
 from annotation.core.experiment import MAX_SEED, arm_of
 from annotation.models import AuditEvent, Project, Trajectory, User
-from annotation.policies import OPERATOR, sight, suggestion_policy
+from annotation.policies import OPERATOR, field_access, suggestion_policy
 from annotation.reports.experiment import experiment
 from annotation.services import assign, label, projects
 from tests.people import Caller, Cast, change, import_records, make_member, make_record, op_id, step_indexes
@@ -69,7 +69,7 @@ def test_all_runs_of_a_task_are_in_one_arm(cast: Cast) -> None:
     for arm, its in rows.items():
         for row in Trajectory.objects.filter(pk__in=[one.pk for one in its]):
             assert suggestion_policy(cast.ann, row) == policy[arm]
-            assert sight(cast.admin, row).suggestions == "all"
+            assert field_access(cast.admin, row).suggestions == "all"
         assert len(its) == 2 * len({row.task_id for row in its})
 
 

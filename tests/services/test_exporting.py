@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid
-from annotation.core.publishing import PUBLISHED_KEYS
+from annotation.core.release_format import PUBLISHED_KEYS
 from annotation.models import (
     Release,
     Trajectory,

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, Label, OutcomeLabel, Trajectory
+from annotation.models.blindness import with_blind_values, with_untouched
 from annotation.policies import OPERATOR
-from annotation.reports.exposed import with_blind_values, with_untouched
 from annotation.services import assign, exposures, label, projects
 from tests.people import Cast, change, import_records, jsonl, make_record
 from tests.services.saving import save

@@ -223,7 +223,7 @@ def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, as
 def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(
     cast: Cast, assignment: Assignment
 ) -> None:
-    label.mark(actor=cast.ann, assignment=assignment, needs_discussion=True, broken=False)
+    label.set_flags(actor=cast.ann, assignment=assignment, needs_discussion=True, broken=False)
     label.add_activity(actor=cast.ann, assignment=assignment, active_ms=1_500)
     label.add_activity(actor=cast.ann, assignment=assignment, active_ms=500)
     assignment.refresh_from_db()
@@ -232,12 +232,12 @@ def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(
         with pytest.raises(Invalid):
             label.add_activity(actor=cast.ann, assignment=assignment, active_ms=wrong)  # type: ignore[arg-type]
     with pytest.raises(Denied):
-        label.mark(actor=cast.ben, assignment=assignment, needs_discussion=True, broken=True)
+        label.set_flags(actor=cast.ben, assignment=assignment, needs_discussion=True, broken=True)
 
     people.label_all(assignment)
     label.submit(actor=cast.ann, assignment=assignment)
     label.add_activity(actor=cast.ann, assignment=assignment, active_ms=9)
     with pytest.raises(StaleState):
-        label.mark(actor=cast.ann, assignment=assignment, needs_discussion=False, broken=False)
+        label.set_flags(actor=cast.ann, assignment=assignment, needs_discussion=False, broken=False)
     assignment.refresh_from_db()
     assert (assignment.needs_discussion, assignment.active_ms) == (True, 2_000)

@@ -21,7 +21,7 @@ from annotation.models import (
 from annotation.policies import visible
 from annotation.services import ingest, projects
 from annotation.services.ingest import run as running
-from annotation.services.ingest.sweep import FORGOTTEN
+from annotation.services.ingest.reaper import FORGOTTEN
 from tests import people
 from tests.people import Cast, import_file, import_records, jsonl, make_record, make_records
 from tests.services.receiving import nothing_is_left, received, stored

@@ -137,7 +137,7 @@ def test_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> None:
 
     report = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk))
 
-    moves = {(one.unit, one.judge): one.changes for one in report.moves}
+    moves = {(one.unit, one.judge): one.changes for one in report.change_rates}
     majority = moves["step", ""]
     # four labels a trajectory; ann gave up her second; three differed from the majority (−1)
     assert majority.labels == 4 * n
@@ -162,7 +162,7 @@ def test_without_an_experiment_it_is_an_observation_and_says_so(cast: Cast) -> N
     (arm,) = report.arms
     assert (arm.arm, arm.allocated, arm.tasks, arm.pairs) == ("", 10, 3, 6)
     assert (value(arm, "people", "blind"), value(arm, "people", "final")) == (0.5, 1)
-    assert report.moves[0].changes.labels == 6
+    assert report.change_rates[0].changes.labels == 6
 
 
 def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
@@ -172,7 +172,7 @@ def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
     report = influence(viewer=OPERATOR, project=Project.objects.get(pk=cast.project.pk))
 
     assert [arm.steps for arm in report.arms] == [0, 0, 0]
-    assert all(one.changes.labels == 0 for one in report.moves)
+    assert all(one.changes.labels == 0 for one in report.change_rates)
     assert all(one.agreement.measure.value is None for one in report.contrasts)
 
 

@@ -8,7 +8,7 @@ from annotation.core.errors import Conflict, Denied, Invalid, StaleState, Triste
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel
 from annotation.reports.agreement import agreement
-from annotation.reports.revealed import numbered, revealed
+from annotation.reports.suggestions import anonymised_order, revealed
 from annotation.services import assign, exposures, label
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.revealing import kept, opened, reveal, set_policy
@@ -219,7 +219,7 @@ def test_the_history_says_what_was_shown_to_whom_once(cast: Cast) -> None:
         reveal(mine, 2)
 
     (event,) = LabelEvent.objects.filter(assignment=mine, kind="reveal")
-    (judge,) = numbered(mine.trajectory)
+    (judge,) = anonymised_order(mine.trajectory)
     assert event.step is not None
     assert (event.step.message_index, event.value, event.version) == (2, 1, 1)
     assert event.detail == {"outcome": False, "judges": [{"judge": judge, "value": -1}]}
@@ -264,7 +264,7 @@ def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(
             suggest(judge, row)
     orders: dict[int, list[tuple[int, ...]]] = {}
     for row in rows:
-        orders.setdefault(row.task_id, []).append(tuple(numbered(row)))
+        orders.setdefault(row.task_id, []).append(tuple(anonymised_order(row)))
 
     assert len(orders) == 12
     assert all(first == second for first, second in orders.values())

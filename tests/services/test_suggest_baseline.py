@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.core.judging import baseline as model
-from annotation.core.judging import training
+from annotation.core.baseline import model as model
+from annotation.core.baseline import training
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import (
     AuditEvent,
@@ -31,9 +31,9 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.reports import estimates
-from annotation.reports.due import Selection
+from annotation.reports.run_selection import Selection
 from annotation.services import suggest
-from annotation.services.suggest import baseline, work
+from annotation.services.suggest import baseline, runner
 from tests import people
 from tests.people import Cast
 
@@ -194,9 +194,9 @@ def test_a_training_is_paused_keeps_its_lease_and_goes_on_later(
     begun = suggest.start_run(actor=OPERATOR, judge=judge, enqueue=False)
     stopping = threading.Event()
     renewed: list[int] = []
-    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(work, "RENEW_SECONDS", 0.0)
-    original = work.lease.renew
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "RENEW_SECONDS", 0.0)
+    original = runner.lease.renew
 
     def renew(row: SuggestionRun) -> bool:
         renewed.append(row.pk)
@@ -204,7 +204,7 @@ def test_a_training_is_paused_keeps_its_lease_and_goes_on_later(
             stopping.set()
         return original(row)
 
-    monkeypatch.setattr(work.lease, "renew", renew)
+    monkeypatch.setattr(runner.lease, "renew", renew)
     paused = suggest.run_suggestions(run_id=begun.pk, stopping=stopping, interrupted=State.PAUSED)
     assert (paused.state, paused.lease_until, paused.progress_done) == (State.PAUSED, None, 0)
     assert len(renewed) >= 30 and not JudgeAnswer.objects.exists()
@@ -243,13 +243,13 @@ def test_its_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: A
 @pytest.mark.published
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside this checkout")
 def test_on_the_published_labels_it_beats_always_plus_one_and_says_by_how_much() -> None:
-    from annotation.core.judging import Material
-    from annotation.core.judging.features import step_features
+    from annotation.core.baseline.features import step_features
+    from annotation.core.judging import JudgeInput
 
     examples = []
     for line in PUBLISHED.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
-        material = Material.of(one)
+        material = JudgeInput.of(one)
         labels = tuple(one["step_labels"][str(index)] for index in material.steps)
         task = training.task_of(one["question"], "")
         examples.append(training.Example(task, step_features(material), labels, one["final_label"]))

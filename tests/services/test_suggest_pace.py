@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import Judge
 from annotation.providers import Request, Stopped
-from annotation.services.suggest.pace import Pace, reserve
+from annotation.services.suggest.rate_limit import RateLimiter, reserve
 from tests import people
 from tests.people import Cast
 
@@ -95,7 +95,7 @@ def test_a_run_keeps_to_the_limit_and_every_attempt_counts(
 
 def test_whoever_waits_is_let_go_when_the_run_ends(judge: Judge) -> None:
     halt = threading.Event()
-    pace = Pace(judge, halt)
+    pace = RateLimiter(judge, halt)
     threading.Timer(0.05, halt.set).start()
 
     with pytest.raises(Stopped):

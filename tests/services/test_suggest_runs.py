@@ -21,10 +21,10 @@ from annotation.models import (
     SuggestionRun,
 )
 from annotation.providers import FailureKind, Request
-from annotation.reports import suggestions as reports
-from annotation.reports.due import Selection
+from annotation.reports import runs as reports
+from annotation.reports.run_selection import Selection
 from annotation.services import suggest
-from annotation.services.suggest import store, sweep, work
+from annotation.services.suggest import reaper, runner, store
 from tests import people
 from tests.people import Cast
 
@@ -160,12 +160,12 @@ def test_storing_twice_is_storing_once_and_a_second_suggestion_does_not_replace_
         batches.extend(batch)
         return first
 
-    monkeypatch.setattr(work, "store", twice)
+    monkeypatch.setattr(runner, "store", twice)
     install(monkeypatch, Scripted())
     run = do(start(make_judge(cast)))
     assert (run.progress_done, run.calls, run.cost) == (3, 3, Decimal("0.03"))
 
-    other = [store.Answered(one.item, one.trajectory, one.estimate, one.outcome) for one in batches]
+    other = [store.CallResult(one.item, one.trajectory, one.estimate, one.outcome) for one in batches]
     original(run, other)
 
     run.refresh_from_db()
@@ -234,9 +234,9 @@ def test_a_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest
 
     assert run.state == State.QUEUED and run.not_before is not None
     assert 3_500 < (run.not_before - timezone.now()).total_seconds() <= 3_600
-    assert sweep.reap() == 0 and do(run).attempt == run.attempt
+    assert reaper.reap() == 0 and do(run).attempt == run.attempt
     SuggestionRun.objects.update(not_before=timezone.now())
-    assert sweep.reap() == 1
+    assert reaper.reap() == 1
 
 
 def test_the_budget_is_never_exceeded_by_more_than_the_calls_in_flight(

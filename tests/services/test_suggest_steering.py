@@ -17,10 +17,10 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.providers import Request
-from annotation.reports import suggestions as reports
-from annotation.reports.due import Selection
+from annotation.reports import runs as reports
+from annotation.reports.run_selection import Selection
 from annotation.services import suggest
-from annotation.services.suggest import patience, store, work
+from annotation.services.suggest import db_retry, runner, store
 from tests import people
 from tests.people import Cast
 
@@ -49,7 +49,7 @@ def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
         return reply(request)
 
     provider = install(monkeypatch, Scripted(script))
-    turn = work._Attempt._look
+    turn = runner.RunAttempt._look
 
     def look(self: Any, now: float) -> None:
         if not gate.is_set() and self.calls.outstanding:
@@ -59,8 +59,8 @@ def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
             gate.set()
         turn(self, now)
 
-    monkeypatch.setattr(work._Attempt, "_look", look)
-    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(runner.RunAttempt, "_look", look)
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 0.0)
     paused = do(run)
 
     assert paused.state == State.PAUSED and paused.lease_until is None
@@ -90,9 +90,9 @@ def test_a_cancelled_run_stays_cancelled_and_keeps_what_it_brought(
             suggest.cancel_run(actor=cast.admin, run=run)
         return result
 
-    monkeypatch.setattr(work, "store", then_cancel)
-    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(work, "STORE_AT_ONCE", 1)
+    monkeypatch.setattr(runner, "store", then_cancel)
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "STORE_AT_ONCE", 1)
     run = do(run)
 
     assert run.state == State.CANCELLED and run.finished_at is not None
@@ -107,7 +107,7 @@ def test_a_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytes
     install(monkeypatch, Scripted())
     stopping = threading.Event()
     stopping.set()
-    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 0.0)
 
     run = do(start(make_judge(cast)), stopping=stopping)
 
@@ -182,10 +182,10 @@ def test_answers_wait_for_a_database_that_is_away(cast: Cast, monkeypatch: pytes
             raise OperationalError("the database system is starting up")
         return original(run, batch, **more)
 
-    monkeypatch.setattr(work, "store", flaky)
-    monkeypatch.setattr(patience, "FIRST_DELAY", 0.001)
+    monkeypatch.setattr(runner, "store", flaky)
+    monkeypatch.setattr(db_retry, "FIRST_DELAY", 0.001)
     # this test stands in a transaction, where no retry is made
-    monkeypatch.setattr(patience, "connection", _Outside())
+    monkeypatch.setattr(db_retry, "connection", _Outside())
 
     run = do(start(make_judge(cast)))
 
@@ -201,14 +201,14 @@ class _Outside:
 
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "connection", _Outside())
-    monkeypatch.setattr(patience, "FIRST_DELAY", 0.001)
-    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(db_retry, "connection", _Outside())
+    monkeypatch.setattr(db_retry, "FIRST_DELAY", 0.001)
+    monkeypatch.setattr(db_retry, "PATIENCE_SECONDS", 0.02)
 
     def gone() -> None:
         raise OperationalError
 
     with pytest.raises(OperationalError):
-        patience.patiently(gone)
+        db_retry.retry_db(gone)
     with pytest.raises(OperationalError):
-        patience.patiently(gone, give_up=lambda: True)
+        db_retry.retry_db(gone, give_up=lambda: True)

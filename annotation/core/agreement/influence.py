@@ -29,14 +29,14 @@ from annotation.core.agreement.measure import (
     Interval,
     Measure,
 )
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
 """z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""
 
-NOT_RANDOMISED: Final = said("the tasks were not randomised, so there are no arms to compare")
-FEW_TO_TELL: Final = said("fewer than 20 tasks")
-NO_DIFFERENCE: Final = said("the figure is undefined in one of the arms")
+NOT_RANDOMISED: Final = translatable("the tasks were not randomised, so there are no arms to compare")
+FEW_TO_TELL: Final = translatable("fewer than 20 tasks")
+NO_DIFFERENCE: Final = translatable("the figure is undefined in one of the arms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tables:
     """Who said what: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
 
     A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
-    figures of several strata are their mean weighted by n, as everywhere (DESIGN §9).
+    figures of several strata are their mean weighted by n, as everywhere (docs/design.md, "Statistics").
     """
 
     counts: FloatArray
@@ -130,7 +130,7 @@ def shares_of(
     """Shares Σ hits / Σ units of the same units, from sums per task (tasks,), in the same resamples;
     undefined, for the reason `empty`, without units."""
     sums = np.column_stack([np.asarray(one, dtype=np.float64) for one in (*hits, units)])
-    there = sums[:, -1] > 0  # a task without a unit tells nothing of the share, and is none of its tasks
+    there = sums[:, -1] > 0  # a task without a unit says nothing about the share and is not counted
     of_task, sums = np.asarray(subset, dtype=np.int64)[there], sums[there]
     *found, n = sums.sum(axis=0)
     drawn = _draw(sums, of_task, rng)
@@ -187,7 +187,7 @@ def difference(one: Estimate, other: Estimate) -> Difference:
 
 
 def no_difference(reason: str) -> Difference:
-    """A difference that cannot be said, and why."""
+    """An undefined difference, with the reason."""
     return Difference(Measure(None, 0, reason), None, None, reason)
 
 

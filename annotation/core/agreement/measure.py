@@ -1,4 +1,5 @@
-"""A figure that may be undefined, and its interval: None, with a reason in words (DESIGN §4.7)."""
+"""Measures and intervals; an undefined one is None, with a reason in words (docs/design.md, "Rules of the
+house")."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,25 +7,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-NO_PAIRS: Final = said("there are no steps that two annotators labelled")
-ONE_LABEL: Final = said("both annotators used one label only")
-NO_TRAJECTORIES: Final = said("there are no trajectories that two annotators labelled")
-ONE_VERDICT: Final = said("both annotators found errors in every trajectory, or in none")
-NO_SHARED_ERROR: Final = said("there is no trajectory in which both annotators found an error")
-NO_PAIR_DEFINED: Final = said("it is undefined for every pair of annotators")
-FEW_TASKS: Final = said("an interval needs at least 20 tasks")
-NOT_RESAMPLED: Final = said("no interval was asked for")
-UNSTABLE: Final = said("it is undefined in too many of the resamples")
+NO_PAIRS: Final = translatable("there are no steps that two annotators labelled")
+ONE_LABEL: Final = translatable("both annotators used one label only")
+NO_TRAJECTORIES: Final = translatable("there are no trajectories that two annotators labelled")
+ONE_VERDICT: Final = translatable("both annotators found errors in every trajectory, or in none")
+NO_SHARED_ERROR: Final = translatable("there is no trajectory in which both annotators found an error")
+NO_PAIR_DEFINED: Final = translatable("it is undefined for every pair of annotators")
+FEW_TASKS: Final = translatable("an interval needs at least 20 tasks")
+NOT_RESAMPLED: Final = translatable("no interval was asked for")
+UNSTABLE: Final = translatable("it is undefined in too many of the resamples")
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval, or neither bound and the reason why there is none."""
+    """A 95 % interval; without one, both bounds are None and `reason` says why."""
 
     low: float | None
     high: float | None

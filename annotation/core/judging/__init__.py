@@ -1,8 +1,8 @@
-"""Judging a trajectory with a model: the material, the prompt, the answer read without charity, the cost."""
+"""Ask an LLM about a trajectory: the input, the prompt, the strict reading of its answer, the cost."""
 
 from .cost import FREE, Estimate, Price, Usage, cost, estimate
+from .judge_input import JudgeInput
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
-from .material import Material
 from .parsing import parse
 from .prompt import ANSWER_SCHEMA, LATEST, VERSIONS, Prompt, TooLong, build
 from .tokens import estimate_tokens
@@ -13,8 +13,8 @@ __all__ = [
     "LATEST",
     "VERSIONS",
     "Estimate",
+    "JudgeInput",
     "Judgement",
-    "Material",
     "Price",
     "Problem",
     "ProblemKind",

@@ -18,8 +18,8 @@ _MAX_TOKENS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price per million tokens, in the currency of the judge's account. ``per_million_cached`` is what prompt
-    tokens cost that the server had in its cache; ``None``: the same as the others."""
+    """Price per million tokens, in the currency of the judge's account. `per_million_cached` is what prompt
+    tokens cost that the server had in its cache; `None`: the same as the others."""
 
     per_million_prompt: Decimal
     per_million_answer: Decimal
@@ -31,8 +31,8 @@ FREE: Final = Price(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. ``cached_tokens`` are part of ``prompt_tokens``; hidden reasoning is part of
-    ``answer_tokens``. ``estimated``: the server did not say (all of) it, and ours are upper bounds."""
+    """Tokens of one call. `cached_tokens` are part of `prompt_tokens`; hidden reasoning is part of
+    `answer_tokens`. `estimated`: the server did not say (all of) it, and ours are upper bounds."""
 
     prompt_tokens: int
     answer_tokens: int
@@ -41,7 +41,7 @@ class Usage:
 
     @classmethod
     def read(cls, given: Any, *, prompt_estimate: int, answer_estimate: int) -> Usage:
-        """The ``usage`` object of a chat-completions reply; estimates, flagged, for what it leaves out."""
+        """The `usage` object of a chat-completions reply; estimates, flagged, for what it leaves out."""
         given = given if isinstance(given, Mapping) else {}
         prompt, answer = _count(given.get("prompt_tokens")), _count(given.get("completion_tokens"))
         details = given.get("prompt_tokens_details")
@@ -58,7 +58,7 @@ class Usage:
 
 
 def cost(usage: Usage, price: Price) -> Decimal:
-    """What ``usage`` costs at ``price``, rounded half up to eight places."""
+    """What `usage` costs at `price`, rounded half up to eight places."""
     cached_price = price.per_million_prompt if price.per_million_cached is None else price.per_million_cached
     total = (
         (usage.prompt_tokens - usage.cached_tokens) * price.per_million_prompt
@@ -70,7 +70,7 @@ def cost(usage: Usage, price: Price) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a call, or a run of calls, is expected to take at most. Sums: ``a + b``."""
+    """What a call, or a run of calls, is expected to take at most. Sums: `a + b`."""
 
     prompt_tokens: int = 0
     answer_tokens: int = 0
@@ -93,7 +93,7 @@ def estimate(
     prompt_tokens: int, steps: int, price: Price, *, max_answer_tokens: int | None = None
 ) -> Estimate:
     """One call before it is made. An answer is taken to have 150 tokens, and 150 more for each step (two or
-    three sentences of reasoning, a label, a reason), at most ``max_answer_tokens``; hidden reasoning of a
+    three sentences of reasoning, a label, a reason), at most `max_answer_tokens`; hidden reasoning of a
     reasoning model comes on top, and cannot be known."""
     answer = ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
     if max_answer_tokens is not None:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.core.publishing import AGENTPROCESSBENCH, EXPORT_FORMATS
+from annotation.core.release_format import AGENTPROCESSBENCH, EXPORT_FORMATS
 from annotation.management.base import OperatorCommand, add_project, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release

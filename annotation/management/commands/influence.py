@@ -9,7 +9,7 @@ from annotation.management.base import OperatorCommand, add_project, find_projec
 from annotation.policies import OPERATOR
 from annotation.reports.influence import Contrast, Influence, Line, influence
 from annotation.reports.influence_json import as_json
-from annotation.reports.looks import Moves
+from annotation.reports.label_changes import ChangeRates
 
 NAMES = {"people": "annotators", "judges": "judges, pooled"}
 
@@ -30,7 +30,7 @@ class Command(OperatorCommand):
         else:
             self._write(report)
         design = f"randomised, seed {report.seed}" if report.randomised else "observed, not randomised"
-        labels = sum(moves.changes.labels for moves in report.moves if not moves.judge)
+        labels = sum(rates.changes.labels for rates in report.change_rates if not rates.judge)
         self.summary(
             f"{design}; {sum(arm.tasks for arm in report.arms):,} tasks with labels; "
             f"{labels:,} labels had a value when their suggestions were seen."
@@ -52,13 +52,13 @@ class Command(OperatorCommand):
             self.stdout.write(f"    κ         {_apart(contrast.kappa)}")
         if report.reason:
             self.stdout.write(f"differences: –  ({report.reason})")
-        for moves in report.moves:
-            self._moves(moves)
+        for rates in report.change_rates:
+            self._change_rates(rates)
 
-    def _moves(self, moves: Moves) -> None:
-        found = moves.changes
-        against = moves.judge or "the majority of the judges"
-        self.stdout.write(f"{moves.unit} labels after a look, against {against} (n = {found.labels:,})")
+    def _change_rates(self, rates: ChangeRates) -> None:
+        found = rates.changes
+        against = rates.judge or "the majority of the judges"
+        self.stdout.write(f"{rates.unit} labels after a look, against {against} (n = {found.labels:,})")
         for name in ("changed", "towards", "away", "neither", "followed"):
             self.stdout.write(f"    {name:<10}{_shown(getattr(found, name))}")
 

@@ -20,8 +20,8 @@ from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports import estimates
 from annotation.reports.baseline import lines, training
-from annotation.reports.due import Selection
-from annotation.reports.suggestions import failures
+from annotation.reports.run_selection import Selection
+from annotation.reports.runs import failures
 from annotation.services import suggest
 
 State = SuggestionRunState

@@ -1,8 +1,8 @@
 """Import: a file is received, read by its importer, written in small batches nobody sees, and published at
 once."""
 
+from .reaper import reap
 from .receive import abandon, receive_file
 from .run import run_import
-from .sweep import reap
 
 __all__ = ["abandon", "reap", "receive_file", "run_import"]

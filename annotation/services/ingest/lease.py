@@ -1,4 +1,4 @@
-"""Who is running an import: the worker of the present attempt, and nobody else, may write for it."""
+"""Leases of imports: only the worker of the present attempt may write for one."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.models import ImportFile
 
@@ -44,4 +44,4 @@ def renew(source: ImportFile, done: int) -> None:
     now = timezone.now()
     alive = mine(source).update(heartbeat_at=now, lease_until=now + LEASE, progress_done=done)
     if not alive:
-        raise StaleState(said("This import was stopped."), code="import_stopped")
+        raise StaleState(translatable("This import was stopped."), code="import_stopped")

@@ -1,4 +1,4 @@
-"""Taking a file in: its bytes are stored and checksummed before anything is read."""
+"""Receive a file: store and checksum its bytes before anything is read."""
 
 import hashlib
 import uuid
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, sniff
@@ -56,8 +56,8 @@ def receive_file(
     if format and format not in FORMATS:
         known = ", ".join(sorted(FORMATS))
         raise Invalid(
-            said("Unknown format “{format}”; choose one of {known}.", format=format, known=known),
-            fields={"format": said("One of {known}.", known=known)},
+            translatable("Unknown format “{format}”; choose one of {known}.", format=format, known=known),
+            fields={"format": translatable("One of {known}.", known=known)},
         )
     name = escape(Path(filename.replace("\\", "/")).name)[:255] or "upload"
     stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
@@ -66,9 +66,9 @@ def receive_file(
         head, size, sha256 = _store(path, chunks)
         if size == 0:
             raise Invalid(
-                said("{name} is empty.", name=name),
+                translatable("{name} is empty.", name=name),
                 code="empty_file",
-                fields={"file": said("The file is empty.")},
+                fields={"file": translatable("The file is empty.")},
             )
         chosen = format or _sniffed(head, name)
         with transaction.atomic():
@@ -105,7 +105,7 @@ def _sniffed(head: bytes, name: str) -> str:
         return sniff(head).name
     except Invalid as unknown:
         raise Invalid(
-            said("{name}: {message}", name=name, message=unknown.message),
+            translatable("{name}: {message}", name=name, message=unknown.message),
             code=unknown.code,
             fields=unknown.fields,
         ) from unknown
@@ -133,7 +133,7 @@ def abandon(*, actor: Actor, source: ImportFile) -> None:
     """
     require(actor, "import", source)
     if source.state not in UNFINISHED:
-        raise StaleState(said("This import has ended already."), code="import_ended")
+        raise StaleState(translatable("This import has ended already."), code="import_ended")
     advance(
         ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
     )

@@ -1,4 +1,4 @@
-"""Turning drafts into rows, a small batch at a time, none of them live."""
+"""Write drafts as rows, a small batch at a time, none of them live."""
 
 import zlib
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 
 from annotation.core.canonical import content_json, sha256_hex
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import RecordError
@@ -40,7 +40,7 @@ class Prepared:
 
 @dataclass(slots=True)
 class Tally:
-    """What an import has come to so far. `replaced` are the pks of the live rows that its rows shall
+    """The counts of an import so far. `replaced` are the pks of the live rows that its rows shall
     replace."""
 
     created: int = 0
@@ -132,12 +132,12 @@ def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory
 
 def _refusal(source: ImportFile, item: Prepared, known: Trajectory) -> RecordError | None:
     if not source.replace:
-        reason = said(
+        reason = translatable(
             "{record_id} is already here with other content; import with “replace” to replace it.",
             record_id=item.record_id,
         )
     elif Assignment.objects.filter(trajectory=known).exists():
-        reason = said(
+        reason = translatable(
             "{record_id} has been claimed or labelled, so that it cannot be replaced any more.",
             record_id=item.record_id,
         )

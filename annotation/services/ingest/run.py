@@ -1,4 +1,4 @@
-"""Running an import: lease, read, write in batches, publish."""
+"""Run an import: take the lease, read, write in batches, make the rows live."""
 
 import time
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, TristepError
-from annotation.core.said import Said, said
+from annotation.core.i18n import Translatable, translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
-from .. import audit, projects, upkeep
+from .. import audit, planner_stats, projects
 from . import lease
+from .reaper import fail, sweep
 from .receive import stored_path
 from .rows import POSITIONS, Prepared, Tally, prepare, write_batch
-from .sweep import fail, sweep
 
 BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -46,8 +46,8 @@ class Findings:
 
 
 def _pattern(reason: str) -> dict[str, object]:
-    """What a page needs besides the reason, to say it in another language."""
-    if not isinstance(reason, Said) or not reason.values:
+    """The pattern and values of a reason, with which a page translates it."""
+    if not isinstance(reason, Translatable) or not reason.values:
         return {}
     return {"pattern": reason.pattern, "values": {name: str(value) for name, value in reason.values.items()}}
 
@@ -100,7 +100,7 @@ def run_import(
         _stop(source, error)
         raise
     except FileNotFoundError as error:
-        gone = Conflict(said("The uploaded file is gone; upload it again."), code="file_gone")
+        gone = Conflict(translatable("The uploaded file is gone; upload it again."), code="file_gone")
         _stop(source, gone)
         raise gone from error
     except BaseException as error:
@@ -110,7 +110,7 @@ def run_import(
         raise
     stored_path(source).unlink(missing_ok=True)
     if tally.written:
-        upkeep.analyse(Task, Trajectory, Step)
+        planner_stats.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
     return source
 
@@ -197,7 +197,7 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
             )
     except IntegrityError as error:
         raise Conflict(
-            said("Another import brought the same records in the meantime; import the file again."),
+            translatable("Another import brought the same records in the meantime; import the file again."),
             code="overtaken",
         ) from error
 
@@ -210,14 +210,15 @@ def _retire(replaced: list[int]) -> None:
         gone = Trajectory.objects.filter(~Exists(claimed), pk__in=part, live=True).update(live=False)
         if gone != len(part):
             raise Conflict(
-                said("A record was claimed while its replacement was being imported."), code="overtaken"
+                translatable("A record was claimed while its replacement was being imported."),
+                code="overtaken",
             )
 
 
 def _refuse(source: ImportFile, findings: Findings) -> NoReturn:
     """End a refused import: its rows are swept away, its errors kept. Raises ImportRefused."""
     count = f"{findings.count:,} error{'' if findings.count == 1 else 's'}"
-    message = said(
+    message = translatable(
         "{filename} was refused, nothing was imported: {count}.", filename=source.filename, count=count
     )
     fail(source, message, errors=findings.listed, count=findings.count)

@@ -1,26 +1,27 @@
-"""Labelling: saving in batches, submitting, and finished labels that come from files (DESIGN §5 and §6)."""
+"""Labelling: saving in batches, submitting, and finished labels that come from files (docs/design.md, "Labels
+and propagation" and "Who may see what")."""
 
 from .changes import MAX_CHANGES, MAX_NOTE
-from .files import LabelImport, import_labels
-from .marks import add_activity, mark
+from .import_file import LabelImport, import_labels
+from .label_set import LabelSet, rules_of
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
-from .sheet import Sheet, rules_of
 from .submit import finish, submit
+from .trajectory_flags import add_activity, set_flags
 
 __all__ = [
     "MAX_CHANGES",
     "MAX_NOTE",
     "LabelImport",
-    "Sheet",
+    "LabelSet",
     "add_activity",
     "finish",
     "import_labels",
-    "mark",
     "reopen",
     "reveal",
     "rules_of",
     "save_labels",
+    "set_flags",
     "submit",
 ]

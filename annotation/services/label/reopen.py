@@ -1,10 +1,10 @@
-"""Taking one's own submission back, while nobody has anything to compare it with."""
+"""Reopen one's own submission, as long as no other annotator has submitted the trajectory."""
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, LabelEvent, Trajectory, User
 from annotation.policies import require
@@ -12,7 +12,9 @@ from annotation.policies import require
 from .. import assign, audit
 from ..transitions import advance
 
-TOO_LATE = said("Another annotator has submitted this trajectory, so that yours can no longer be reopened.")
+TOO_LATE = translatable(
+    "Another annotator has submitted this trajectory, so that yours can no longer be reopened."
+)
 
 
 @transaction.atomic
@@ -35,7 +37,7 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     if trajectory.state != TrajectoryState.LABELLING or others.exists():
         raise Conflict(TOO_LATE, code="too_late")
     if assign.has_seen_labels(actor, trajectory):
-        raise Denied(said("You have seen other people's labels of this trajectory."), code="exposed")
+        raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     advance(Assignment, assignment.pk, AssignmentState.SUBMITTED, AssignmentState.OPEN, submitted_at=None)
     LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=timezone.now())
     audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)

@@ -1,4 +1,4 @@
-"""Revealing what judges suggest, when the policy in force allows it (DESIGN §6).
+"""Revealing what judges suggest, when the policy in force allows it (docs/design.md, "Who may see what").
 
 Seeing cannot be undone. So a reveal is one transaction: the exposure is noted, the labels that it is about
 keep the value they have now as their blind value, the history says what was shown; then it is shown.
@@ -11,15 +11,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, StaleState, TristepError
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, SuggestionPolicy
 from annotation.models import ACTIVE_STATES, Assignment, Label, LabelEvent, OutcomeLabel, User
-from annotation.policies import require, sight
-from annotation.reports.revealed import Revealed, asked_for, suggested
+from annotation.policies import field_access, require
+from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
 from .. import exposures
 
-Judged = Label | OutcomeLabel
+OwnLabel = Label | OutcomeLabel
 
 
 @transaction.atomic
@@ -30,13 +30,13 @@ def reveal(
     message_index: int | None = None,
     outcome: bool = False,
     everything: bool = False,
-) -> list[Revealed]:
+) -> list[StepSuggestions]:
     """Show the suggestions for one step, for the outcome, or for everything that is open now; and note it.
 
     Exactly one of the three is asked for. Repeating it shows the same and notes nothing. What nobody has
     suggested anything for is answered, and is no exposure: nothing was seen.
 
-    Raises Invalid for a message that is no step, Denied (code "sealed") where the project never shows
+    Raises Invalid for a message that is not a step, Denied (code "sealed") where the project never shows
     suggestions, Conflict (codes "label_first", "submit_first") where it does not yet, StaleState for an
     assignment that was given back.
     """
@@ -48,25 +48,25 @@ def reveal(
         .get(pk=assignment.pk)
     )
     if current.state not in ACTIVE_STATES:
-        raise StaleState(said("This trajectory is not open for labelling any more."), code="not_open")
-    wanted = asked_for(
+        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
+    wanted = requested_steps(
         trajectory=current.trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
     judged = _judged(current)
-    policy = sight(actor, current.trajectory).suggestions
+    policy = field_access(actor, current.trajectory).suggestions
     refusals = {step: _refusal(policy, current, judged, step) for step in wanted}
     refused = [refusal for refusal in refusals.values() if refusal is not None]
     if refused and (not everything or len(refused) == len(refusals)):
         raise refused[0]
     open_now = {step: index for step, index in wanted.items() if refusals[step] is None}
-    shown = suggested(trajectory=current.trajectory, steps=open_now)
+    shown = suggestions_for(trajectory=current.trajectory, steps=open_now)
     _note(current, actor, [one for one in shown if one.tells], judged, timezone.now())
     return shown
 
 
-def _judged(assignment: Assignment) -> dict[int | None, Judged]:
+def _judged(assignment: Assignment) -> dict[int | None, OwnLabel]:
     """The rows of an assignment's labels, with or without a value, by step pk; None is the outcome."""
-    rows: dict[int | None, Judged] = {
+    rows: dict[int | None, OwnLabel] = {
         label.step_id: label for label in Label.objects.filter(assignment=assignment)
     }
     outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
@@ -74,7 +74,7 @@ def _judged(assignment: Assignment) -> dict[int | None, Judged]:
 
 
 def _refusal(
-    policy: str, assignment: Assignment, judged: dict[int | None, Judged], step: int | None
+    policy: str, assignment: Assignment, judged: dict[int | None, OwnLabel], step: int | None
 ) -> TristepError | None:
     """Why the suggestions for a step (None: the outcome) stay sealed; None when they may be shown."""
     if policy in (SuggestionPolicy.ALWAYS, "all"):
@@ -82,21 +82,25 @@ def _refusal(
     if policy == SuggestionPolicy.AFTER_SUBMIT:
         if assignment.state == AssignmentState.SUBMITTED:
             return None
-        return Conflict(said("Suggestions are shown once you have submitted."), code="submit_first")
+        return Conflict(translatable("Suggestions are shown once you have submitted."), code="submit_first")
     if policy == SuggestionPolicy.AFTER_LABEL:
         label = judged.get(step)
         if label is not None and label.value is not None:
             return None
-        first = said("Label this step first.") if step is not None else said("Set the outcome first.")
+        first = (
+            translatable("Label this step first.")
+            if step is not None
+            else translatable("Set the outcome first.")
+        )
         return Conflict(first, code="label_first")
-    return Denied(said("This project does not show suggestions while labelling."), code="sealed")
+    return Denied(translatable("This project does not show suggestions while labelling."), code="sealed")
 
 
 def _note(
     assignment: Assignment,
     actor: User,
-    shown: Collection[Revealed],
-    judged: dict[int | None, Judged],
+    shown: Collection[StepSuggestions],
+    judged: dict[int | None, OwnLabel],
     now: datetime,
 ) -> None:
     """Exposures, blind values and history of what is seen for the first time."""
@@ -109,7 +113,7 @@ def _note(
     )
 
 
-def _event(assignment: Assignment, one: Revealed, label: Judged | None, now: datetime) -> LabelEvent:
+def _event(assignment: Assignment, one: StepSuggestions, label: OwnLabel | None, now: datetime) -> LabelEvent:
     return LabelEvent(
         assignment=assignment,
         step_id=one.step,

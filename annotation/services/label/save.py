@@ -1,4 +1,5 @@
-"""Saving in batches, with a version per label and a client-made id per batch (DESIGN §6)."""
+"""Save labels in batches, with a version per label and a client-made id per batch (docs/design.md, "Who may
+see what")."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,18 +10,18 @@ from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
+from annotation.core.i18n import translatable
 from annotation.core.propagation import Rules, allowed_confirmation
-from annotation.core.said import said
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, SaveOperation, Step, User
 from annotation.policies import own, require
 
 from .changes import MAX_CHANGES, TARGETS, Change, parse_change
-from .sheet import Sheet, rules_of
+from .label_set import LabelSet, rules_of
 
 RESULT = dict[str, Any]
 OP_ID = re.compile(r"[!-~]{1,64}")
-OP_ID_RULE = said("1 to 64 visible ASCII characters.")
+OP_ID_RULE = translatable("1 to 64 visible ASCII characters.")
 
 
 # a save is made for every key press: it reads no more than it needs
@@ -46,7 +47,7 @@ def locked(actor: User, pk: int) -> Assignment:
     try:
         return rows.get()
     except Assignment.DoesNotExist:
-        raise NotFound(said("There is nothing here, or it is not for you to see.")) from None
+        raise NotFound(translatable("There is nothing here, or it is not for you to see.")) from None
 
 
 @transaction.atomic
@@ -69,58 +70,61 @@ def save_labels(
     current = locked(actor, assignment if isinstance(assignment, int) else assignment.pk)
     require(actor, "label", current)
     if not OP_ID.fullmatch(op_id):
-        raise Invalid(said("op_id: {op_id_rule}", op_id_rule=OP_ID_RULE), fields={"op_id": OP_ID_RULE})
+        raise Invalid(
+            translatable("op_id: {op_id_rule}", op_id_rule=OP_ID_RULE), fields={"op_id": OP_ID_RULE}
+        )
     if len(changes) > MAX_CHANGES:
         raise Invalid(
-            said("At most {changes} changes in one batch.", changes=MAX_CHANGES), code="too_many_changes"
+            translatable("At most {changes} changes in one batch.", changes=MAX_CHANGES),
+            code="too_many_changes",
         )
     digest = sha256_hex(canonical_json([dict(change) for change in changes]))
-    sheet = Sheet.load(current, timezone.now())
+    label_set = LabelSet.load(current, timezone.now())
     earlier = SaveOperation.objects.filter(assignment=current, op_id=op_id).first()
     if earlier is not None:
         if earlier.digest != digest:
-            raise Conflict(said("This op_id was used for other changes."), code="op_id_reused")
-        return _answer(sheet, op_id, earlier.results)
+            raise Conflict(translatable("This op_id was used for other changes."), code="op_id_reused")
+        return _answer(label_set, op_id, earlier.results)
     if current.state != AssignmentState.OPEN:
-        raise StaleState(said("This trajectory is not open for labelling any more."), code="not_open")
+        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
     if not changes:
-        return _answer(sheet, op_id, [])
+        return _answer(label_set, op_id, [])
     rules = rules_of(current)
-    versions = {index: label.version for index, label in sheet.labels.items()}
-    outcome_version = sheet.outcome.version if sheet.outcome else 0
-    results = [_apply(sheet, raw, versions, outcome_version, rules, op_id) for raw in changes]
-    sheet.write()
+    versions = {index: label.version for index, label in label_set.labels.items()}
+    outcome_version = label_set.outcome.version if label_set.outcome else 0
+    results = [_apply(label_set, raw, versions, outcome_version, rules, op_id) for raw in changes]
+    label_set.write()
     SaveOperation.objects.create(
-        assignment=current, op_id=op_id, digest=digest, results=results, created_at=sheet.now
+        assignment=current, op_id=op_id, digest=digest, results=results, created_at=label_set.now
     )
-    return _answer(sheet, op_id, results)
+    return _answer(label_set, op_id, results)
 
 
-def _answer(sheet: Sheet, op_id: str, results: Sequence[RESULT]) -> dict[str, Any]:
-    """The results of a batch, each with the label as it is now, and the whole sheet."""
+def _answer(label_set: LabelSet, op_id: str, results: Sequence[RESULT]) -> dict[str, Any]:
+    """The results of a batch, each with the label as it is now, and all labels."""
     with_labels = [
         {
             **result,
-            "label": sheet.shown_outcome()
+            "label": label_set.shown_outcome()
             if result["target"] == "outcome"
-            else sheet.shown(result["message_index"])
-            if sheet.step(result["message_index"])
+            else label_set.shown(result["message_index"])
+            if label_set.step(result["message_index"])
             else None,
         }
         for result in results
     ]
-    return {"op_id": op_id, "results": with_labels, **sheet.state()}
+    return {"op_id": op_id, "results": with_labels, **label_set.state()}
 
 
 def _apply(
-    sheet: Sheet,
+    label_set: LabelSet,
     raw: Mapping[str, Any],
     versions: Mapping[int, int],
     outcome_version: int,
     rules: Rules,
     op_id: str,
 ) -> RESULT:
-    """Take one change into the sheet, or say why not. The versions are those from before the batch."""
+    """Take one change into the set, or say why not. The versions are those from before the batch."""
     change = parse_change(raw)
     if isinstance(change, str):
         target = raw.get("target") if raw.get("target") in TARGETS else None
@@ -128,37 +132,41 @@ def _apply(
     result: RESULT = {"target": change.target, "message_index": change.message_index}
     based_on = outcome_version if change.message_index is None else versions.get(change.message_index, 0)
     if change.version != based_on:
-        return {**result, "status": "stale", "reason": said("Changed elsewhere since this page last saw it.")}
+        return {
+            **result,
+            "status": "stale",
+            "reason": translatable("Changed elsewhere since this page last saw it."),
+        }
     if change.target == "outcome":
-        sheet.put_outcome(change, op_id)
+        label_set.put_outcome(change, op_id)
         return {**result, "status": "saved", "reason": ""}
-    step = sheet.step(change.message_index)
+    step = label_set.step(change.message_index)
     if step is None:
         return {
             **result,
             "status": "refused",
-            "reason": said("Message {index} is not a step.", index=change.message_index),
+            "reason": translatable("Message {index} is not a step.", index=change.message_index),
         }
-    refusal = _unfit(sheet, change, step, rules)
+    refusal = _unfit(label_set, change, step, rules)
     if refusal:
         return {**result, "status": "refused", "reason": refusal}
-    root = sheet.step(change.root)
-    sheet.put(change, step, root or step, op_id)
-    sheet.settle(rules, op_id)
+    root = label_set.step(change.root)
+    label_set.put(change, step, root or step, op_id)
+    label_set.settle(rules, op_id)
     return {**result, "status": "saved", "reason": ""}
 
 
-def _unfit(sheet: Sheet, change: Change, step: Step, rules: Rules) -> str:
+def _unfit(label_set: LabelSet, change: Change, step: Step, rules: Rules) -> str:
     """Why a change does not fit the trajectory as labelled so far; empty when it does."""
     if change.value is None:
         return ""
     if change.source == LabelSource.PROPAGATED:
-        inputs = sheet.inputs()
+        inputs = label_set.inputs()
         fits = allowed_confirmation(inputs, rules, step.message_index, change.value, change.root)
         return "" if fits else "Nothing is proposed here any more that could be confirmed."
     pinned = change.value == -1 and change.root_pinned
     if pinned and (
-        change.root is None or change.root > step.message_index or sheet.step(change.root) is None
+        change.root is None or change.root > step.message_index or label_set.step(change.root) is None
     ):
         return "The root of an error is this step or an earlier one."
     return ""

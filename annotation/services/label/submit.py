@@ -1,4 +1,4 @@
-"""Handing in a finished assignment."""
+"""Submit a finished assignment."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, StaleState
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import require
@@ -27,7 +27,9 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     require(actor, "label", assignment)
     current = locked(actor, assignment.pk)
     if current.state != AssignmentState.OPEN:
-        raise StaleState(said("This trajectory has been submitted or given back already."), code="not_open")
+        raise StaleState(
+            translatable("This trajectory has been submitted or given back already."), code="not_open"
+        )
     done = set(
         Label.objects.filter(assignment=current, value__isnull=False).values_list(
             "step__message_index", flat=True
@@ -38,9 +40,9 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     outcome_missing = not OutcomeLabel.objects.filter(assignment=current, value__isnull=False).exists()
     if missing or outcome_missing:
         raise Invalid(
-            said("Not complete yet: step {index} has no label.", index=missing[0])
+            translatable("Not complete yet: step {index} has no label.", index=missing[0])
             if missing
-            else said("Not complete yet: the outcome is not set."),
+            else translatable("Not complete yet: the outcome is not set."),
             code="incomplete",
             details={"missing": missing, "outcome": outcome_missing},
         )

@@ -1,4 +1,4 @@
-"""Switching the experiment on exposure on and off, as long as nobody has labelled anything."""
+"""Switch the experiment on exposure on and off, as long as nobody has labelled anything."""
 
 import secrets
 
@@ -6,14 +6,14 @@ from django.db import transaction
 
 from annotation.core.errors import Invalid, Locked
 from annotation.core.experiment import MAX_SEED
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.models import Assignment, Project
 from annotation.policies import Actor, require
 from annotation.reports.experiment import has_begun
 
 from .. import audit
 
-LOCKED = said(
+LOCKED = translatable(
     "The experiment cannot be changed any more: somebody has labelled here already, or has seen suggestions."
 )
 
@@ -29,7 +29,7 @@ def randomise(*, actor: Actor, project: Project, seed: int | None = None) -> Pro
     if seed is None:
         seed = secrets.randbelow(MAX_SEED + 1)
     if not 0 <= seed <= MAX_SEED:
-        message = said("A seed is a whole number from 0 to {most}.", most=MAX_SEED)
+        message = translatable("A seed is a whole number from 0 to {most}.", most=MAX_SEED)
         raise Invalid(message, fields={"seed": message})
     return _set(actor, project, seed)
 

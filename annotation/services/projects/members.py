@@ -9,14 +9,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, NotFound
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.models import Invitation, Membership, Project, User
 from annotation.policies import Actor, recorded, require
 
 from .. import accounts, audit
 
 INVITATION_DAYS = 14
-NO_ROLE = said("Choose at least one role.")
+NO_ROLE = translatable("Choose at least one role.")
 
 
 @transaction.atomic
@@ -72,7 +72,9 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
 def _keep_an_admin(project: Project, leaving: Membership) -> None:
     others = Membership.objects.filter(project=project, is_admin=True).exclude(pk=leaving.pk)
     if not others.exists():
-        raise Conflict(said("A project needs an admin: make somebody else one first."), code="last_admin")
+        raise Conflict(
+            translatable("A project needs an admin: make somebody else one first."), code="last_admin"
+        )
 
 
 @transaction.atomic
@@ -95,7 +97,7 @@ def invite(
             validate_email(email)
         except ValidationError as error:
             raise Invalid(
-                said("This is not an e-mail address."), fields={"email": " ".join(error.messages)}
+                translatable("This is not an e-mail address."), fields={"email": " ".join(error.messages)}
             ) from error
     now = now or timezone.now()
     secret = secrets.token_urlsafe(32)
@@ -129,7 +131,7 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
     )
     if invitation is None:
         raise NotFound(
-            said("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+            translatable("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
         )
     return invitation
 
@@ -159,7 +161,7 @@ def accept_invitation(
     )
     if not taken:
         raise NotFound(
-            said("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+            translatable("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
         )
     membership, _ = Membership.objects.get_or_create(
         project=invitation.project,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.core.errors import Invalid, Locked
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
@@ -34,7 +34,7 @@ def _clean(project: Project) -> None:
         project.full_clean(exclude=["created_by"], validate_unique=False, validate_constraints=False)
     except ValidationError as error:
         raise Invalid(
-            said("The project cannot be saved as given."),
+            translatable("The project cannot be saved as given."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
 
@@ -49,8 +49,8 @@ def create_project(
     unknown = set(settings) - SETTINGS
     if unknown:
         raise Invalid(
-            said("Unknown settings."),
-            fields=dict.fromkeys(sorted(unknown), said("There is no such setting.")),
+            translatable("Unknown settings."),
+            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
         )
     now = timezone.now()
     project = Project(
@@ -66,7 +66,8 @@ def create_project(
             project.save(force_insert=True)
     except IntegrityError as error:
         raise Invalid(
-            said("This slug is taken."), fields={"slug": said("This slug is taken; choose another.")}
+            translatable("This slug is taken."),
+            fields={"slug": translatable("This slug is taken; choose another.")},
         ) from error
     Guideline.objects.create(
         project=project, version=1, text=guidelines, created_by=recorded(actor), created_at=now
@@ -85,8 +86,8 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     unknown = set(values) - SETTINGS
     if unknown:
         raise Invalid(
-            said("Unknown settings."),
-            fields=dict.fromkeys(sorted(unknown), said("There is no such setting.")),
+            translatable("Unknown settings."),
+            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
         )
     current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = {key: getattr(current, key) for key in values}
@@ -101,7 +102,9 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
         Trajectory.objects.filter(project=current).update(free_slots=wanted)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(
-                said("The number of annotators is locked: somebody has already claimed a trajectory."),
+                translatable(
+                    "The number of annotators is locked: somebody has already claimed a trajectory."
+                ),
                 code="annotators_locked",
             )
     current.save(update_fields=sorted(values))
@@ -142,7 +145,9 @@ def ensure_subset(
     try:
         subset.clean_fields()
     except ValidationError as error:
-        reason = said("Use letters, digits, hyphens and underscores for a subset's name (at most 64).")
+        reason = translatable(
+            "Use letters, digits, hyphens and underscores for a subset's name (at most 64)."
+        )
         raise Invalid(reason, fields={"subset": reason}) from error
     subset, made = Subset.objects.get_or_create(
         project=project, name=subset.name, defaults={"created_at": subset.created_at}

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from annotation.core.errors import Invalid
 from annotation.core.experiment import MAX_SEED
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.triage import MAX_BATCH, triaged
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require
@@ -48,10 +48,10 @@ def triage(
         seed = secrets.randbelow(MAX_SEED + 1)
     size = project.triage_batch_size if batch_size is None else batch_size
     if not 1 <= size <= MAX_BATCH:
-        message = said("A batch has 1 to {most} trajectories.", most=f"{MAX_BATCH:,}")
+        message = translatable("A batch has 1 to {most} trajectories.", most=f"{MAX_BATCH:,}")
         raise Invalid(message, fields={"batch_size": message})
     if not 0 <= seed <= MAX_SEED:
-        message = said("A seed is a whole number from 0 to {most}.", most=MAX_SEED)
+        message = translatable("A seed is a whole number from 0 to {most}.", most=MAX_SEED)
         raise Invalid(message, fields={"seed": message})
     # read before anything is locked: half a million suggestions take their time
     found = scores(project)

@@ -1,4 +1,4 @@
-"""Exporting a release as files, and checking files that were exported."""
+"""Export a release as files, and verify exported files."""
 
 import hashlib
 import json
@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.publishing import EXPORT_FORMATS, MANIFEST, file_name, manifest_problems, published_line
-from annotation.core.said import said
+from annotation.core.i18n import translatable
+from annotation.core.release_format import (
+    EXPORT_FORMATS,
+    MANIFEST,
+    file_name,
+    manifest_problems,
+    published_line,
+)
 from annotation.models import Release
 from annotation.policies import Actor, require
 
@@ -44,7 +50,9 @@ def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:
             continue
         if body is None:
             raise Conflict(
-                said("Record {record_id} of this release is damaged; verify it.", record_id=row.record_id),
+                translatable(
+                    "Record {record_id} of this release is damaged; verify it.", record_id=row.record_id
+                ),
                 code="damaged",
             )
         yield row.subset, published_line(json.loads(body))
@@ -59,7 +67,7 @@ def export_release(*, actor: Actor, release: Release, format: str, output: Path)
     require(actor, "release.view", release)
     if format not in EXPORT_FORMATS:
         raise Invalid(
-            said(
+            translatable(
                 "Unknown format “{format}”; choose {export_formats}.",
                 format=format,
                 export_formats=", ".join(EXPORT_FORMATS),
@@ -71,7 +79,9 @@ def export_release(*, actor: Actor, release: Release, format: str, output: Path)
         written = _write(release, Path(scratch))
         stated = {name: entry["sha256"] for name, entry in manifest["files"].items()}
         if written != stated:
-            raise Conflict(said("The release does not match its checksums; verify it."), code="damaged")
+            raise Conflict(
+                translatable("The release does not match its checksums; verify it."), code="damaged"
+            )
         (Path(scratch) / MANIFEST).write_bytes(manifest_bytes(release))
         for name in (*written, MANIFEST):
             (Path(scratch) / name).replace(output / name)
@@ -98,7 +108,8 @@ def verify_export(*, path: Path) -> Verification:
     source = path / MANIFEST
     if not source.is_file():
         raise Invalid(
-            said("There is no {manifest} in {path}.", manifest=MANIFEST, path=path), code="no_manifest"
+            translatable("There is no {manifest} in {path}.", manifest=MANIFEST, path=path),
+            code="no_manifest",
         )
     written = source.read_bytes()
     try:

@@ -1,4 +1,4 @@
-"""Freezing: consensus labels are copied, with their messages, under a number and a digest."""
+"""Freeze a release: copy consensus labels, with their messages, under a number and a digest."""
 
 import hashlib
 import re
@@ -18,18 +18,18 @@ from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.publishing import (
+from annotation.core.i18n import translatable
+from annotation.core.release_format import (
     FORMAT,
-    Place,
+    RecordIndexes,
     Resolved,
     distribution,
     file_name,
     published_line,
     record_line,
     release_record,
-    sealed,
+    with_checksum,
 )
-from annotation.core.said import said
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import (
@@ -52,13 +52,13 @@ RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
 CHUNK = 100
 MAX_NOTE = 20_000
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,39}", re.ASCII)
-BAD_VERSION = said(
+BAD_VERSION = translatable(
     "Use letters, digits, dots, hyphens and underscores, at most 40, beginning with a letter or digit."
 )
 
 
 @dataclass(slots=True)
-class Running:
+class ReleaseDigest:
     """Checksums and counts that grow record by record."""
 
     digest: Any = field(default_factory=hashlib.sha256)
@@ -72,8 +72,8 @@ class Running:
     samples: Counter[int] = field(default_factory=Counter)
     records: int = 0
 
-    def place(self, row: Trajectory) -> Place:
-        """The next record's place; see core.publishing.Place."""
+    def place(self, row: Trajectory) -> RecordIndexes:
+        """The next record's place; see core.release_format.Place."""
         subset = row.subset.name
         key = (subset, row.task_id)
         if row.query_index is None and key not in self.queries:
@@ -81,7 +81,7 @@ class Running:
             self.free[subset] += 1
         sample = self.samples[row.task_id]
         self.samples[row.task_id] += 1
-        return Place(
+        return RecordIndexes(
             subset,
             unescape(row.record_id),
             unescape(row.policy_model),
@@ -116,7 +116,7 @@ def freeze(
     version = version.strip()
     if not VERSION.fullmatch(version):
         raise Invalid(
-            said(
+            translatable(
                 "“{version}” cannot be a version. {bad_version}",
                 version=version[:60],
                 bad_version=BAD_VERSION,
@@ -124,7 +124,7 @@ def freeze(
             fields={"version": BAD_VERSION},
         )
     if len(note) > MAX_NOTE:
-        message = said("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
+        message = translatable("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
         raise Invalid(message, fields={"note": message})
     try:
         with transaction.atomic():
@@ -135,7 +135,7 @@ def freeze(
 
 def _taken(version: str) -> Conflict:
     return Conflict(
-        said("There is a release {version} already; releases never change.", version=version),
+        translatable("There is a release {version} already; releases never change.", version=version),
         code="version_taken",
     )
 
@@ -146,12 +146,13 @@ def _freeze(actor: Actor, project: Project, version: str, note: str, now: dateti
     if Release.objects.filter(project=project, version=version).exists():
         raise _taken(version)
     last = Release.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
-    release_id, running = uuid.uuid4(), Running(free=_free_query_indexes(project))
+    release_id, running = uuid.uuid4(), ReleaseDigest(free=_free_query_indexes(project))
     for chunk in _chunks(project):
         _write(release_id, chunk, running)
     if not running.records:
         raise Invalid(
-            said("Nothing is resolved yet, so that there is nothing to freeze."), code="nothing_resolved"
+            translatable("Nothing is resolved yet, so that there is nothing to freeze."),
+            code="nothing_resolved",
         )
     manifest = _manifest(project, version, last + 1, note, now, running)
     release = Release.objects.create(
@@ -197,7 +198,7 @@ def _chunks(project: Project) -> Iterator[list[Trajectory]]:
         yield chunk
 
 
-def _write(release_id: uuid.UUID, rows: list[Trajectory], running: Running) -> None:
+def _write(release_id: uuid.UUID, rows: list[Trajectory], running: ReleaseDigest) -> None:
     resolved = _resolved(rows)
     records, labels = [], []
     for row in rows:
@@ -241,18 +242,19 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
     }
     if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
         raise Conflict(
-            said("Labels changed while the release was being frozen; try again."), code="changed_meanwhile"
+            translatable("Labels changed while the release was being frozen; try again."),
+            code="changed_meanwhile",
         )
     return {pk: Resolved(steps=steps[pk], outcome=outcomes[pk]) for pk in pks}
 
 
 def _manifest(
-    project: Project, version: str, number: int, note: str, now: datetime, running: Running
+    project: Project, version: str, number: int, note: str, now: datetime, running: ReleaseDigest
 ) -> dict[str, Any]:
     report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False))
     values = [value for subset in running.values.values() for value in subset]
     outcomes = [value for subset in running.outcomes.values() for value in subset]
-    return sealed(
+    return with_checksum(
         {
             "format": FORMAT,
             "project": project.slug,
@@ -296,7 +298,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
     """
     require(actor, "release.withdraw", release)
     if not reason.strip() or len(reason) > MAX_NOTE:
-        message = said("Say why the release is withdrawn.")
+        message = translatable("Say why the release is withdrawn.")
         raise Invalid(message, fields={"reason": message})
     try:
         with transaction.atomic():
@@ -307,7 +309,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
                 created_at=timezone.now(),
             )
     except IntegrityError as error:
-        raise Conflict(said("This release is withdrawn already."), code="withdrawn") from error
+        raise Conflict(translatable("This release is withdrawn already."), code="withdrawn") from error
     audit.record(
         actor=actor, verb="release.withdraw", project=release.project, obj=release, version=release.version
     )

@@ -1,4 +1,4 @@
-"""Recomputing a release's digest from its rows."""
+"""Verify a release: recompute its checksums from its rows."""
 
 import hashlib
 import json
@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.publishing import file_name, manifest_problems, published_line, record_line
-from annotation.core.said import said
+from annotation.core.i18n import translatable
+from annotation.core.release_format import file_name, manifest_problems, published_line, record_line
 from annotation.core.text import unescape
 from annotation.models import Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, require
@@ -79,12 +79,12 @@ def verify(*, actor: Actor, release: Release) -> Verification:
         problem = _check(row, body, labels, found)
         if problem:
             found.problems.append(
-                said("{record}: {problem}", record=f"{row.subset}/{row.record_id}", problem=problem)
+                translatable("{record}: {problem}", record=f"{row.subset}/{row.record_id}", problem=problem)
             )
         found.records += 1
         found.labels += sum(1 for index in labels if index is not None)
     if waiting is not None:
-        found.problems.append(said("There are labels that belong to no record."))
+        found.problems.append(translatable("There are labels that belong to no record."))
     problems = [*found.problems, *_against(release, found)]
     return Verification(
         ok=not problems,
@@ -99,7 +99,7 @@ def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomp
     """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
     if body is None or sha256_hex(body) != row.sha256:
         found.digest.update(b"\n")
-        return said("the record does not match its checksum.")
+        return translatable("the record does not match its checksum.")
     found.digest.update(body + b"\n")
     try:
         record = json.loads(body)
@@ -110,11 +110,11 @@ def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomp
             wanted[int(index)] = (value, record["step_kinds"][index])
         canonical = record_line(record) == body
     except UNREADABLE:
-        return said("the record cannot be read.")
+        return translatable("the record cannot be read.")
     found.files.setdefault(file_name(row.subset), hashlib.sha256()).update(line)
     if own != (row.subset, unescape(row.record_id)) or row.ordinal != found.records or not canonical:
-        return said("the row does not match its record.")
-    return "" if labels == wanted else said("its labels differ from its record.")
+        return translatable("the row does not match its record.")
+    return "" if labels == wanted else translatable("its labels differ from its record.")
 
 
 def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
@@ -134,16 +134,16 @@ def _against(release: Release, found: Recomputed) -> list[str]:
     try:
         manifest = json.loads(release.manifest)
     except ValueError:
-        return [said("The manifest cannot be read.")]
+        return [translatable("The manifest cannot be read.")]
     problems = manifest_problems(manifest)
     if problems:
         return problems
     if canonical_json(manifest).decode() != release.manifest:
-        problems.append(said("The manifest is not in its canonical form."))
+        problems.append(translatable("The manifest is not in its canonical form."))
     try:
         checks = _checks(release, manifest, found)
     except UNREADABLE:
-        return [said("The manifest cannot be read.")]
+        return [translatable("The manifest cannot be read.")]
     return problems + [problem for problem, holds in checks.items() if not holds]
 
 
@@ -156,9 +156,11 @@ def _checks(release: Release, manifest: dict[str, Any], found: Recomputed) -> di
     records = found.records if found.records == release.record_count else None
     labels = found.labels if found.labels == release.label_count else None
     return {
-        said("The digest does not match."): found.digest.hexdigest() == release.digest == manifest["digest"],
-        said("The number of records does not match."): records == manifest["records"],
-        said("The number of labels does not match."): labels == manifest["labels"],
-        said("The files' checksums do not match."): files == stated_files,
-        said("The version does not match."): own == (*stated, created_at),
+        translatable("The digest does not match."): found.digest.hexdigest()
+        == release.digest
+        == manifest["digest"],
+        translatable("The number of records does not match."): records == manifest["records"],
+        translatable("The number of labels does not match."): labels == manifest["labels"],
+        translatable("The files' checksums do not match."): files == stated_files,
+        translatable("The version does not match."): own == (*stated, created_at),
     }

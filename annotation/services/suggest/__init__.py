@@ -1,10 +1,10 @@
-"""Suggestions: judges are configured and asked about many trajectories, or a file brings what they said."""
+"""Suggestions: judges are set up and asked about many trajectories, or a file brings their answers."""
 
-from .imported import SuggestionImport, import_suggestions
+from .import_file import SuggestionImport, import_suggestions
 from .judges import create_judge, restore_judge, retire_judge, update_judge
+from .reaper import reap
+from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
-from .sweep import reap
-from .work import Progress, run_suggestions
 
 __all__ = [
     "Progress",

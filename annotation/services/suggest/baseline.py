@@ -1,4 +1,4 @@
-"""The baseline: trained at the beginning of every run, from rows, and kept in memory only.
+"""Train the baseline at the beginning of every run; the model is kept in memory only.
 
 A judge is one training. From its first suggestion on, its later runs train on exactly the same labels again
 (the resolved ones of that time), and end with a sentence when that is not possible any more. What has been
@@ -17,12 +17,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from annotation.core.baseline.features import VERSION, step_features
+from annotation.core.baseline.training import Example, digest, task_of, train
 from annotation.core.errors import Invalid
-from annotation.core.judging import Material
-from annotation.core.judging.features import VERSION, step_features
-from annotation.core.judging.training import Example, digest, task_of, train
-from annotation.core.labels import LabelLine, read_label_lines
-from annotation.core.said import said
+from annotation.core.i18n import translatable
+from annotation.core.judging import JudgeInput
+from annotation.core.label_files import LabelLine, read_label_lines
 from annotation.core.text import escape
 from annotation.importers import ReadContext, RecordError, by_name
 from annotation.models import Consensus, Judge, OutcomeConsensus, Suggestion, SuggestionRun, TrajectoryContent
@@ -75,7 +75,7 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
 
 def _changed() -> Invalid:
     return Invalid(
-        said(
+        translatable(
             "The labels this baseline was trained on have changed since its first suggestions; "
             "add another baseline for the trajectories that are left."
         ),
@@ -149,14 +149,14 @@ def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[Example]:
         )
         for pk, packed, task, question in contents:
             alive()
-            material = Material.of(json.loads(zlib.decompress(bytes(packed))))
+            material = JudgeInput.of(json.loads(zlib.decompress(bytes(packed))))
             if set(material.steps) - labels[pk].keys():
                 # its case was opened again a moment ago
                 continue
             yield _example(material, task_of(question, f"task {task}"), labels[pk], outcomes[pk])
 
 
-def _example(material: Material, task: str, labels: dict[int, int], outcome: int) -> Example:
+def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: int) -> Example:
     return Example(
         task=task,
         features=step_features(material),
@@ -179,7 +179,7 @@ def demo_examples(alive: Alive = lambda: None) -> list[Example]:
                     continue
                 labels, outcome = resolved[draft.record_id]
                 task = task_of(escape(draft.question), f"demo {draft.task_key}")
-                found.append(_example(Material.of(draft.content()), task, labels, outcome))
+                found.append(_example(JudgeInput.of(draft.content()), task, labels, outcome))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Judges as admins configure them: within what the operator of the server allows, and fixed once they have
+"""Set up judges, within what the operator of the server allows; their settings are fixed once they have
 judged."""
 
 import os
@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, Locked
+from annotation.core.i18n import translatable
 from annotation.core.judging.prompt import LATEST
-from annotation.core.said import said
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require
@@ -100,7 +100,7 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
     changed = sorted(name for name, value in values.items() if getattr(current, name) != value)
     if DEFINING & set(changed) and _has_judged(current):
         raise Locked(
-            said(
+            translatable(
                 "This judge has made suggestions, so that model, prompt and sampling are fixed; make another."
             ),
             code="judge_locked",
@@ -125,7 +125,7 @@ def retire_judge(*, actor: Actor, judge: Judge) -> None:
     require(actor, "judges.change", judge)
     Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
     if SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).exists():
-        raise Conflict(said("This judge is at work; cancel its run first."), code="judge_at_work")
+        raise Conflict(translatable("This judge is at work; cancel its run first."), code="judge_at_work")
     if Judge.objects.filter(pk=judge.pk, retired_at__isnull=True).update(retired_at=timezone.now()):
         audit.record(actor=actor, verb="judge.retire", project=judge.project, obj=judge)
 
@@ -157,13 +157,15 @@ def _known(values: Mapping[str, Any]) -> None:
     unknown = sorted(set(values) - SETTINGS)
     if unknown:
         raise Invalid(
-            said("Unknown settings."), fields=dict.fromkeys(unknown, said("There is no such setting."))
+            translatable("Unknown settings."),
+            fields=dict.fromkeys(unknown, translatable("There is no such setting.")),
         )
 
 
 def _taken() -> Invalid:
     return Invalid(
-        said("There is a judge of this name."), fields={"name": said("This name is taken; choose another.")}
+        translatable("There is a judge of this name."),
+        fields={"name": translatable("This name is taken; choose another.")},
     )
 
 
@@ -188,17 +190,17 @@ def _clean(judge: Judge) -> None:
         for name, problem in _provider_problems(judge).items():
             fields.setdefault(name, problem)
     if fields:
-        raise Invalid(said("The judge cannot be saved as given."), fields=fields)
+        raise Invalid(translatable("The judge cannot be saved as given."), fields=fields)
 
 
 def _provider_problems(judge: Judge) -> dict[str, str]:
     if not isinstance(judge.sampling, dict) or set(judge.sampling) - SAMPLING:
-        return {"sampling": said("Only temperature, top_p, seed, max_tokens and extra.")}
+        return {"sampling": translatable("Only temperature, top_p, seed, max_tokens and extra.")}
     problems: dict[str, str] = {}
     if problem := _key_problem(judge.key_name):
         problems["key_name"] = problem
     if prompt_tokens(judge) < 1:
-        problems["context_tokens"] = said("The window must be larger than the longest answer.")
+        problems["context_tokens"] = translatable("The window must be larger than the longest answer.")
         return problems
     found = check(judge.kind, configuration(judge), allow_list=django_settings.JUDGE_URLS)
     for name, reason in found.items():
@@ -216,4 +218,6 @@ def _key_problem(name: str) -> str:
         return ""
     if _NAME.fullmatch(name) and (name.startswith(KEY_PREFIX) or name in django_settings.JUDGE_KEYS):
         return ""
-    return said("The operator allows only variables whose names begin with {prefix}.", prefix=KEY_PREFIX)
+    return translatable(
+        "The operator allows only variables whose names begin with {prefix}.", prefix=KEY_PREFIX
+    )

@@ -1,4 +1,4 @@
-"""Starting a run and steering it: what people do. What the worker does is in `work`."""
+"""Start, pause, resume, cancel and retry runs. What the worker does is in `runner`."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -12,12 +12,12 @@ from django.utils import timezone
 from annotation import dispatch
 from annotation.core import workflow
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.said import said
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import Guideline, Judge, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
-from annotation.reports.due import ALL, Selection, due
+from annotation.reports.run_selection import ALL, Selection, pending_trajectories
 
 from .. import audit
 from ..ingest.bulk import insert
@@ -50,7 +50,7 @@ def start_run(
     """Queue a run of a judge over a selection, and fix which trajectories it is about.
 
     `budget` in US dollars; `estimate` is kept with the run (reports.estimates). With `enqueue` False the
-    caller does it (`run_suggestions`) in its own process. Raises Invalid when there is nothing to do or a
+    caller does it (`run_suggestions`) in its own process. Raises Invalid when no trajectory is pending or a
     value is wrong, Conflict when the judge is at work or retired.
     """
     require(actor, "suggest", judge)
@@ -78,7 +78,8 @@ def start_run(
     total = _add_items(run, selection)
     if not total:
         raise Invalid(
-            said("There is nothing to do: this judge has suggestions for all of it."), code="nothing_due"
+            translatable("There is nothing to do: this judge has suggestions for all of it."),
+            code="nothing_due",
         )
     run.progress_total = total
     run.save(update_fields=["progress_total"])
@@ -108,8 +109,8 @@ def pause_run(*, actor: Actor, run: SuggestionRun) -> None:
 def cancel_run(*, actor: Actor, run: SuggestionRun) -> None:
     """End a run for good; what it has brought stays, and calls in flight are still stored."""
     require(actor, "suggest", run)
-    frm = (State.QUEUED, State.RUNNING, State.PAUSED, State.STOPPED, State.OVER_BUDGET)
-    advance(SuggestionRun, run.pk, frm, State.CANCELLED, finished_at=timezone.now())
+    from_state = (State.QUEUED, State.RUNNING, State.PAUSED, State.STOPPED, State.OVER_BUDGET)
+    advance(SuggestionRun, run.pk, from_state, State.CANCELLED, finished_at=timezone.now())
     audit.record(actor=actor, verb="suggestions.cancel", project=run.project, obj=run)
 
 
@@ -131,7 +132,7 @@ def resume_run(
     wanted = current.budget if budget is None else budget
     _check_budget(current.judge, budget)
     if wanted is not None and wanted <= current.cost:
-        problem = said("It has cost {cost} USD already; give it more.", cost=f"{current.cost:.4f}")
+        problem = translatable("It has cost {cost} USD already; give it more.", cost=f"{current.cost:.4f}")
         raise Invalid(problem, fields={"budget": problem})
     if current.state == State.STOPPED:
         _again(current, failure__in=TRANSIENT)
@@ -162,7 +163,7 @@ def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue
     _may_run(current.judge)
     again = _again(current, **({"failure": failure} if failure else {}))
     if not again:
-        raise Invalid(said("Nothing has failed in this run."), code="nothing_failed")
+        raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
     _queue(current, ENDED)
     audit.record(
         actor=actor, verb="suggestions.retry", project=current.project, obj=current, trajectories=again
@@ -181,13 +182,13 @@ def _again(run: SuggestionRun, **which: Any) -> int:
     return again
 
 
-def _queue(run: SuggestionRun, frm: tuple[State, ...], **values: Any) -> None:
+def _queue(run: SuggestionRun, from_state: tuple[State, ...], **values: Any) -> None:
     try:
         with transaction.atomic():
             advance(
                 SuggestionRun,
                 run.pk,
-                frm,
+                from_state,
                 State.QUEUED,
                 stop_reason="",
                 finished_at=None,
@@ -201,16 +202,16 @@ def _queue(run: SuggestionRun, frm: tuple[State, ...], **values: Any) -> None:
 
 
 def _at_work() -> Conflict:
-    return Conflict(said("This judge is at work already: one run at a time."), code="judge_at_work")
+    return Conflict(translatable("This judge is at work already: one run at a time."), code="judge_at_work")
 
 
 def _may_run(judge: Judge) -> None:
     if judge.kind == JudgeKind.IMPORTED:
         raise Invalid(
-            said("This judge cannot be asked: its suggestions come from elsewhere."), code="not_asked"
+            translatable("This judge cannot be asked: its suggestions come from elsewhere."), code="not_asked"
         )
     if judge.retired_at is not None:
-        raise Conflict(said("This judge is retired."), code="judge_retired")
+        raise Conflict(translatable("This judge is retired."), code="judge_retired")
 
 
 def _check_budget(judge: Judge, budget: Decimal | None) -> None:
@@ -218,16 +219,20 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
         return
     problem = ""
     if not budget.is_finite() or budget <= 0:
-        problem = said("A budget is more than 0.")
+        problem = translatable("A budget is more than 0.")
     elif not judge.price_input and not judge.price_output:
-        problem = said("A budget needs the judge’s prices.")
+        problem = translatable("A budget needs the judge’s prices.")
     if problem:
         raise Invalid(problem, fields={"budget": problem})
 
 
 def _add_items(run: SuggestionRun, selection: Selection) -> int:
     """A row for every trajectory of the selection, in the order of the queue."""
-    wanted = due(run.judge, selection).values_list("pk", flat=True).iterator(chunk_size=ITEMS_AT_ONCE)
+    wanted = (
+        pending_trajectories(run.judge, selection)
+        .values_list("pk", flat=True)
+        .iterator(chunk_size=ITEMS_AT_ONCE)
+    )
     total = 0
     while part := list(islice(wanted, ITEMS_AT_ONCE)):
         insert(SuggestionItem, ("run_id", "trajectory_id"), [(run.pk, pk) for pk in part])

@@ -1,4 +1,4 @@
-"""Storing answers, a few at a time, each once, whatever has become of the run: they are paid for."""
+"""Store answers in batches, each once, whatever has become of the run: they are paid for."""
 
 import uuid
 from collections import Counter
@@ -15,7 +15,7 @@ from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
 from annotation.providers import Failure, Reply
 
-from .calls import Answered
+from .call_pool import CallResult
 
 MAX_MESSAGE = 2_000
 DUE = SuggestionItemState.DUE
@@ -30,7 +30,9 @@ class Stored:
     cost: Decimal = Decimal(0)
 
 
-def store(run: SuggestionRun, batch: Sequence[Answered], *, still_due: Collection[uuid.UUID] = ()) -> Stored:
+def store(
+    run: SuggestionRun, batch: Sequence[CallResult], *, still_due: Collection[uuid.UUID] = ()
+) -> Stored:
     """Write the calls of a batch, their suggestions and what they mean for the run, in one transaction.
 
     May be done twice with the same batch, and by two workers with answers about the same trajectory: calls
@@ -74,11 +76,11 @@ def _items(run: SuggestionRun, items: list[int]) -> Any:
     return SuggestionItem.objects.filter(run=run, pk__in=items, state=DUE)
 
 
-def _failed(one: Answered) -> bool:
+def _failed(one: CallResult) -> bool:
     return isinstance(one.outcome, Failure)
 
 
-def _fail(run: SuggestionRun, one: Answered) -> int:
+def _fail(run: SuggestionRun, one: CallResult) -> int:
     assert isinstance(one.outcome, Failure)
     return int(
         _items(run, [one.item]).update(
@@ -89,7 +91,7 @@ def _fail(run: SuggestionRun, one: Answered) -> int:
     )
 
 
-def _answer(run: SuggestionRun, one: Answered) -> JudgeAnswer:
+def _answer(run: SuggestionRun, one: CallResult) -> JudgeAnswer:
     outcome = one.outcome
     assert outcome is not None
     failed = isinstance(outcome, Failure)
@@ -133,7 +135,7 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
     return {name: value for name, value in notes.items() if value}
 
 
-def _suggest(run: SuggestionRun, replies: Sequence[Answered]) -> None:
+def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> None:
     rows = []
     for one in replies:
         assert isinstance(one.outcome, Reply)
@@ -189,7 +191,7 @@ def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
     }
 
 
-def _counts(replies: Sequence[Answered]) -> Counter[str]:
+def _counts(replies: Sequence[CallResult]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for one in replies:
         assert isinstance(one.outcome, Reply)

@@ -1,0 +1,199 @@
+"""Train the baseline, and score it on tasks it has not seen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.agreement.judge_scores import judged
+from annotation.core.agreement.measure import Measure
+from annotation.core.vocabulary import VALUES
+
+from ..judging.judge_input import JudgeInput
+from ..judging.judgement import Judgement
+from .explanations import reason
+from .features import VERSION, run_features, step_features
+from .model import Classifier, CrossFit, Floats, Ints, cross_fit, deal, log_loss, places
+
+PLACES: Final = 9
+"""Digits of a figure that the digest is made of: the last ones may differ between machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled trajectory. `task`: who shares it is one task (`task_of`); `features` (n_steps,
+    n_features); `labels` (n_steps,) of VALUES."""
+
+    task: str
+    features: Floats
+    labels: tuple[int, ...]
+    outcome: int
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineAnswer:
+    """One trajectory as the baseline sees it. `probabilities` (n_steps, 3) and `outcome` (3,), in the order
+    of VALUES; `seen`: whether its task is one of those trained on (by other folds' models)."""
+
+    judgement: Judgement
+    probabilities: Floats
+    outcome: Floats
+    seen: bool
+
+
+def task_of(question: str, otherwise: str) -> str:
+    """The identity of a task: its question, wherever it stands; `otherwise` for a task without one.
+
+    Imported twice, into two subsets or two projects, a task is still one, and must be in one fold.
+    """
+    plain = " ".join(question.split()).casefold()
+    digest = hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"question {digest}" if plain else otherwise
+
+
+def digest(examples: Sequence[Example], *, seed: int) -> str:
+    """The sha256 of everything a training depends on; the order of the examples is part of it."""
+    found = hashlib.sha256(f"{VERSION} {seed}".encode())
+    for one in examples:
+        found.update(f"\n{one.task} {one.labels} {one.outcome} {one.features.shape}\n".encode())
+        found.update((one.features.round(PLACES) + 0.0).astype("<f8").tobytes())
+    return found.hexdigest()
+
+
+class Trained:
+    """The models of one training, in memory only. Shared by threads: nothing changes after `train`."""
+
+    def __init__(self, steps: CrossFit, outcomes: CrossFit, folds: dict[str, int]) -> None:
+        self._steps = steps
+        self._outcomes = outcomes
+        self._folds = folds
+
+    def models(self, task: str) -> tuple[Classifier, Classifier]:
+        """The models of steps and of outcomes that saw no run of this task."""
+        fold = self._folds.get(task)
+        if fold is None:
+            return self._steps.everything, self._outcomes.everything
+        return self._steps.without[fold], self._outcomes.without[fold]
+
+    def judge(self, material: JudgeInput, task: str) -> BaselineAnswer:
+        """Labels, the most probable of each step, with probabilities and reasons."""
+        of_steps, of_outcome = self.models(task)
+        rows = step_features(material)
+        probabilities = of_steps.probabilities(rows)
+        values = [VALUES[place] for place in probabilities.argmax(axis=1)]
+        outcome = of_outcome.probabilities(run_features(rows)[None])[0]
+        best = int(outcome.argmax())
+        judgement = Judgement(
+            labels=dict(zip(material.steps, values, strict=True)),
+            reasons={
+                index: reason(of_steps, row, value)
+                for index, row, value in zip(material.steps, rows, values, strict=True)
+            },
+            outcome=VALUES[best],
+            outcome_reason=f"From its last step and the average of all; probability {outcome[best]:.2f}.",
+            problems=(),
+            missing=0,
+            extra=0,
+            invalid=0,
+            probabilities={
+                index: float(row.max()) for index, row in zip(material.steps, probabilities, strict=True)
+            },
+        )
+        return BaselineAnswer(judgement, probabilities, outcome, task in self._folds)
+
+
+def train(
+    examples: Sequence[Example], *, seed: int, alive: Callable[[], None] = lambda: None
+) -> tuple[Trained, dict[str, Any]]:
+    """Train on these, and the figures as `details` of a judge keep them (JSON-ready, see `figures`).
+
+    `alive` is called every few hundredths of a second of work and may raise. Raises ValueError for fewer than
+    two tasks.
+    """
+    names = sorted({one.task for one in examples})
+    of_example = np.array([names.index(one.task) for one in examples])
+    rows = np.vstack([one.features for one in examples])
+    labels = np.array([label for one in examples for label in one.labels], dtype=np.int64)
+    trajectory = np.repeat(np.arange(len(examples)), [len(one.labels) for one in examples])
+    groups = of_example[trajectory]
+    fold = deal(groups, seed=seed)
+    steps = cross_fit(rows, labels, groups, seed=seed, fold=fold, alive=alive)
+    first = np.unique(trajectory, return_index=True)[1]
+    outcomes = cross_fit(
+        np.vstack([run_features(one.features) for one in examples]),
+        np.array([one.outcome for one in examples], dtype=np.int64),
+        of_example,
+        seed=seed,
+        fold=fold[first],
+        alive=alive,
+    )
+    folds = {names[group]: int(number) for group, number in zip(groups, fold, strict=True)}
+    told = np.array([one.outcome for one in examples])
+    found = figures(labels, groups, trajectory, steps, seed=seed)
+    found["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
+    found["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
+    return Trained(steps, outcomes, folds), found
+
+
+def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit, *, seed: int) -> dict[str, Any]:
+    """What the cross-validation by task comes to, beside what costs nothing.
+
+    `cv`: StepAcc, FirstErrAcc, κ, quadratic κ (with 95 % intervals over tasks from 20 tasks on), log-loss
+    and Brier score (summed over the three labels: 0 … 2) of the answers of models that did not see the task.
+    `always_plus_one`: the same for saying +1 to every step, which has no probabilities. `shares`: log-loss
+    and Brier score of saying no more than how frequent each label is in the other folds.
+    """
+    start = np.unique(trajectory, return_index=True)[1]
+    position = np.arange(len(labels)) - start[trajectory]
+    shares = np.array([steps.without[number].shares for number in steps.fold])
+    rng = np.random.default_rng(seed)
+
+    def against(said: npt.NDArray[Any], rng: np.random.Generator | None) -> dict[str, Any]:
+        zeros = np.zeros_like(labels)
+        table = np.column_stack([zeros, groups, trajectory, position, labels, said])
+        found = judged(table, rng=rng)
+        measures = {
+            "step_accuracy": found.step_accuracy,
+            "first_error_accuracy": found.first_error,
+            "kappa": found.kappa,
+            "quadratic_kappa": found.kappa_quadratic,
+        }
+        return {
+            **{name: measure.value for name, measure in measures.items()},
+            "intervals": {name: _interval(measure) for name, measure in measures.items()},
+            "undefined": {name: str(one.reason) for name, one in measures.items() if one.value is None},
+        }
+
+    return {
+        "cv": {
+            **against(_values(steps.probabilities), rng),
+            **_of_probabilities(steps.probabilities, labels),
+            "folds": len(steps.without),
+        },
+        "always_plus_one": against(np.ones_like(labels), None),
+        "shares": _of_probabilities(shares, labels),
+    }
+
+
+def _interval(measure: Measure) -> list[float] | None:
+    found = measure.interval
+    return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+
+
+def _of_probabilities(probabilities: Floats, labels: Ints) -> dict[str, float]:
+    target = places(labels)
+    right = np.eye(len(VALUES))[target]
+    return {
+        "log_loss": log_loss(probabilities, target),
+        "brier": float(((probabilities - right) ** 2).sum(axis=1).mean()),
+    }
+
+
+def _values(probabilities: Floats) -> Ints:
+    found: Ints = np.array(VALUES, dtype=np.int64)[probabilities.argmax(axis=1)]
+    return found

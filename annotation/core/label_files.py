@@ -1,0 +1,250 @@
+"""Label and prediction files: JSON Lines, one judgement of one trajectory a line (docs/formats.md, "Label and
+prediction files").
+
+A line needs `step_labels`, `final_label` and `record_id` or its three parts (`data_source`,
+`query_index`, `sample_index`); other keys are ignored, so a published trajectory file is a label file
+too. Of several lines about one record the newest `updated_at` counts; a line without a readable one is
+older than any that has one; among equals the last line counts. Nothing that is not a label ever becomes
+one: it stays `None`, and `problems` says why, for imports that must refuse what predictions may leave
+missing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Final
+
+from annotation.core.i18n import translatable
+
+from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
+from .vocabulary import VALUES, is_value
+
+FAILED_PREFIX: Final = "llm_annotate_failed"
+MAX_ERRORS: Final = 1000
+MAX_INDEX: Final = 2**31 - 1
+
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_MAX_PROBLEMS_PER_RECORD: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLine:
+    """One judgement. `step_labels`: message index to value, `None` for null or what is not a label.
+
+    `failed`: a judge's failed attempt (every step null and a comment that begins `llm_annotate_failed`),
+    whose outcome counts as missing. `problems`: (field, reason) for everything invalid, nulls apart.
+    """
+
+    record_id: str
+    step_labels: dict[int, int | None]
+    final_label: int | None
+    explanations: dict[int, str]
+    final_explanation: str
+    comment: str
+    updated_at: str
+    failed: bool
+    line: int
+    problems: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class LabelFile:
+    """What a label file says: the counting line of each record, in order of first appearance.
+
+    `errors` holds the first 1,000 lines that say nothing usable, `error_count` counts all; `superseded`
+    counts the lines that a newer one of the same record replaced.
+    """
+
+    filename: str
+    lines: dict[str, LabelLine] = field(default_factory=dict)
+    errors: list[RecordError] = field(default_factory=list)
+    error_count: int = 0
+    superseded: int = 0
+
+    def add_error(self, error: RecordError) -> None:
+        """Count an error, and keep it if it is among the first."""
+        self.error_count += 1
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(error)
+
+
+def read_label_lines(
+    stream: BinaryIO, filename: str, *, max_record_bytes: int = MAX_RECORD_BYTES
+) -> LabelFile:
+    """Read a label or prediction file whole. Never raises on content: what is wrong is in `errors`,
+    and in the `problems` of a line."""
+    found = LabelFile(filename)
+    for record in read_records(
+        stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
+    ):
+        if isinstance(record, RecordError):
+            found.add_error(record)
+            continue
+        line = parse_label_line(record.value, filename, record.line)
+        if isinstance(line, RecordError):
+            found.add_error(line)
+            continue
+        before = found.lines.get(line.record_id)
+        if before is not None:
+            found.superseded += 1
+        if before is None or _moment(line.updated_at) >= _moment(before.updated_at):
+            found.lines[line.record_id] = line
+    return found
+
+
+def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
+    """One parsed line as a judgement, or why it cannot be one."""
+    if not isinstance(value, dict):
+        return RecordError(filename, line, "", "is not a JSON object")
+    record_id = _record_id(value)
+    if record_id is None:
+        reason = "is missing, and so is one of data_source, query_index and sample_index"
+        return RecordError(filename, line, "record_id", reason)
+    for key in ("step_labels", "final_label"):
+        if key not in value:
+            return RecordError(filename, line, key, f"is missing from the line of {record_id}")
+    given = value["step_labels"]
+    if not isinstance(given, dict):
+        return RecordError(
+            filename, line, "step_labels", translatable("must be an object of message index and label")
+        )
+    problems: list[tuple[str, str]] = []
+    step_labels = dict(read_step_labels(given, problems))
+    final_label = read_value(value["final_label"], "final_label", problems)
+    comment = _text(value.get("comment"))
+    failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in given.values())
+    reasons = value.get("explanations")
+    reasons = reasons if isinstance(reasons, dict) else {}
+    step_reasons = reasons.get("steps")
+    return LabelLine(
+        record_id=record_id,
+        step_labels=step_labels,
+        final_label=None if failed else final_label,
+        explanations=dict(_explanations(step_reasons)) if isinstance(step_reasons, dict) else {},
+        final_explanation=_text(reasons.get("final")),
+        comment=comment,
+        updated_at=_text(value.get("updated_at")),
+        failed=failed,
+        line=line,
+        problems=tuple(problems[:_MAX_PROBLEMS_PER_RECORD]),
+    )
+
+
+def read_step_labels(
+    given: dict[str, Any], problems: list[tuple[str, str]]
+) -> Iterator[tuple[int, int | None]]:
+    """(message index, value or `None`) of a `step_labels` object; `problems` takes what is invalid."""
+    for key in getattr(given, "repeated", ()):
+        problems.append((f"step_labels.{excerpt(key)}", translatable("occurs twice")))
+    for key, value in given.items():
+        index = read_index(key)
+        if index is None:
+            problems.append((f"step_labels.{excerpt(key)}", translatable("is not a message index")))
+        else:
+            yield index, read_value(value, f"step_labels.{index}", problems)
+
+
+def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | None:
+    """`value` if it is a label (the ints −1, 0, 1; not `true`, `1.0` or `"1"`), else `None`."""
+    if is_value(value):
+        return int(value)
+    if value is not None:
+        problems.append((name, translatable("must be −1, 0 or 1, not {value}", value=excerpt(value))))
+    return None
+
+
+def read_index(key: str) -> int | None:
+    """A message index written the one usual way (`"7"`; not `"07"`, `" 7"`, `"-1"`), or `None`."""
+    return int(key) if _INDEX.fullmatch(key) and int(key) <= MAX_INDEX else None
+
+
+def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> list[RecordError]:
+    """Why `line` is not a finished labelling of a trajectory with these step indexes; empty when it is.
+
+    For imports of people's labels, which refuse by name what predictions may leave missing.
+    """
+    found = list(line.problems)
+    named = {name for name, _ in found}
+    if line.failed:
+        found.append(("comment", "says that this judgement failed"))
+    else:
+        for index in sorted(line.step_labels.keys() - set(steps)):
+            found.append((f"step_labels.{index}", "is not a step: that message is not the assistant’s"))
+        for index in steps:
+            if line.step_labels.get(index) not in VALUES and f"step_labels.{index}" not in named:
+                found.append((f"step_labels.{index}", "is missing: this step has no label"))
+        if line.final_label is None and "final_label" not in named:
+            found.append(("final_label", "is missing: the outcome has no label"))
+    return [
+        RecordError(filename, line.line, name, f"{reason} (record {excerpt(line.record_id)})")
+        for name, reason in found[:_MAX_PROBLEMS_PER_RECORD]
+    ]
+
+
+def excerpt(value: Any) -> str:
+    """A value from a file, short and in plain ASCII, for use inside a sentence."""
+    if isinstance(value, str):
+        text = value[:61].encode("ascii", "backslashreplace").decode("ascii").replace("\x00", "\\x00")
+    elif isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    elif value is None or isinstance(value, bool):
+        text = json.dumps(value)
+    else:
+        text = repr(value)[:61]
+    text = "".join(char if char.isprintable() else "?" for char in text)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return f'"{text}"' if isinstance(value, str) else text
+
+
+class _Object(dict[str, Any]):
+    """A JSON object that remembers which of its keys occurred more than once."""
+
+    repeated: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        plain = dict(pairs)
+        if len(plain) == len(pairs):
+            return plain
+        marked = cls(plain)
+        times = Counter(key for key, _ in pairs)
+        marked.repeated = tuple(key for key, count in times.items() if count > 1)
+        return marked
+
+
+def _record_id(value: dict[str, Any]) -> str | None:
+    given = value.get("record_id")
+    if isinstance(given, str) and given:
+        return given
+    if type(given) is int:
+        return str(given)
+    parts = value.get("data_source"), value.get("query_index"), value.get("sample_index")
+    if isinstance(parts[0], str) and parts[0] and type(parts[1]) is int and type(parts[2]) is int:
+        return f"{parts[0]}:{parts[1]}:{parts[2]}"
+    return None
+
+
+def _explanations(given: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    for key, reason in given.items():
+        index = read_index(key)
+        if index is not None and isinstance(reason, str):
+            yield index, reason
+
+
+def _moment(updated_at: str) -> datetime:
+    """When, in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before all
+    others."""
+    try:
+        moment = datetime.fromisoformat(updated_at)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

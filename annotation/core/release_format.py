@@ -1,0 +1,142 @@
+"""The format of a release: one canonical record per trajectory, and the lines and manifest of an export.
+
+Pure functions over the stored content of a trajectory (core.trajectory.TrajectoryDraft.content) and its
+consensus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .canonical import canonical_json, sha256_hex
+
+FORMAT: Final = "tristep-release/1"
+AGENTPROCESSBENCH: Final = "agentprocessbench"
+EXPORT_FORMATS: Final = (AGENTPROCESSBENCH,)
+MANIFEST: Final = "manifest.json"
+
+# Keys and order of the published AgentProcessBench files (arXiv 2603.14465).
+PUBLISHED_KEYS: Final = (
+    "total_index",
+    "query_index",
+    "sample_index",
+    "question",
+    "data_source",
+    "ground_truth",
+    "answer_text",
+    "messages",
+    "tool_metrics",
+    "tools",
+    "step_labels",
+    "final_label",
+)
+_OWN_HINTS: Final = frozenset({"total_index", "tool_metrics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The consensus of one trajectory: (value, kind) per message index of each step, and of the outcome."""
+
+    steps: Mapping[int, tuple[int, str]]
+    outcome: tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordIndexes:
+    """Where a record stands: its subset, and indexes that fill in for a file that had none.
+
+    `total_index` counts the release's records from 0, `query_index` the subset's tasks, `sample_index` the
+    task's trajectories, each in the order of the release.
+    """
+
+    subset: str
+    record_id: str
+    policy_model: str
+    total_index: int
+    query_index: int
+    sample_index: int
+
+
+def release_record(content: Mapping[str, Any], place: RecordIndexes, resolved: Resolved) -> dict[str, Any]:
+    """The record of one trajectory: everything it came with, its consensus, and how each label was
+    reached."""
+    hints = dict(content.get("hints") or {})
+    total = hints.get("total_index")
+    return {
+        "record_id": place.record_id,
+        "subset": place.subset,
+        "policy_model": place.policy_model,
+        "task_key": content.get("task_key"),
+        "total_index": total if type(total) is int else place.total_index,
+        "query_index": _given(content.get("query_index"), place.query_index),
+        "sample_index": _given(content.get("sample_index"), place.sample_index),
+        "question": content.get("question"),
+        "data_source": content.get("data_source") or place.subset,
+        "ground_truth": content.get("reference_answer"),
+        "task_description": content.get("task_description"),
+        "answer_text": content.get("answer_text"),
+        "messages": content["messages"],
+        "tools": content.get("tools") or [],
+        "tool_metrics": hints.get("tool_metrics", {}),
+        "hints": {key: value for key, value in hints.items() if key not in _OWN_HINTS},
+        "step_labels": {str(index): value for index, (value, _) in resolved.steps.items()},
+        "step_kinds": {str(index): kind for index, (_, kind) in resolved.steps.items()},
+        "final_label": resolved.outcome[0],
+        "final_kind": resolved.outcome[1],
+    }
+
+
+def _given(value: Any, otherwise: int) -> int:
+    return value if type(value) is int else otherwise
+
+
+def record_line(record: Mapping[str, Any]) -> bytes:
+    """The canonical JSON line of a record, without its newline: what a release's digest is made of."""
+    return canonical_json(record)
+
+
+def published_line(record: Mapping[str, Any]) -> bytes:
+    """A record in exactly the shape of the published files, with its newline.
+
+    UTF-8 as published; a record with lone surrogates, which UTF-8 cannot hold, is escaped to ASCII.
+    """
+    labels = record["step_labels"]
+    shaped = {key: record[key] for key in PUBLISHED_KEYS}
+    shaped["step_labels"] = {index: labels[index] for index in sorted(labels, key=int)}
+    try:
+        return json.dumps(shaped, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(shaped, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def file_name(subset: str) -> str:
+    """The file of a subset in an export."""
+    return f"{subset}.jsonl"
+
+
+def with_checksum(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with the checksum of its own canonical JSON, so that a changed manifest is found out too."""
+    body = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return {**body, "manifest_sha256": sha256_hex(canonical_json(body))}
+
+
+def manifest_problems(manifest: Any) -> list[str]:
+    """What is wrong with a manifest that was read from a file; empty when its own checksum holds."""
+    known = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    if not known or not isinstance(manifest.get("files"), dict):
+        return [f"{MANIFEST}: this is no manifest of a release."]
+    if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):
+        return [f"{MANIFEST}: its own checksum does not match."]
+    return []
+
+
+def distribution(values: Iterable[int]) -> dict[str, int]:
+    """How often each value occurs: {"-1": n, "0": n, "+1": n}."""
+    names = {-1: "-1", 0: "0", 1: "+1"}
+    counts = dict.fromkeys(names.values(), 0)
+    for value in values:
+        counts[names[value]] += 1
+    return counts

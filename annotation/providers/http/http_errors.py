@@ -1,0 +1,132 @@
+"""Interpret a server's error: whether to ask again, and whether it concerns the whole run.
+
+After the replies of OpenAI, Azure, DeepSeek, OpenRouter, vLLM, llama.cpp, Ollama, Together and others, which
+agree on little more than the status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from annotation.core.jsonlines import BadJson, parse_bytes
+from annotation.providers.base import Failure, FailureKind
+
+_CREDIT: Final = re.compile(
+    r"insufficient_quota|exceeded your current quota|insufficient[ _](balance|credits|funds)|billing"
+)
+_NO_MODEL: Final = re.compile(
+    r"model[ _]?not[ _]?(found|exist)|no such model|unknown model|invalid model|not a valid model"
+    r"|model\b.{0,120}\b(does not exist|not found|not exist|is not available|not supported|deployment)"
+    r"|deploymentnotfound",
+    re.DOTALL,
+)
+_TOO_LONG: Final = re.compile(
+    r"context[ _](length|window|size)|maximum context|too many (input )?tokens|prompt is too long"
+    r"|input (is )?too long|exceeds? the (model|available)"
+)
+_FILTERED: Final = re.compile(r"content[ _](filter|policy|management)|moderation|flagged|safety system")
+_PARAMETER: Final = re.compile(
+    r"unsupported_(parameter|value)|unrecognized request argument|unknown (parameter|field|name)"
+    r"|extra (inputs|fields|forbidden)|does not support|not permitted"
+)
+_NAMED: Final = re.compile(r"[a-z][a-z0-9_.]{0,60}")
+TRANSIENT: Final = frozenset({408, 409, 421, 423, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """The error object of a reply. `text`: its codes and sentences in small letters, for matching."""
+
+    message: str
+    code: str
+    param: str
+    text: str
+
+    @classmethod
+    def read(cls, body: bytes) -> Complaint:
+        """Of any body; all empty for one that is not JSON, HTML for instance."""
+        try:
+            value = parse_bytes(body)
+        except BadJson:
+            return cls("", "", "", "")
+        return cls.of(value)
+
+    @classmethod
+    def of(cls, value: Any) -> Complaint:
+        """Of a parsed body: `{"error": {…}}`, `{"error": "…"}`, `{"detail": …}` or the bare object."""
+        error = value.get("error", value) if isinstance(value, Mapping) else value
+        if not isinstance(error, Mapping):
+            error = {"message": error if isinstance(error, str) else ""}
+        message = next((error[key] for key in ("message", "detail", "msg") if error.get(key)), "")
+        message = message if isinstance(message, str) else str(message)[:500]
+        words = [str(error.get(key) or "") for key in ("code", "type", "param")]
+        return cls(message[:500], words[0], words[2], " ".join((*words, message[:2000])).lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the sentences name: the model, and the environment variable with the key ("" for none)."""
+
+    model: str
+    key_name: str
+
+
+def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
+    """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
+    text, said = complaint.text, _said(complaint)
+    if 300 <= status < 400:
+        return _run(FailureKind.REDIRECT, "The server redirects to another address, which is not followed.")
+    if status in (402, 403, 429) and _CREDIT.search(text):
+        return _run(FailureKind.NO_CREDIT, f"The account has no credit left.{said}")
+    if status == 402:
+        return _run(FailureKind.NO_CREDIT, f"The server wants to be paid first.{said}")
+    if status in (400, 403) and _FILTERED.search(text):
+        return _call(FailureKind.REFUSED, f"The server’s content filter declined.{said}")
+    if status in (401, 403):
+        return _run(FailureKind.BAD_KEY, f"{_key(asked)} was refused by the server ({status}).")
+    if status in (400, 404, 422) and _NO_MODEL.search(text):
+        return _run(FailureKind.WRONG_MODEL, f"The server has no model “{asked.model}”.{said}")
+    if status in (404, 405):
+        return _run(
+            FailureKind.WRONG_ADDRESS, f"The server has no chat completions at this address ({status})."
+        )
+    if status == 413 or (status in (400, 422) and _TOO_LONG.search(text)):
+        return _call(FailureKind.TOO_LONG, f"The trajectory is too long for the model.{said}")
+    if status == 429:
+        return _transient(FailureKind.RATE_LIMITED, f"The server limits the rate of calls (429).{said}")
+    if status in TRANSIENT or status >= 500:
+        return _transient(FailureKind.SERVER_ERROR, f"The server failed ({status}).{said}")
+    if _PARAMETER.search(text):
+        name = complaint.param.lower()
+        which = f" “{name}”" if _NAMED.fullmatch(name) else ""
+        return _run(FailureKind.BAD_REQUEST, f"The server does not take the parameter{which}.{said}")
+    return _call(FailureKind.BAD_REQUEST, f"The server refused the request ({status}).{said}")
+
+
+def _key(asked: Asked) -> str:
+    return f"The key in ${asked.key_name}" if asked.key_name else "A call without a key"
+
+
+def _said(complaint: Complaint) -> str:
+    """The server's own words, as the second half of a message; "" when it has none."""
+    words = " ".join(complaint.message.split())
+    return f" It says: {words[:200]}{'…' if len(words) > 200 else ''}" if words else ""
+
+
+def _run(kind: FailureKind, message: str) -> Failure:
+    return _failure(kind, message, permanent=True, scope="run")
+
+
+def _call(kind: FailureKind, message: str) -> Failure:
+    return _failure(kind, message, permanent=True, scope="call")
+
+
+def _transient(kind: FailureKind, message: str) -> Failure:
+    return _failure(kind, message, permanent=False, scope="call")
+
+
+def _failure(kind: FailureKind, message: str, *, permanent: bool, scope: Literal["call", "run"]) -> Failure:
+    return Failure(kind=kind, permanent=permanent, scope=scope, message=message)

@@ -1,0 +1,84 @@
+"""Select the trajectories of a run: those without a suggestion of its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import SuggestionItemState, TrajectoryState
+from annotation.models import Judge, Subset, Suggestion, SuggestionItem, SuggestionRun, Trajectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A part of a project's trajectories, in the order of the queue; empty means all.
+
+    `subset` is a name, `state` a TrajectoryState, `policy_model` as shown, `limit` the most there may be,
+    `failed_of` the id of a run of the same judge whose failures are meant. What the judge has suggested for
+    already is never part of it.
+    """
+
+    subset: str = ""
+    state: str = ""
+    policy_model: str = ""
+    limit: int | None = None
+    failed_of: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Selection:
+        """From a run's `selection`, or from a request. Raises Invalid for an unknown subset, state or
+        judge."""
+        unknown = sorted(set(given) - {"subset", "state", "policy_model", "limit", "failed_of"})
+        if unknown:
+            problem = translatable("Trajectories cannot be chosen by this.")
+            raise Invalid(problem, fields=dict.fromkeys(unknown, problem))
+        return cls(**given)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, without what was left open."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", None)}
+
+
+ALL = Selection()
+
+
+def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
+    """The live trajectories of a selection without a suggestion of this judge. Raises Invalid, by field."""
+    rows = Trajectory.objects.filter(
+        ~Exists(Suggestion.objects.filter(judge=judge, trajectory=OuterRef("pk"))),
+        project=judge.project_id,
+        live=True,
+    ).order_by("position", "pk")
+    if selection.subset:
+        subset = Subset.objects.filter(project=judge.project_id, name=selection.subset).first()
+        if subset is None:
+            raise _unknown("subset", translatable("There is no subset “{name}”.", name=selection.subset))
+        rows = rows.filter(subset=subset)
+    if selection.state:
+        if selection.state not in [state.value for state in TrajectoryState]:
+            raise _unknown("state", translatable("There is no such state."))
+        rows = rows.filter(state=selection.state)
+    if selection.policy_model:
+        rows = rows.filter(policy_model=selection.policy_model)
+    if selection.failed_of is not None:
+        run = SuggestionRun.objects.filter(pk=selection.failed_of, judge=judge).first()
+        if run is None:
+            raise _unknown("failed_of", translatable("This judge has no such run."))
+        failed = SuggestionItem.objects.filter(
+            run=run, trajectory=OuterRef("pk"), state=SuggestionItemState.FAILED
+        )
+        rows = rows.filter(Exists(failed))
+    if selection.limit is not None:
+        if selection.limit < 1:
+            raise _unknown("limit", translatable("At least 1."))
+        rows = rows[: selection.limit]
+    return rows
+
+
+def _unknown(field: str, problem: str) -> Invalid:
+    return Invalid(problem, fields={field: problem})

@@ -1,0 +1,227 @@
+"""Runs of judges: progress, failures by kind, costs."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from django.db.models import Count, Max, Min, QuerySet
+from django.utils import timezone
+
+from annotation import models as m
+from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
+from annotation.policies import Actor, require, visible
+
+RATE_WINDOW: Final = timedelta(seconds=60)
+FAILURES_SHOWN: Final = 100
+ACTIVE: Final = (SuggestionRunState.QUEUED, SuggestionRunState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """A judge in the list. `run` is its newest; `suggestions` counts trajectories."""
+
+    judge: m.Judge
+    suggestions: int
+    run: m.SuggestionRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """Where a run stands, for a page that is looked at while it runs.
+
+    `per_minute`: trajectories, done or failed, over the last minute of its work; None before the first.
+    `seconds_left` is None unless it is running and moves. `draining`: paused or cancelled, with calls still
+    in flight. `waiting_until`: when the judge's server wants to be asked again.
+    """
+
+    run: m.SuggestionRun
+    done: int
+    failed: int
+    total: int
+    per_minute: float | None
+    seconds_left: float | None
+    draining: bool
+    waiting_until: datetime | None
+
+    @property
+    def due(self) -> int:
+        """Trajectories that are still to be asked about."""
+        return max(0, self.total - self.done - self.failed)
+
+    @property
+    def share(self) -> float:
+        """0 … 1, failures included."""
+        return (self.done + self.failed) / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """The failed items of one kind; `message` is one of their sentences."""
+
+    kind: str
+    count: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One call as it went over the wire, decoded for reading; bytes that are no text are shown as such."""
+
+    answer: m.JudgeAnswer
+    request: str
+    response: str
+    cut: bool
+
+
+def judges(*, viewer: Actor, project: m.Project, retired: bool = False) -> list[JudgeRow]:
+    """The project's judges by name, retired ones if asked for. Three queries."""
+    require(viewer, "judges.change", project)
+    rows = m.Judge.objects.filter(project=project).order_by("name")
+    if not retired:
+        rows = rows.filter(retired_at__isnull=True)
+    found = list(rows)
+    counted = (
+        m.Suggestion.objects.filter(judge__in=found).order_by().values_list("judge").annotate(n=Count("pk"))
+    )
+    counts: dict[int, int] = dict(counted)
+    newest = m.SuggestionRun.objects.filter(judge__in=found).order_by().values("judge")
+    latest = m.SuggestionRun.objects.filter(pk__in=newest.annotate(last=Max("pk")).values("last"))
+    last = {run.judge_id: run for run in latest.select_related("judge")}
+    return [JudgeRow(judge, counts.get(judge.pk, 0), last.get(judge.pk)) for judge in found]
+
+
+def runs(*, viewer: Actor, project: m.Project) -> QuerySet[m.SuggestionRun]:
+    """The runs of a project, the newest first."""
+    require(viewer, "suggest", project)
+    rows = m.SuggestionRun.objects.filter(project=project).select_related("judge", "created_by")
+    return visible(viewer, rows).order_by("-created_at", "-pk")
+
+
+def progress(*, viewer: Actor, run: m.SuggestionRun, now: datetime | None = None) -> RunProgress:
+    """How far one run is. Two queries; the row is read anew."""
+    require(viewer, "suggest", run)
+    now = now or timezone.now()
+    run = m.SuggestionRun.objects.select_related("judge", "project", "created_by").get(pk=run.pk)
+    rate = _per_minute(run, now) if run.started_at is not None else None
+    left = run.progress_total - run.progress_done - run.progress_failed
+    moving = run.state == SuggestionRunState.RUNNING and rate
+    held = run.lease_until is not None and run.lease_until > now
+    return RunProgress(
+        run=run,
+        done=run.progress_done,
+        failed=run.progress_failed,
+        total=run.progress_total,
+        per_minute=rate,
+        seconds_left=max(0, left) / rate * 60 if moving and rate else None,
+        draining=held and run.state not in ACTIVE,
+        waiting_until=run.not_before if run.not_before is not None and run.not_before > now else None,
+    )
+
+
+def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
+    """Answers a minute: over the last minute while it runs, over all of its last stretch otherwise."""
+    answers = m.JudgeAnswer.objects.filter(run=run, attempt=run.attempt)
+    until = now
+    if run.state == SuggestionRunState.RUNNING:
+        answers = answers.filter(created_at__gte=now - RATE_WINDOW)
+    found = answers.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    if not found["n"]:
+        return None
+    if run.state != SuggestionRunState.RUNNING:
+        until = found["last"]
+    seconds = (until - found["first"]).total_seconds()
+    if seconds < 1:
+        return None
+    return float(found["n"]) / seconds * 60
+
+
+def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:
+    """What failed in a run, by kind, the most frequent first. One query."""
+    require(viewer, "suggest", run)
+    groups = (
+        m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)
+        .order_by()
+        .values("failure")
+        .annotate(n=Count("pk"), message=Max("message"))
+        .order_by("-n", "failure")
+    )
+    return [FailureGroup(row["failure"], row["n"], row["message"]) for row in groups]
+
+
+def failed_items(*, viewer: Actor, run: m.SuggestionRun, kind: str = "") -> Sequence[m.SuggestionItem]:
+    """The first hundred failed items of a run, of one kind if named, with their trajectories."""
+    require(viewer, "suggest", run)
+    rows = m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)
+    if kind:
+        rows = rows.filter(failure=kind)
+    return list(rows.select_related("trajectory").order_by("pk")[:FAILURES_SHOWN])
+
+
+def answers(*, viewer: Actor, run: m.SuggestionRun, trajectory: m.Trajectory) -> list[Audit]:
+    """Every call of a run about one trajectory, as it went over the wire, the newest first.
+
+    None of them to whoever is labelling that trajectory (policies.visible).
+    """
+    require(viewer, "suggest", run)
+    rows = visible(viewer, m.JudgeAnswer.objects.filter(run=run, trajectory=trajectory))
+    return [audit(answer) for answer in rows.order_by("-created_at")]
+
+
+def audit(answer: m.JudgeAnswer) -> Audit:
+    """One stored call made readable."""
+    response = zlib.decompress(bytes(answer.response))
+    return Audit(
+        answer=answer,
+        request=zlib.decompress(bytes(answer.request)).decode("utf-8", "backslashreplace"),
+        response=response.decode("utf-8", "backslashreplace"),
+        cut=answer.response_size > len(response),
+    )
+
+
+def spent(*, viewer: Actor, project: m.Project) -> Decimal:
+    """What all runs of a project have cost so far, in US dollars."""
+    require(viewer, "suggest", project)
+    costs = m.SuggestionRun.objects.filter(project=project).order_by().values_list("cost", flat=True)
+    return sum(costs, Decimal(0))
+
+
+def progress_json(report: RunProgress) -> dict[str, Any]:
+    """A run as JSON: costs as strings, times in ISO 8601."""
+    run = report.run
+    return {
+        "id": run.pk,
+        "judge": run.judge.name,
+        "state": run.state,
+        "stop_reason": run.stop_reason,
+        "selection": run.selection,
+        "done": report.done,
+        "failed": report.failed,
+        "due": report.due,
+        "total": report.total,
+        "per_minute": report.per_minute,
+        "seconds_left": report.seconds_left,
+        "draining": report.draining,
+        "waiting_until": _iso(report.waiting_until),
+        "calls": run.calls,
+        "tokens_in": run.tokens_in,
+        "tokens_out": run.tokens_out,
+        "cost": f"{run.cost:f}",
+        "cost_estimated": run.cost_estimated,
+        "budget": None if run.budget is None else f"{run.budget:f}",
+        "clipped": run.clipped,
+        "labels_missing": run.labels_missing,
+        "labels_invalid": run.labels_invalid,
+        "labels_extra": run.labels_extra,
+        "created_at": _iso(run.created_at),
+        "started_at": _iso(run.started_at),
+        "finished_at": _iso(run.finished_at),
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -1,0 +1,124 @@
+"""Clear up after imports that failed, were abandoned, or lost their worker."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core.vocabulary import ImportState
+from annotation.models import ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
+
+from .lease import LEASE, MAX_ATTEMPTS, mine
+from .receive import SUFFIX, UNFINISHED, stored_path
+
+SWEEP_ROWS = 500
+RESENT_AT_ONCE = 100
+# A file that no unfinished import needs, or an import that nobody began, is left over after this.
+FORGOTTEN = timedelta(hours=1)
+
+
+def fail(
+    source: ImportFile, message: str, *, errors: list[dict[str, object]] | None = None, count: int = 0
+) -> bool:
+    """End this attempt at an import as failed and sweep it away; False when it is not ours to end any
+    more."""
+    ended = mine(source).update(
+        state=ImportState.FAILED,
+        error=message,
+        errors=errors or [],
+        error_count=count,
+        lease_until=None,
+        finished_at=timezone.now(),
+    )
+    if ended:
+        sweep(source)
+        stored_path(source).unlink(missing_ok=True)
+    return ended == 1
+
+
+def sweep(source: ImportFile) -> None:
+    """Delete the unpublished rows of an import, a few at a time, and the tasks that only they had."""
+    hidden = Trajectory.objects.filter(source=source, live=False).exclude(source__state=ImportState.PUBLISHED)
+    while True:
+        with transaction.atomic():
+            part = list(hidden.values_list("pk", flat=True)[:SWEEP_ROWS])
+            if not part:
+                break
+            # Straight deletes: nothing else can refer to rows that were never live, so no cascade has to be
+            # sought.
+            for rows in (
+                Step.objects.filter(trajectory__in=part),
+                TrajectoryContent.objects.filter(trajectory__in=part),
+                Trajectory.objects.filter(pk__in=part),
+            ):
+                rows._raw_delete(rows.db)
+    with transaction.atomic():
+        Subset.objects.select_for_update(no_key=True).get(pk=source.subset_id)
+        Task.objects.filter(
+            ~Exists(Trajectory.objects.filter(task=OuterRef("pk"))), subset=source.subset_id
+        ).delete()
+
+
+def reap(*, now: datetime | None = None) -> int:
+    """Queue again what a dead worker left running, send again what was never begun, sweep what was abandoned.
+
+    Every worker calls this now and then. Returns the number of imports it did something about.
+    """
+    now = now or timezone.now()
+    touched = _requeue_dead(now) + _send_again(now) + _sweep_ended(now)
+    _delete_forgotten_files(now)
+    return touched
+
+
+def _requeue_dead(now: datetime) -> int:
+    touched = 0
+    for source in ImportFile.objects.filter(state=ImportState.RUNNING, lease_until__lt=now):
+        if source.attempt >= MAX_ATTEMPTS:
+            touched += fail(source, f"The import died {MAX_ATTEMPTS} times; see the server's log.")
+        else:
+            dead = mine(source).filter(lease_until__lt=now)
+            touched += dead.update(state=ImportState.QUEUED, lease_until=None)
+    return touched
+
+
+def _send_again(now: datetime) -> int:
+    waiting = ImportFile.objects.filter(state=ImportState.QUEUED).filter(
+        Q(lease_until=None) | Q(lease_until__lt=now)
+    )
+    touched = 0
+    for pk in list(waiting.order_by("pk").values_list("pk", flat=True)[:RESENT_AT_ONCE]):
+        # The lease of a queued row says until when not to send it again; of several reapers one sends it.
+        if waiting.filter(pk=pk).update(lease_until=now + LEASE):
+            dispatch.send("run_import", pk)
+            touched += 1
+    return touched
+
+
+def _sweep_ended(now: datetime) -> int:
+    ImportFile.objects.filter(state=ImportState.UPLOADED, created_at__lt=now - FORGOTTEN).update(
+        state=ImportState.ABANDONED, finished_at=now
+    )
+    leftovers = ImportFile.objects.filter(
+        Exists(Trajectory.objects.filter(source=OuterRef("pk"), live=False)),
+        state__in=(ImportState.ABANDONED, ImportState.FAILED),
+    )
+    touched = 0
+    for source in leftovers:
+        sweep(source)
+        touched += 1
+    return touched
+
+
+def _delete_forgotten_files(now: datetime) -> None:
+    """Stored bytes whose import has ended (their process died between ending it and deleting them)."""
+    limit = (now - FORGOTTEN).timestamp()
+    old = [path for path in Path(settings.UPLOAD_DIR).glob(f"*{SUFFIX}") if path.stat().st_mtime < limit]
+    if old:
+        needed = set(ImportFile.objects.filter(state__in=UNFINISHED).values_list("stored_as", flat=True))
+        for path in old:
+            if path.name not in needed:
+                path.unlink(missing_ok=True)

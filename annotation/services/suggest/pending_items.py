@@ -1,0 +1,62 @@
+"""Load the pending trajectories of a run, a few at a time."""
+
+import json
+import zlib
+from collections import deque
+
+from annotation.core.judging import JudgeInput
+from annotation.core.vocabulary import SuggestionItemState
+from annotation.models import Guideline, SuggestionItem, SuggestionRun
+
+from .call_pool import PendingCall
+
+LOADED_AT_ONCE = 16
+
+
+class ItemLoader:
+    """The due items of a run in their order. Only the job's own thread uses it: it reads the database."""
+
+    def __init__(self, run: SuggestionRun) -> None:
+        self._run = run
+        self._ready: deque[PendingCall] = deque()
+        self._last = 0
+        self._all_loaded = False
+        version = run.guideline_version or 0
+        guideline = Guideline.objects.filter(project=run.project_id, version=version).first()
+        self._guidelines = guideline.text if guideline is not None else ""
+
+    @property
+    def empty(self) -> bool:
+        """Has everything been handed out?"""
+        return self._all_loaded and not self._ready
+
+    def peek(self) -> PendingCall | None:
+        """The next one, which stays the next; None when all are handed out."""
+        if not self._ready and not self._all_loaded:
+            self._load()
+        return self._ready[0] if self._ready else None
+
+    def pop(self) -> PendingCall:
+        """Hand the next one out."""
+        return self._ready.popleft()
+
+    def _load(self) -> None:
+        rows = (
+            SuggestionItem.objects.filter(run=self._run, state=SuggestionItemState.DUE, pk__gt=self._last)
+            .order_by("pk")
+            .values_list("pk", "trajectory_id", "trajectory__content__content")[:LOADED_AT_ONCE]
+        )
+        loaded = [self._due(*row) for row in rows]
+        self._ready.extend(loaded)
+        if loaded:
+            self._last = loaded[-1].item
+        self._all_loaded = len(loaded) < LOADED_AT_ONCE
+
+    def _due(self, item: int, trajectory: int, packed: bytes | memoryview) -> PendingCall:
+        content = json.loads(zlib.decompress(bytes(packed)))
+        with_reference = self._run.judge.with_reference
+        return PendingCall(
+            item,
+            trajectory,
+            JudgeInput.of(content, guidelines=self._guidelines, with_reference=with_reference),
+        )

@@ -1,0 +1,53 @@
+"""Queue runs again whose worker died, and send jobs that were never sent."""
+
+from datetime import datetime
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core import workflow
+from annotation.core.vocabulary import SuggestionRunState
+from annotation.models import SuggestionRun
+
+from .lease import LEASE, MAX_DEATHS
+
+State = SuggestionRunState
+RESENT_AT_ONCE = 100
+
+
+def reap(*, now: datetime | None = None) -> int:
+    """Queue again what a dead worker left running, and send again what nobody has begun; how many runs."""
+    now = now or timezone.now()
+    return _requeue_dead(now) + _send_again(now)
+
+
+def _requeue_dead(now: datetime) -> int:
+    dead = SuggestionRun.objects.filter(state=State.RUNNING, lease_until__lt=now)
+    workflow.check(State.RUNNING, State.STOPPED)
+    stopped = dead.filter(deaths__gte=MAX_DEATHS - 1).update(
+        state=State.STOPPED,
+        deaths=F("deaths") + 1,
+        lease_until=None,
+        finished_at=now,
+        stop_reason=f"Its worker died {MAX_DEATHS} times without an answer in between; see the server’s log.",
+    )
+    workflow.check(State.RUNNING, State.QUEUED)
+    queued = dead.update(state=State.QUEUED, deaths=F("deaths") + 1, lease_until=None, resend_at=None)
+    return stopped + queued
+
+
+def _send_again(now: datetime) -> int:
+    waiting = SuggestionRun.objects.filter(
+        Q(resend_at__isnull=True) | Q(resend_at__lt=now),
+        Q(lease_until__isnull=True) | Q(lease_until__lt=now),
+        Q(not_before__isnull=True) | Q(not_before__lte=now),
+        state=State.QUEUED,
+    )
+    touched = 0
+    for pk in list(waiting.order_by("pk").values_list("pk", flat=True)[:RESENT_AT_ONCE]):
+        # of several reapers one sends it
+        if waiting.filter(pk=pk).update(resend_at=now + LEASE):
+            dispatch.send("run_suggestions", pk)
+            touched += 1
+    return touched

@@ -1,0 +1,1 @@
+"""How texts, messages, figures and icons become what a page shows."""

@@ -1,0 +1,110 @@
+"""Blocks of a message: text, structure or picture, and whether it folds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from frontend.rendering import structure
+from frontend.rendering.control_chars import escape_control_chars
+
+FOLD_FROM_LINES: Final = 16
+"""A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
+FOLD_FROM_CHARACTERS: Final = 1800
+LAY_OUT_UP_TO: Final = 200_000
+ANSWERS: Final = ("answer", "target", "targets", "final_answer")
+"""What a reference answer is read for stands first in it."""
+
+
+def laid_out(value: Any) -> str:
+    """A parsed JSON value with line breaks and indents."""
+    return escape_control_chars(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text. `code`: written by a machine for a machine."""
+
+    text: str
+    code: bool = False
+    foldable: bool = False
+    kind: str = "text"
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has."""
+        return self.text.count("\n") + 1
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return len(self.text)
+
+    @property
+    def folds(self) -> bool:
+        """Whether it is long enough to be clamped."""
+        return self.foldable and (self.lines > FOLD_FROM_LINES or len(self.text) > FOLD_FROM_CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """JSON as structure. `size`: how many characters it was written with."""
+
+    node: structure.Node
+    size: int
+    foldable: bool = False
+    kind: str = "structure"
+
+    @property
+    def folds(self) -> bool:
+        """Whether it is long enough to be clamped."""
+        return self.foldable and structure.lines(self.node) > FOLD_FROM_LINES
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image inside a message, served by us."""
+
+    message_index: int
+    part_index: int
+    kind: str = "image"
+
+
+Block = Text | Structure | Picture
+
+
+def result_block(text: str) -> Text | Structure:
+    """A tool's output: as structure when it is a JSON object or list (laid out when that would be too much of
+    it), else the text as it came."""
+    node = structure.read(text)
+    if node is not None:
+        return Structure(node, len(text), foldable=True)
+    stripped = text.strip()
+    if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
+        try:
+            value = json.loads(stripped)
+        except (ValueError, RecursionError):
+            value = None
+        if value:
+            return Text(laid_out(value), code=True, foldable=True)
+    return Text(escape_control_chars(text), code=True, foldable=True)
+
+
+def value_block(value: Any) -> Text | Structure:
+    """One value, parsed: a string as its own text, else structure, laid out when that is too much."""
+    if isinstance(value, str):
+        return Text(escape_control_chars(value), foldable=True)
+    node = structure.of(value)
+    if node is not None:
+        return Structure(node, len(json.dumps(value)), foldable=True)
+    return Text(laid_out(value), code=True, foldable=True)
+
+
+def facts(value: Any) -> list[tuple[str, Text | Structure]]:
+    """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
+    if isinstance(value, dict):
+        named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
+        named.sort(key=lambda pair: pair[0] not in ANSWERS)
+        return [(escape_control_chars(name), value_block(one)) for name, one in named]
+    return [] if value in (None, "", []) else [("", value_block(value))]

@@ -1,0 +1,53 @@
+"""The Jinja2 environment of the macros in `frontend/jinja2`, for what a page holds hundreds of times."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, Final
+
+from django.template.defaultfilters import truncatechars
+from django.urls import reverse
+from django.utils.translation import get_language, gettext, ngettext
+from jinja2 import Environment, StrictUndefined
+
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.structure import Items, Node, Passage, Passages
+
+_LONG_DECIMALS: Final = re.compile(r"(-?\d+\.\d{4})\d{3,}")
+
+
+def environment(**options: Any) -> Environment:
+    """Made by Django's backend, which asks for escaping. A name that is not there is an error, not a gap."""
+    options |= {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    env = Environment(**options, extensions=["jinja2.ext.i18n"])
+    env.install_gettext_callables(_gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    env.globals["url"] = lambda name, *args: reverse(name, args=args)
+    env.filters |= {"shown": escape_control_chars, "facts_line": _facts_line, "truncatechars": truncatechars}
+    env.tests["documents"] = _is_documents
+    return env
+
+
+def _gettext(text: str) -> str:
+    return _translation(get_language(), text)
+
+
+@cache
+def _translation(_language: str | None, text: str) -> str:
+    return gettext(text)  # a page asks a thousand times, and Django goes through its catalogues each time
+
+
+def _facts_line(one: Passage) -> str:
+    return " · ".join(
+        f"{escape_control_chars(name)} {_LONG_DECIMALS.sub(_shortened, escape_control_chars(value))}"
+        for name, value in one.facts
+    )
+
+
+def _shortened(number: re.Match[str]) -> str:
+    return f"{number[1]}…"
+
+
+def _is_documents(node: Node) -> bool:
+    lists = node.items if isinstance(node, Items) else (node,)
+    return all(isinstance(one, Passages) for one in lists)
