@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import { allowedConfirmation, resolve } from "../../frontend/static/frontend/js/workbench/propagation.js";
+import { resolve } from "../../frontend/static/frontend/js/workbench/propagation.js";
 
 /** @typedef {import("../../frontend/static/frontend/js/workbench/propagation.js").StepInput} StepInput */
 /** @typedef {import("../../frontend/static/frontend/js/workbench/propagation.js").StepResult} StepResult */
@@ -92,16 +92,4 @@ describe("the shared cases", () => {
 
 test("steps out of order are refused", () => {
   assert.throws(() => resolve(readSteps("4:. 2:."), rulesOf([])), RangeError);
-});
-
-test("only the present proposal can be confirmed", () => {
-  const allowed = (/** @type {string} */ steps, /** @type {Value} */ value, /** @type {number|null} */ root) =>
-    allowedConfirmation(readSteps(steps), rulesOf([]), 4, value, root);
-  assert.equal(allowed("2:- 4:.", -1, 2), true);
-  assert.equal(allowed("2:- 4:.", -1, 4), false);
-  assert.equal(allowed("2:- 4:.", 1, null), false);
-  assert.equal(allowed("2:- 4:0", -1, 2), true);
-  assert.equal(allowed("2:- 4:~-@2", -1, 2), true);
-  assert.equal(allowed("2:. 4:~-@2", -1, 2), false);
-  assert.equal(allowed("2:- 5:.", -1, 2), false);
 });
