@@ -73,18 +73,23 @@ test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
+PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
+	"frontend/static/frontend/js/**/*.js" "tests/js/*.mjs"
+
 check: dev node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
+	$(PRETTIER) --check
 	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
-format: dev
+format: dev node_modules/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(PRETTIER) --write
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms

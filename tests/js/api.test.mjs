@@ -31,15 +31,26 @@ afterEach(() => {
 });
 
 /** @param {unknown} data @param {number} status */
-const json = (data, status = 200) => () => new Response(JSON.stringify(data), { status });
+const json =
+  (data, status = 200) =>
+  () =>
+    new Response(JSON.stringify(data), { status });
 
 describe("an answer", () => {
   for (const [name, answer, expected] of /** @type {const} */ ([
     ["is its data", json({ n: 1 }), { reached: true, ok: true, status: 200, data: { n: 1 } }],
     ["that refuses has been reached", json({ n: 2 }, 409), { reached: true, ok: false, status: 409, data: { n: 2 } }],
-    ["without JSON says its status", () => new Response("<p>", { status: 403 }), { reached: true, ok: false, status: 403, data: null }],
+    [
+      "without JSON says its status",
+      () => new Response("<p>", { status: 403 }),
+      { reached: true, ok: false, status: 403, data: null },
+    ],
     ["of a server in trouble asks to try again", json({}, 503), { reached: false, ok: false, status: 503, data: {} }],
-    ["of a server that is asked too often asks to try again", json({}, 429), { reached: false, ok: false, status: 429, data: {} }],
+    [
+      "of a server that is asked too often asks to try again",
+      json({}, 429),
+      { reached: false, ok: false, status: 429, data: {} },
+    ],
   ])) {
     test(name, async () => {
       answering(answer);
@@ -87,5 +98,8 @@ test("no other module talks to the server", () => {
   const talks = /\bfetch\(|XMLHttpRequest|sendBeacon|EventSource|WebSocket/u;
   const files = readdirSync(SCRIPTS, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"));
   assert.ok(files.length > 20);
-  assert.deepEqual(files.filter((name) => talks.test(readFileSync(new URL(name, SCRIPTS), "utf8"))), ["lib/api.js"]);
+  assert.deepEqual(
+    files.filter((name) => talks.test(readFileSync(new URL(name, SCRIPTS), "utf8"))),
+    ["lib/api.js"],
+  );
 });

@@ -52,7 +52,10 @@ export function makePage(count, { rules = {}, steps = {}, outcome = {}, open = t
  */
 export const after = (state, ...actions) => actions.reduce(reduce, state);
 
-/** What every step shows: "+1", "0", "-1", a proposal as "?-1@2", a fill as "~-1@2", nothing as ".". @param {State} state */
+/**
+ * What every step shows: "+1", "0", "-1", a proposal as "?-1@2", a fill as "~-1@2", nothing as ".".
+ * @param {State} state
+ */
 export function shown(state) {
   return state.results
     .map(({ value, source, root, proposal }) => {

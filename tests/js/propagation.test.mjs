@@ -41,35 +41,41 @@ function parse(token) {
 
 /** @param {string} text @returns {StepInput[]} */
 export function readSteps(text) {
-  return text.split(" ").filter(Boolean).map((token) => {
-    const t = parse(token);
-    return {
-      message_index: t.index,
-      value: t.value,
-      source: t.value === null ? null : t.kind === "~" ? "propagated" : "explicit",
-      root: t.root,
-      root_pinned: t.pinned,
-      closes: t.closes === "c" ? "corrected" : t.closes === "i" ? "independent" : "",
-      after_user_turn: t.turn,
-    };
-  });
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((token) => {
+      const t = parse(token);
+      return {
+        message_index: t.index,
+        value: t.value,
+        source: t.value === null ? null : t.kind === "~" ? "propagated" : "explicit",
+        root: t.root,
+        root_pinned: t.pinned,
+        closes: t.closes === "c" ? "corrected" : t.closes === "i" ? "independent" : "",
+        after_user_turn: t.turn,
+      };
+    });
 }
 
 /** @param {string} text @returns {StepResult[]} */
 function readResults(text) {
-  return text.split(" ").filter(Boolean).map((token) => {
-    const t = parse(token);
-    const labelled = t.value !== null && t.kind !== "?";
-    return {
-      message_index: t.index,
-      value: labelled ? t.value : null,
-      source: labelled ? (t.kind === "~" ? "propagated" : "explicit") : null,
-      root: labelled ? t.root : null,
-      root_pinned: t.pinned,
-      proposal: t.value !== null && t.kind === "?" ? { value: t.value, root: t.root } : null,
-      orphaned: t.orphaned,
-    };
-  });
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((token) => {
+      const t = parse(token);
+      const labelled = t.value !== null && t.kind !== "?";
+      return {
+        message_index: t.index,
+        value: labelled ? t.value : null,
+        source: labelled ? (t.kind === "~" ? "propagated" : "explicit") : null,
+        root: labelled ? t.root : null,
+        root_pinned: t.pinned,
+        proposal: t.value !== null && t.kind === "?" ? { value: t.value, root: t.root } : null,
+        orphaned: t.orphaned,
+      };
+    });
 }
 
 describe("the shared cases", () => {

@@ -109,8 +109,7 @@ describe("the store and its saver", () => {
   }
 
   /** @param {any} body @param {Store} store */
-  const stores = (body, store) =>
-    Response.json(answer(store.get(), { body, sent: new Map(), base: new Map() }));
+  const stores = (body, store) => Response.json(answer(store.get(), { body, sent: new Map(), base: new Map() }));
 
   test("what is done is drawn first, then sent, and clean when the server has it", async () => {
     const { store, saver } = connected(stores);
@@ -118,7 +117,10 @@ describe("the store and its saver", () => {
     assert.deepEqual([shown(store.get()), posted.length], ["1 . .", 0]);
     assert.ok(backups.at(-1), "kept in the browser before it is sent");
     await saver.save();
-    assert.deepEqual(posted.map(({ url, body }) => [url, body.changes[0].value]), [["/labels/", 1]]);
+    assert.deepEqual(
+      posted.map(({ url, body }) => [url, body.changes[0].value]),
+      [["/labels/", 1]],
+    );
     assert.deepEqual([store.get().dirty.size, store.get().versions.get(2)], [0, 1]);
     assert.deepEqual([statuses.at(-1), backups.at(-1), saver.pending()], ["saved", null, false]);
   });
@@ -129,7 +131,10 @@ describe("the store and its saver", () => {
     const saving = saver.save();
     store.dispatch(press(4, -1));
     await saving;
-    assert.deepEqual(posted.map(({ body }) => body.changes.map((/** @type {any} */ one) => one.message_index)), [[2], [4]]);
+    assert.deepEqual(
+      posted.map(({ body }) => body.changes.map((/** @type {any} */ one) => one.message_index)),
+      [[2], [4]],
+    );
     store.dispatch(press(6, 0), press("outcome", 1));
     await saver.save();
     assert.deepEqual(posted.at(-1).body.changes.length, 2);

@@ -55,7 +55,12 @@ export function setOptions(select, choices, chosen) {
   if (select.value !== chosen) select.value = chosen;
 }
 
-/** Only when it is another: nothing is laid out anew for what is there. @param {Element} element @param {string} name @param {string} value */
+/**
+ * Only when it is another: nothing is laid out anew for what is there.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string} value
+ */
 export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }

@@ -66,8 +66,11 @@ function go(card) {
 /** @param {KeyboardEvent} event */
 function typing(event) {
   const target = event.target;
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
-    (target instanceof HTMLInputElement && target.type !== "radio");
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && target.type !== "radio")
+  );
 }
 
 document.addEventListener("keydown", (event) => {

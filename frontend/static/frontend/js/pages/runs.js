@@ -85,7 +85,10 @@ function watch(page) {
   }
 
   function next() {
-    setTimeout(() => (document.hidden ? document.addEventListener("visibilitychange", ask, { once: true }) : ask()), wait);
+    setTimeout(
+      () => (document.hidden ? document.addEventListener("visibilitychange", ask, { once: true }) : ask()),
+      wait,
+    );
   }
 
   next();

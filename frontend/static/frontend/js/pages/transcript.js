@@ -11,9 +11,7 @@ import { el, makeWords, setText } from "../lib/dom.js";
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */
 /** @typedef {{json: string, exact: boolean, withheld: boolean, text: string}} Source */
 
-const TAGS = new Set(
-  "p br hr ul ol li blockquote pre code em strong span table thead tbody tr th td".split(" "),
-);
+const TAGS = new Set("p br hr ul ol li blockquote pre code em strong span table thead tbody tr th td".split(" "));
 
 /** @param {Element} text @param {boolean} open */
 export function unfold(text, open) {

@@ -16,5 +16,6 @@ const text = byRole(document, "closing-reason-text", HTMLElement);
 export function drawClosingReason(state, { words, numberOf }) {
   const asked = stepToExplain(state);
   if (box.hidden !== (asked === null)) box.hidden = asked === null;
-  if (asked !== null) setText(text, words("ask_closes", { n: numberOf(asked), root: numberOf(closedRun(state, asked) ?? 0) }));
+  if (asked !== null)
+    setText(text, words("ask_closes", { n: numberOf(asked), root: numberOf(closedRun(state, asked) ?? 0) }));
 }

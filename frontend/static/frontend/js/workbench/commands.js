@@ -50,7 +50,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
     reveal();
   }
 
-  /** Confirm what has been seen up to the focused step as well: under a thumb the focus goes along with what is read. */
+  /** Confirm what has been seen up to the focused step as well: a thumb takes the focus along with what is read. */
   function confirmUpToHere() {
     const { results, seen, focus } = store.get();
     const open = (/** @type {number} */ position) => {

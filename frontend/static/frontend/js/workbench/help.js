@@ -20,10 +20,9 @@ export function drawHelp(keys, words) {
         el(
           "dl",
           {},
-          ...keys.bindings.filter((binding) => binding.group === group).flatMap(({ id }) => [
-            el("dt", {}, ...keyCaps(keys.caps(id))),
-            el("dd", {}, words(`key_${id}`)),
-          ]),
+          ...keys.bindings
+            .filter((binding) => binding.group === group)
+            .flatMap(({ id }) => [el("dt", {}, ...keyCaps(keys.caps(id))), el("dd", {}, words(`key_${id}`))]),
         ),
       ),
     ),

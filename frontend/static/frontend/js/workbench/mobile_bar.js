@@ -38,7 +38,8 @@ export function drawMobileBar(state) {
   const { value } = labelAt(state, index);
   setText(here, `${state.focus + 1} / ${state.steps.length}`);
   for (const button of values) {
-    if (button instanceof HTMLElement) setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
+    if (button instanceof HTMLElement)
+      setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
   }
   if (confirmer instanceof HTMLButtonElement) {
     const off = !state.results.some((step) => step.proposal && state.seen.has(step.message_index));

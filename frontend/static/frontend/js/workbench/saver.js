@@ -56,7 +56,10 @@ export function makeSaver(host) {
     while (!stopped) {
       const batch = upcoming();
       if (!batch && !host.getState().marksDirty) {
-        host.showStatus([...host.getState().problems.values()].some(({ kind }) => kind === "stale") ? "conflict" : "saved", "");
+        host.showStatus(
+          [...host.getState().problems.values()].some(({ kind }) => kind === "stale") ? "conflict" : "saved",
+          "",
+        );
         return;
       }
       host.showStatus("saving", "");
@@ -120,7 +123,8 @@ export function makeSaver(host) {
     return running;
   }
 
-  const pending = () => !stopped && (batches.length > 0 || host.getState().dirty.size > 0 || host.getState().marksDirty);
+  const pending = () =>
+    !stopped && (batches.length > 0 || host.getState().dirty.size > 0 || host.getState().marksDirty);
 
   return {
     save,

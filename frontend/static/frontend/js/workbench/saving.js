@@ -61,11 +61,15 @@ export function startSaving({ store, page, words }) {
   async function rescue() {
     if (!store.get().open) return;
     for (const name of backup.others()) {
-      await ifGone(name, () => tabs.knows(name.split(":").at(-1) ?? ""), () => {
-        const left = backup.read(name);
-        if (left) saver.restore(left);
-        backup.remove(name);
-      });
+      await ifGone(
+        name,
+        () => tabs.knows(name.split(":").at(-1) ?? ""),
+        () => {
+          const left = backup.read(name);
+          if (left) saver.restore(left);
+          backup.remove(name);
+        },
+      );
     }
   }
   holdOn(backup.own);

@@ -65,7 +65,7 @@ export function makeRenderer(text, reasons) {
       if (controls.reasonBox.hidden !== (proposal !== null)) controls.reasonBox.hidden = proposal !== null;
     },
 
-    /** Root, end and reason: to fill lists takes longer than all else. @param {Controls} controls @param {Shown} shown */
+    /** Root, end and reason: filling lists takes longest. @param {Controls} controls @param {Shown} shown */
     drawChoices(controls, { result, label, open, roots, closed }) {
       const index = result.message_index;
       const isRoot = result.value === -1 && (roots.length > 0 || result.root !== index);
@@ -95,7 +95,7 @@ export function makeRenderer(text, reasons) {
   };
 }
 
-/** An option: its value and its text. @param {string} value @param {string} text @returns {readonly [string, string]} */
+/** An option of a list. @param {string} value @param {string} text @returns {readonly [string, string]} */
 const choice = (value, text) => [value, text];
 
 /** @param {HTMLElement} box @param {string} origin @param {readonly string[]} marks */

@@ -165,7 +165,9 @@ function stepViews(shortcut) {
   }
   const articles = [...document.querySelectorAll("[data-step]")].filter((one) => one instanceof HTMLElement);
   return new Map(
-    articles.map((article, i) => /** @type {const} */ ([Number(article.dataset.step), stepView(article, i + 1, content)])),
+    articles.map(
+      (article, i) => /** @type {const} */ ([Number(article.dataset.step), stepView(article, i + 1, content)]),
+    ),
   );
 }
 
@@ -197,7 +199,10 @@ function wholeView(words) {
       setAttribute(button, "aria-pressed", String(on));
       if (button.disabled === state.open) button.disabled = !state.open;
     }
-    for (const [buttons, times] of /** @type {const} */ ([[undo, state.past], [redo, state.future]])) {
+    for (const [buttons, times] of /** @type {const} */ ([
+      [undo, state.past],
+      [redo, state.future],
+    ])) {
       const off = !state.open || !times.length;
       for (const button of buttons) if (button.disabled !== off) button.disabled = off;
     }
