@@ -81,6 +81,8 @@ check: dev node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/deptry .
+	$(BIN)/python -m tests.dead_code
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
 	$(PRETTIER) --check
 	@$(BIN)/python -m tests.settings_check

@@ -103,11 +103,6 @@ class SideBySide:
         """Everything that is disputed, in order, the outcome last."""
         return [item for item in (*self.steps, self.outcome) if item.disputed]
 
-    @property
-    def undecided(self) -> list[Item]:
-        """What of it has no decision yet."""
-        return [item for item in self.disputed if item.decision is None]
-
 
 def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     """A case as its adjudicator works on it (or as an admin reads it). A constant number of queries.
