@@ -78,10 +78,15 @@ test-postgres: dev
 # ── Quality ──────────────────────────────────────────────────────────────────
 PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
 	"frontend/static/frontend/js/**/*.js" "tests/js/*.mjs"
+# No formatter breaks a template tag.
+LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 --include=*.html >&2 && { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
 check: dev node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djlint --check --lint --quiet frontend/templates
+	$(BIN)/djlint --check --lint --quiet --profile jinja frontend/jinja2
+	@$(LONG_LINES)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/deptry .
@@ -95,6 +100,8 @@ format: dev node_modules/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(PRETTIER) --write
+	$(BIN)/djlint --reformat --quiet frontend/templates || true
+	$(BIN)/djlint --reformat --quiet --profile jinja frontend/jinja2 || true
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms

@@ -13,6 +13,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging.prompt import LATEST, VERSIONS
+from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import MAX_CONCURRENCY, Judge, Project, Subset
 
@@ -286,9 +287,6 @@ FORMS: dict[str, type[NameForm]] = {
     JudgeKind.IMPORTED.value: FileJudgeForm,
     JudgeKind.BASELINE.value: NameForm,
 }
-
-
-MAX_FILE = 100 * 1024 * 1024
 
 
 class SuggestionFileForm(forms.Form):
