@@ -76,6 +76,10 @@ class JudgeKind(StrEnum):
     IMPORTED = "imported"
 
 
+RUNNABLE_KINDS: Final = (JudgeKind.OPENAI_COMPATIBLE, JudgeKind.BASELINE)
+"""The kinds of judge that a run can ask."""
+
+
 class SuggestionRunState(StrEnum):
     """Where one judge's way over many trajectories stands.
 
