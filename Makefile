@@ -79,6 +79,8 @@ check: dev node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/deptry .
+	$(BIN)/python -m tests.dead_code
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
 	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }

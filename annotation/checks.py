@@ -1,4 +1,4 @@
-"""System checks of what Django's own checks cannot see."""
+"""System checks of our own: the triggers of frozen releases."""
 
 from collections.abc import Sequence
 from typing import Any

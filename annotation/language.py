@@ -11,7 +11,7 @@ from annotation.core.i18n import Translatable
 
 
 def translated(sentence: str) -> str:
-    """An English sentence of ours in the language that is active; anything else as it is.
+    """A sentence of the domain in the active language; anything else unchanged.
 
     A sentence with values is said anew by its pattern (`annotation.core.i18n`); what came from JSON or from a
     column has lost its pattern, so that only sentences without values are known again.

@@ -1,4 +1,4 @@
-"""The REST door."""
+"""The REST API."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Who calls: a program with a personal token, or a signed-in person's browser (with CSRF)."""
+"""Authentication: a program with a personal token, or a signed-in person's browser (with CSRF)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One shape for everything that goes wrong: {"error": {"code", "message", "fields", "details"}}."""
+"""One shape for every error: {"error": {"code", "message", "fields", "details"}}."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies in: JSON, read strictly; and files, as form data or as they are."""
+"""Parsers of request bodies: strict JSON, and files as form data or as they are."""
 
 from __future__ import annotations
 

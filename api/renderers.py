@@ -1,4 +1,4 @@
-"""JSON out: strict and ASCII, whatever a trajectory contains."""
+"""The renderer: strict ASCII JSON, whatever a trajectory contains."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AlwaysJSON(BaseContentNegotiation):
     """There is one representation, so that the Accept header has nothing to choose."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
-        """The parser of the request's content type; None (415) when there is none."""
+        """The parser of the request's content type; None (415) without one."""
         sent = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == sent), None)
 

@@ -1,4 +1,4 @@
-"""How often: everybody by the default rates, and costly things by rates of their own."""
+"""Throttling: default rates for everybody, and lower ones for costly requests."""
 
 from rest_framework.throttling import ScopedRateThrottle
 

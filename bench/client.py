@@ -1,4 +1,4 @@
-"""A browser's connection, without the browser: keep-alive, cookies, CSRF."""
+"""An HTTP client with what a browser has: keep-alive, cookies, CSRF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project that has been labelled already, made by a few statements instead of a million requests.
+"""Make a project that is already labelled, with a few statements instead of a million requests.
 
 Both annotators have submitted the first share of the queue: every step labelled, the history written, three
 trajectories of ten disputed, the others resolved. The rows are those that the services would have written.

@@ -1,4 +1,4 @@
-"""How fast a file comes in, and how much memory that takes."""
+"""Measure the speed and the memory of imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bench does inside the product's own process: `python -m bench.inside WORK …`, JSON on stdout.
+"""Work of the bench inside the product's own process: `python -m bench.inside WORK …`, JSON on stdout.
 
 The process has the database and the settings of the server that is measured; the bench itself never touches
 Django.

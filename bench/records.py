@@ -1,4 +1,4 @@
-"""What is imported: the published HotpotQA subset over and over, or made records of its shape."""
+"""Make the records to import: the published HotpotQA subset over and over, or synthetic ones of its shape."""
 
 from __future__ import annotations
 

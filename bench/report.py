@@ -1,4 +1,4 @@
-"""Tables for people, and one file of JSON lines for programs."""
+"""Report results: tables for people, and one file of JSON lines for programs."""
 
 from __future__ import annotations
 

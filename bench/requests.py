@@ -1,4 +1,4 @@
-"""How long people wait: claim, open, save and submit over HTTP, and the pages that look at a whole project.
+"""Measure latencies over HTTP: claim, open, save and submit, and the pages of a whole project.
 
 For each size there is one server with two projects of that size: `zero`, of which nothing is labelled, and
 `ninety`, of which nine tenths are. The four projects take turns, trajectory by trajectory, so that whatever

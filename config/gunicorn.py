@@ -10,7 +10,7 @@ from config.logs import OneLine
 
 
 class Log(Logger):
-    """gunicorn's own lines in the shape of ours."""
+    """gunicorn's own log lines in the format of the others."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -1,4 +1,4 @@
-"""What Django answers when no view does: JSON below /api/, a page everywhere else."""
+"""Error handlers for requests that no view answers: JSON below /api/, a page everywhere else."""
 
 from __future__ import annotations
 

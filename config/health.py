@@ -1,4 +1,4 @@
-"""`/healthz`: can this process serve?"""
+"""`/healthz`: whether this process can serve."""
 
 from __future__ import annotations
 

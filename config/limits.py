@@ -1,4 +1,4 @@
-"""What a request may be at all, how large, and whose address it came from."""
+"""Limits on requests: their address, their size, and the address of their sender."""
 
 from __future__ import annotations
 

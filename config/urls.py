@@ -1,4 +1,4 @@
-"""The front door: health, Django's admin, the REST API and the pages."""
+"""The routes of the site: health, Django's admin, the REST API and the pages."""
 
 from django.contrib import admin
 from django.urls import include, path

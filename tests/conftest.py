@@ -12,13 +12,16 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
-from django.db.backends.base.operations import BaseDatabaseOperations
+from django.db import connection
+from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker
 
 from config.broker import Broker, BrokerMissing
+from tests import databases
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 
-pytest_plugins = ["tests.chromium", "tests.people"]
+pytest_plugins = ["tests.chromium", "tests.fixtures.shared_rows", "tests.people"]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.
 hypothesis_settings.register_profile("tristep", deadline=None)
@@ -70,23 +73,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.longrepr = f"{item.nodeid} was skipped, and TRISTEP_REQUIRE_ALL=1 allows no skip: {why}"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def frozen_rows_can_be_flushed() -> Iterator[None]:
-    """Lift the triggers that protect releases while Django empties the tables after a transactional test."""
-    from annotation.models import frozen
-
-    original = BaseDatabaseOperations.execute_sql_flush
-
-    def flush(self: BaseDatabaseOperations, statements: list[str]) -> None:
-        frozen.lift(self.connection)
-        try:
-            original(self, statements)
-        finally:
-            frozen.install(self.connection)
-
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest, django_test_environment: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """In pytest-django's place: a copy of the migrated template for this process."""
+    with django_db_blocker.unblock():
+        remove = databases.prepare(connection, anew=bool(request.config.getoption("create_db")))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseDatabaseOperations, "execute_sql_flush", flush)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: databases.reset(connection))
         yield
+    with django_db_blocker.unblock():
+        remove()
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -141,6 +143,38 @@ def test_documents_name_files_that_exist() -> None:
     assert not missing, "\n".join(missing)
 
 
+def test_docstrings_and_comments_cite_documents_and_modules_that_exist() -> None:
+    known = {path.relative_to(ROOT).as_posix() for path in tracked(".md", ".py")}
+    ends = {"/".join(name.split("/")[start:]) for name in known for start in range(name.count("/") + 1)}
+    wrong = []
+    for path in tracked(".py", ".js", ".mjs", ".css", ".html"):
+        text = path.read_text(encoding="utf-8")
+        where = path.relative_to(ROOT).as_posix()
+        if path == Path(__file__):
+            continue
+        wrong += [f"{where}: {match[0]}" for match in OLD_DESIGN.finditer(text)]
+        for document, heading in CITED_SECTION.findall(" ".join(text.split()) if "docs/" in text else ""):
+            if not (DOCS / document).is_file() or heading not in headings(DOCS / document):
+                wrong.append(f"{where}: docs/{document}, '{heading}'")
+        if path.suffix == ".py" and (".py" in text or ".md" in text):
+            cited = filter(CITED_FILE.fullmatch, BETWEEN_WORDS.split(docstrings(text)))
+            wrong += [f"{where}: {name}" for name in cited if name not in ends]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_docstrings_quote_code_in_single_backticks() -> None:
+    files = [path for path in tracked(".py") if "``" in path.read_text(encoding="utf-8")]
+    doubled = [path for path in files if "``" in docstrings(path.read_text(encoding="utf-8"))]
+    assert doubled == []
+
+
+def docstrings(text: str) -> str:
+    """The docstrings of a module and of all that is defined in it, in one text."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = (ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+    return "\n".join(filter(None, found))
+
+
 # ── docs/glossary.md ─────────────────────────────────────────────────────────
 def glossary() -> list[list[tuple[str, str]]]:
     """The tables of words, each a list of (word, the cell with its names in code)."""
@@ -156,6 +190,40 @@ def glossary() -> list[list[tuple[str, str]]]:
         elif within and len(cells) == 4:
             tables[-1].append((cells[0], cells[3]))
     return tables
+
+
+def in_code(name: str) -> bool:
+    """Whether a dotted name (below `annotation`, or from the top) leads to a module or a name in it."""
+    parts = name.split(".")
+    for base in ("annotation.", ""):
+        for end in range(len(parts), 0, -1):
+            try:
+                value: object = importlib.import_module(base + ".".join(parts[:end]))
+            except ModuleNotFoundError:
+                continue
+            for part in parts[end:]:
+                if not has(value, part):
+                    return False
+                value = getattr(value, part, None)
+            return True
+    return False
+
+
+def has(value: object, part: str) -> bool:
+    """Whether a module or class has this name; a dataclass's field without a default is no attribute."""
+    return hasattr(value, part) or (is_dataclass(value) and part in {field.name for field in fields(value)})
+
+
+def test_glossary_names_exist_in_code() -> None:
+    named = [
+        (word, name)
+        for table in glossary()
+        for word, cell in table
+        for name in re.findall(r"`([^`]+)`", cell)
+    ]
+    assert len(named) > 100
+    absent = [f"{word}: {name}" for word, name in named if not in_code(name)]
+    assert not absent, "\n".join(absent)
 
 
 def test_glossary_defines_each_word_once_and_in_order() -> None:

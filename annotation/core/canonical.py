@@ -1,4 +1,4 @@
-"""One byte sequence per JSON value: what digests are made of, here and in releases."""
+"""Canonical JSON: one byte sequence per JSON value, from which digests are made."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _ENCODER: Final = json.JSONEncoder(
 
 
 def canonical_json(value: Any) -> bytes:
-    """``value`` (what ``json.loads`` can return) as canonical JSON, ASCII bytes without a final newline.
+    """`value` (what `json.loads` can return) as canonical JSON, ASCII bytes without a final newline.
 
     Conventions: object keys sorted by code point; no white space; everything outside ASCII, NUL and lone
-    surrogates included, as ``\\u`` escapes; integers exact, floats as ``repr`` (shortest that reads back the
-    same; ``1.0`` and ``1`` differ); NaN and infinities as ``NaN``, ``Infinity``, ``-Infinity``, which
-    ``json.loads`` reads and strict parsers refuse. Raises ``TypeError`` for anything JSON has no word for.
+    surrogates included, as `\\u` escapes; integers exact, floats as `repr` (shortest that reads back the
+    same; `1.0` and `1` differ); NaN and infinities as `NaN`, `Infinity`, `-Infinity`, which
+    `json.loads` reads and strict parsers refuse. Raises `TypeError` for anything JSON has no word for.
     """
     return _ENCODER.encode(value).encode("ascii")
 
 
 def sha256_hex(data: bytes) -> str:
-    """The SHA-256 of ``data`` in 64 lower-case hex digits."""
+    """The SHA-256 of `data` in 64 lower-case hex digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def content_json(draft: TrajectoryDraft) -> bytes:
     """Canonical JSON of everything an imported record says, its labels and its line apart.
 
-    An object with the keys ``answer_text``, ``data_source``, ``hints``, ``messages``, ``query_index``,
-    ``question``, ``reference_answer``, ``sample_index``, ``task_description``, ``task_key``, ``tools``.
+    An object with the keys `answer_text`, `data_source`, `hints`, `messages`, `query_index`,
+    `question`, `reference_answer`, `sample_index`, `task_description`, `task_key`, `tools`.
     The policy model is not part of it: its name may come from an option of the import.
     """
     return canonical_json(draft.content())
 
 
 def content_digest(draft: TrajectoryDraft) -> str:
-    """SHA-256 of ``content_json``: equal exactly when two imports of a record say the same."""
+    """SHA-256 of `content_json`: equal exactly when two imports of a record say the same."""
     return sha256_hex(content_json(draft))

@@ -1,6 +1,6 @@
-"""What can go wrong, by name. Services raise these; pages, API and commands each map them once.
+"""Expected failures, by name. Services raise these; pages, API and commands each map them once.
 
-Every error carries a stable machine-readable ``code`` and one plain sentence, ``message``.
+Every error carries a stable machine-readable `code` and one plain sentence, `message`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 class TristepError(Exception):
     """Base of all expected failures.
 
-    ``code``: short, stable, for programs. ``message``: one sentence for people.
-    ``details``: anything JSON-ready that helps a program (or ``None``).
+    `code`: short, stable, for programs. `message`: one sentence for people.
+    `details`: anything JSON-ready that helps a program (or `None`).
     """
 
     default_code: ClassVar[str] = "error"
@@ -29,7 +29,7 @@ class TristepError(Exception):
 
 
 class Invalid(TristepError):
-    """The input cannot be accepted (400). ``fields`` says why, field by field, where that is known."""
+    """The input cannot be accepted (400). `fields` says why, field by field, where that is known."""
 
     default_code = "invalid"
 
@@ -90,7 +90,7 @@ class TooLarge(TristepError):
 class ImportRefused(Invalid):
     """A file was refused as a whole; nothing of it was imported.
 
-    ``report``: JSON-ready findings, by convention ``{"errors": [{file, line, field, reason}…], "count": n}``
+    `report`: JSON-ready findings, by convention `{"errors": [{file, line, field, reason}…], "count": n}`
     with the first 1,000 errors listed and the count of all.
     """
 

@@ -1,7 +1,7 @@
 """The experiment on exposure: in which arm a task is, so that the influence of suggestions can be measured.
 
 Whole tasks are randomised, not steps or trajectories: whoever has seen suggestions for one run of a task
-knows more about its other runs (DESIGN §6, "untouched").
+knows more about its other runs (docs/design.md, "Who may see what").
 """
 
 from __future__ import annotations

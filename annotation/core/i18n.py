@@ -1,4 +1,4 @@
-"""Sentences for people that remember what they were made from.
+"""English sentences that remember their pattern and values, so that a page can translate them.
 
 The domain speaks English and no other language; what shows its sentences (a page, an answer of the API) says
 them in the reader's (`annotation.language`). A sentence with values in it can be translated only by its

@@ -1,4 +1,4 @@
-"""Images that stand inside trajectories as data URIs, decoded with suspicion.
+"""Decode and check images that stand inside trajectories as data URIs.
 
 Only PNG, JPEG, GIF and WebP are shown, told by their first bytes and never by what the URI claims; SVG can
 carry script and is never served. Sizes are read from the headers, so that no pixel is ever decoded here.
@@ -35,7 +35,7 @@ class Image:
 
 
 def sniff_media_type(data: bytes) -> str | None:
-    """The media type that the first bytes of ``data`` (12 are enough) tell, or ``None``."""
+    """The media type that the first bytes of `data` (12 are enough) tell, or `None`."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
@@ -48,7 +48,7 @@ def sniff_media_type(data: bytes) -> str | None:
 
 
 def sniff_data_uri(uri: str) -> str | None:
-    """The true media type of a base64 data URI, from its first bytes alone; ``None`` for anything else."""
+    """The true media type of a base64 data URI, from its first bytes alone; `None` for anything else."""
     head = _DATA_URI.match(uri)
     if head is None:
         return None
@@ -60,9 +60,9 @@ def sniff_data_uri(uri: str) -> str | None:
 
 
 def decode_data_uri(uri: str) -> Image:
-    """The image in a ``data:…;base64,…`` URI.
+    """The image in a `data:…;base64,…` URI.
 
-    Raises ``TooLarge`` above 8 MiB or 40 million pixels, ``Invalid`` for what is not base64, not one of the
+    Raises `TooLarge` above 8 MiB or 40 million pixels, `Invalid` for what is not base64, not one of the
     shown types, or has no readable size.
     """
     head = _DATA_URI.match(uri)
@@ -88,7 +88,7 @@ def decode_data_uri(uri: str) -> Image:
 
 
 def image_size(data: bytes, media_type: str) -> tuple[int, int] | None:
-    """Width and height in pixels as the header states them, or ``None`` when it is too short or odd."""
+    """Width and height in pixels as the header states them, or `None` when it is too short or odd."""
     if media_type == "image/png":
         ok = len(data) >= 24 and data[12:16] == b"IHDR"
         return (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) if ok else None

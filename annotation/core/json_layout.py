@@ -1,4 +1,4 @@
-"""What the beginning of a JSON file shows: how its records lie, and the keys of the first one."""
+"""Tell the layout of a JSON file, and the keys of its first record, from its first bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Layout(enum.Enum):
 class Outline:
     """What the head of a file shows: its layout and the keys of its first record.
 
-    ``bare``: the first record is a list of messages; ``keys`` are then those of the first message.
+    `bare`: the first record is a list of messages; `keys` are then those of the first message.
     """
 
     layout: Layout
@@ -38,7 +38,7 @@ class Outline:
 def outline(head: bytes) -> Outline:
     """The layout of a file and the keys of its first record, from its first bytes.
 
-    ``HEAD_BYTES`` of them are best; a shorter head only makes the answer less sure.
+    `HEAD_BYTES` of them are best; a shorter head only makes the answer less sure.
     """
     head = head.removeprefix(BOM).lstrip(b" \t\r\n")
     keys, end = _first_keys(head)
@@ -55,7 +55,7 @@ def outline(head: bytes) -> Outline:
 
 
 def _lines_or_values(head: bytes, end: int | None) -> Layout:
-    """Whether a record that begins ``head`` and ends at ``end`` (unknown: ``None``) is laid out over lines.
+    """Whether a record that begins `head` and ends at `end` (unknown: `None`) is laid out over lines.
 
     A first line that is merely cut off must not swallow the lines after it.
     """

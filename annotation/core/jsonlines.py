@@ -1,13 +1,13 @@
-"""Reading JSON that comes from outside: record by record, in bounded memory, and never with a surprise.
+"""Read JSON from outside record by record, in bounded memory; every error becomes a finding.
 
 A file is JSON Lines, a JSON list of records, or records laid out over several lines. Each record is found by
-its bytes alone (``splitting``), so that one over the limit is refused by its line without ever being held.
+its bytes alone (`splitting`), so that one over the limit is refused by its line without ever being held.
 
 What is accepted on purpose, because real logs contain it: a byte order mark, blank lines, Windows line
-endings, ``NaN``, ``Infinity`` and ``1e999``, lone surrogate escapes, ``\\u0000``, and keys that occur twice
+endings, `NaN`, `Infinity` and `1e999`, lone surrogate escapes, `\\u0000`, and keys that occur twice
 (the last one counts, as in every common JSON reader; the raw bytes keep both). What is refused, record by
-record: broken or cut-off JSON, text that is not UTF-8, more than ``MAX_DEPTH`` levels of nesting or
-``MAX_CONTAINERS`` lists and objects (tiny ones take thirty times their size in memory), integers of more than
+record: broken or cut-off JSON, text that is not UTF-8, more than `MAX_DEPTH` levels of nesting or
+`MAX_CONTAINERS` lists and objects (tiny ones take thirty times their size in memory), integers of more than
 4,300 digits (Python's own limit), records over the size limit. What ends the reading: a file that is
 compressed or in UTF-16.
 """
@@ -43,8 +43,8 @@ class BadJson(ValueError):
 class RecordError:
     """One finding about one record: shown to people, stored as JSON, and never an exception.
 
-    ``line`` counts from 1; 0 means the file as a whole. ``field`` is a path such as ``messages[3].role``, or
-    empty when the whole record is meant. ``reason`` is the end of the sentence.
+    `line` counts from 1; 0 means the file as a whole. `field` is a path such as `messages[3].role`, or
+    empty when the whole record is meant. `reason` is the end of the sentence.
     """
 
     file: str
@@ -57,7 +57,7 @@ class RecordError:
         return f"{place}: {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, without the file's name: ``{"line", "field", "reason"}``."""
+        """JSON-ready, without the file's name: `{"line", "field", "reason"}`."""
         return {"line": self.line, "field": self.field, "reason": self.reason}
 
 
@@ -77,10 +77,10 @@ def read_records(
     max_record_bytes: int = MAX_RECORD_BYTES,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Iterator[Record | RecordError]:
-    """Every record of ``stream``, or what is wrong with it, in the order of the file.
+    """Every record of `stream`, or what is wrong with it, in the order of the file.
 
-    A list of messages (objects with a ``role``) is one record; any other top-level list is a list of records.
-    Goes on after a bad record; needs no more memory than a few times ``max_record_bytes``. An empty file is
+    A list of messages (objects with a `role`) is one record; any other top-level list is a list of records.
+    Goes on after a bad record; needs no more memory than a few times `max_record_bytes`. An empty file is
     one error.
     """
     source = Source(stream)
@@ -120,7 +120,7 @@ def parse_bytes(
     piece: RawRecord | None = None,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
-    """The JSON value in ``raw`` (strict UTF-8). Raises ``BadJson``; never ``RecursionError`` or another."""
+    """The JSON value in `raw` (strict UTF-8). Raises `BadJson`; never `RecursionError` or another."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -137,14 +137,14 @@ def parse_bytes(
 
 
 def parse_text(text: str) -> Any:
-    """The JSON value in ``text``, under the same rules as a record. Raises ``BadJson`` and nothing else."""
+    """The JSON value in `text`, under the same rules as a record. Raises `BadJson` and nothing else."""
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_structure(text.encode("utf-8", "surrogatepass"))
     return _loads(text, 1, None)
 
 
 def depth_of(raw: bytes) -> int:
-    """How deep the brackets of ``raw`` nest, those inside strings apart, without parsing or recursion."""
+    """How deep the brackets of `raw` nest, those inside strings apart, without parsing or recursion."""
     return max(accumulate(map(_LEVELS.__getitem__, _brackets(raw))), default=0)
 
 
@@ -159,13 +159,13 @@ def _check_structure(raw: bytes) -> None:
 
 
 def _brackets(raw: bytes) -> bytes:
-    """The brackets of ``raw`` that do not stand inside strings."""
+    """The brackets of `raw` that do not stand inside strings."""
     bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_STRUCTURE)
     return b"".join(bare.split(b'"')[::2])
 
 
 def describe_not_text(head: bytes) -> str | None:
-    """Why a file that begins with ``head`` is no UTF-8 text at all, as the end of a sentence, or ``None``."""
+    """Why a file that begins with `head` is no UTF-8 text at all, as the end of a sentence, or `None`."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return translatable("the file is in UTF-16 or UTF-32; save it as UTF-8")
     if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):

@@ -1,4 +1,4 @@
-"""The one table of the workbench's keys, and what a person may change of it."""
+"""The table of the workbench's keys, and a person's changes to it."""
 
 from __future__ import annotations
 

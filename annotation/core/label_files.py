@@ -1,10 +1,11 @@
-"""Label and prediction files: JSON Lines, one judgement of one trajectory a line (DATA.md).
+"""Label and prediction files: JSON Lines, one judgement of one trajectory a line (docs/formats.md, "Label and
+prediction files").
 
-A line needs ``step_labels``, ``final_label`` and ``record_id`` or its three parts (``data_source``,
-``query_index``, ``sample_index``); other keys are ignored, so a published trajectory file is a label file
-too. Of several lines about one record the newest ``updated_at`` counts; a line without a readable one is
+A line needs `step_labels`, `final_label` and `record_id` or its three parts (`data_source`,
+`query_index`, `sample_index`); other keys are ignored, so a published trajectory file is a label file
+too. Of several lines about one record the newest `updated_at` counts; a line without a readable one is
 older than any that has one; among equals the last line counts. Nothing that is not a label ever becomes
-one: it stays ``None``, and ``problems`` says why, for imports that must refuse what predictions may leave
+one: it stays `None`, and `problems` says why, for imports that must refuse what predictions may leave
 missing.
 """
 
@@ -20,11 +21,11 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 
+from .file_errors import FileErrors
 from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
-MAX_ERRORS: Final = 1000
 MAX_INDEX: Final = 2**31 - 1
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
@@ -33,10 +34,10 @@ _MAX_PROBLEMS_PER_RECORD: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class LabelLine:
-    """One judgement. ``step_labels``: message index to value, ``None`` for null or what is not a label.
+    """One judgement. `step_labels`: message index to value, `None` for null or what is not a label.
 
-    ``failed``: a judge's failed attempt (every step null and a comment that begins ``llm_annotate_failed``),
-    whose outcome counts as missing. ``problems``: (field, reason) for everything invalid, nulls apart.
+    `failed`: a judge's failed attempt (every step null and a comment that begins `llm_annotate_failed`),
+    whose outcome counts as missing. `problems`: (field, reason) for everything invalid, nulls apart.
     """
 
     record_id: str
@@ -55,38 +56,34 @@ class LabelLine:
 class LabelFile:
     """What a label file says: the counting line of each record, in order of first appearance.
 
-    ``errors`` holds the first 1,000 lines that say nothing usable, ``error_count`` counts all; ``superseded``
-    counts the lines that a newer one of the same record replaced.
+    `errors` are the lines that say nothing usable; `superseded` counts the lines that a newer one of the
+    same record replaced.
     """
 
     filename: str
     lines: dict[str, LabelLine] = field(default_factory=dict)
-    errors: list[RecordError] = field(default_factory=list)
-    error_count: int = 0
     superseded: int = 0
+    errors: FileErrors = field(init=False)
 
-    def add_error(self, error: RecordError) -> None:
-        """Count an error, and keep it if it is among the first."""
-        self.error_count += 1
-        if len(self.errors) < MAX_ERRORS:
-            self.errors.append(error)
+    def __post_init__(self) -> None:
+        self.errors = FileErrors(self.filename)
 
 
 def read_label_lines(
     stream: BinaryIO, filename: str, *, max_record_bytes: int = MAX_RECORD_BYTES
 ) -> LabelFile:
-    """Read a label or prediction file whole. Never raises on content: what is wrong is in ``errors``,
-    and in the ``problems`` of a line."""
+    """Read a label or prediction file whole. Never raises on content: what is wrong is in `errors`,
+    and in the `problems` of a line."""
     found = LabelFile(filename)
     for record in read_records(
         stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
     ):
         if isinstance(record, RecordError):
-            found.add_error(record)
+            found.errors.add(record)
             continue
         line = parse_label_line(record.value, filename, record.line)
         if isinstance(line, RecordError):
-            found.add_error(line)
+            found.errors.add(line)
             continue
         before = found.lines.get(line.record_id)
         if before is not None:
@@ -97,7 +94,7 @@ def read_label_lines(
 
 
 def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
-    """One parsed line as a judgement, or why it is none."""
+    """One parsed line as a judgement, or why it cannot be one."""
     if not isinstance(value, dict):
         return RecordError(filename, line, "", "is not a JSON object")
     record_id = _record_id(value)
@@ -137,7 +134,7 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
 def read_step_labels(
     given: dict[str, Any], problems: list[tuple[str, str]]
 ) -> Iterator[tuple[int, int | None]]:
-    """(message index, value or ``None``) of a ``step_labels`` object; ``problems`` takes what is invalid."""
+    """(message index, value or `None`) of a `step_labels` object; `problems` takes what is invalid."""
     for key in getattr(given, "repeated", ()):
         problems.append((f"step_labels.{excerpt(key)}", translatable("occurs twice")))
     for key, value in given.items():
@@ -149,7 +146,7 @@ def read_step_labels(
 
 
 def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | None:
-    """``value`` if it is a label (the ints −1, 0, 1; not ``true``, ``1.0`` or ``"1"``), else ``None``."""
+    """`value` if it is a label (the ints −1, 0, 1; not `true`, `1.0` or `"1"`), else `None`."""
     if is_value(value):
         return int(value)
     if value is not None:
@@ -158,12 +155,12 @@ def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | 
 
 
 def read_index(key: str) -> int | None:
-    """A message index written the one usual way (``"7"``; not ``"07"``, ``" 7"``, ``"-1"``), or ``None``."""
+    """A message index written the one usual way (`"7"`; not `"07"`, `" 7"`, `"-1"`), or `None`."""
     return int(key) if _INDEX.fullmatch(key) and int(key) <= MAX_INDEX else None
 
 
 def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> list[RecordError]:
-    """Why ``line`` is not a finished labelling of a trajectory with these step indexes; empty when it is.
+    """Why `line` is not a finished labelling of a trajectory with these step indexes; empty when it is.
 
     For imports of people's labels, which refuse by name what predictions may leave missing.
     """
@@ -236,7 +233,8 @@ def _explanations(given: dict[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _moment(updated_at: str) -> datetime:
-    """When, in UTC; a time without a zone is taken as UTC; what is no ISO 8601 time is before all others."""
+    """When, in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before all
+    others."""
     try:
         moment = datetime.fromisoformat(updated_at)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,6 +1,6 @@
-"""Messages made ready to be shown: text, parts, tool calls, and which result belongs to which call.
+"""Normalise messages for display: text, parts, tool calls, and which result belongs to which call.
 
-Nothing here refuses anything: what a log contains is shown as it is. ``raw`` always keeps the original.
+Nothing here refuses anything: what a log contains is shown as it is. `raw` always keeps the original.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NAME_IN_BROKEN_CALL: Final = re.compile(r'"name"\s*:\s*"([^"\\]{1,200})"')
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call. ``arguments_raw`` is the text as it came (an object is serialised); ``arguments`` is what it
-    parses to when ``parsed``, else ``None``. ``origin`` is ``text`` for a call written inside the content."""
+    """One call. `arguments_raw` is the text as it came (an object is serialised); `arguments` is what it
+    parses to when `parsed`, else `None`. `origin` is `text` for a call written inside the content."""
 
     id: str | None
     name: str
@@ -37,8 +37,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of content. An ``image`` has a ``media_type`` and its whole data URI in ``data`` and is served
-    by us through ``core.images.decode_data_uri``; ``other`` is shown as the JSON in ``text``."""
+    """A piece of content. An `image` has a `media_type` and its whole data URI in `data` and is served
+    by us through `core.images.decode_data_uri`; `other` is shown as the JSON in `text`."""
 
     kind: Literal["text", "image", "other"]
     text: str
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. ``content`` is all its text, parts joined by newlines; ``index`` its place in the file."""
+    """One message. `content` is all its text, parts joined by newlines; `index` its place in the file."""
 
     index: int
     role: str
@@ -230,7 +230,7 @@ def _call(call_id: str | None, spec: dict[str, Any], origin: Literal["tool_calls
 
 
 def _text_calls(content: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Calls written as ``<tool_call>{…}</tool_call>`` and the text around them.
+    """Calls written as `<tool_call>{…}</tool_call>` and the text around them.
 
     Only a block that holds an object (or a list of them) is a call, broken JSON included; prose between the
     tags, and a block that is never closed, stay text.

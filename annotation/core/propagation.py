@@ -1,6 +1,6 @@
 """The error-propagation rule: the authority for roots, proposals and orphaned fills.
 
-Source: DESIGN §5 ("Labels and the error-propagation rule"), after the labelling scheme of AgentProcessBench
+Source: docs/design.md, "Labels and propagation", after the labelling scheme of AgentProcessBench
 (arXiv 2603.14465). One pure function, `resolve`, reads the labels of a trajectory from the first step to the
 last and says for each what it is now; the browser previews with the same rule
 (`frontend/static/frontend/js/workbench/propagation.js`) and `tests/propagation_cases.json` drives the tests
@@ -137,7 +137,7 @@ def _explicit(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> Ste
 
 
 def _root_of_error(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> tuple[int, bool]:
-    """(root, still pinned). A pin to a step that is no −1 any more is dropped; the default takes over."""
+    """(root, still pinned). A pin to a step that is not −1 any more is dropped; the default takes over."""
     if step.root_pinned and step.root is not None:
         if step.root == step.message_index:
             return step.root, True

@@ -1,4 +1,4 @@
-"""One message exactly as it stands in its record: the very letters, when the record's bytes can be walked."""
+"""One message exactly as it stands in its record, letter by letter where the record's bytes allow it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def message_json(record: bytes, message: dict[str, Any], index: int, *, hints: b
     """Message `index` as JSON.
 
     A message that carries labels (or, without the right to see `hints`, rewards) is written anew without
-    them: labels that stand in a file are never shown to an annotator (DESIGN §11).
+    them: labels that stand in a file are never shown to an annotator (docs/design.md, "Commands and
+    environment").
     """
     withheld = _LABELS if hints else _LABELS | _HINTS
     kept = {key: value for key, value in message.items() if key.lower() not in withheld}

@@ -1,4 +1,4 @@
-"""What a release consists of: one canonical record per trajectory, and the lines and manifest of an export.
+"""The format of a release: one canonical record per trajectory, and the lines and manifest of an export.
 
 Pure functions over the stored content of a trajectory (core.trajectory.TrajectoryDraft.content) and its
 consensus.

@@ -1,6 +1,6 @@
-"""Finding the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
+"""Find the records of a JSON file by their bytes, in bounded memory and linear time, without recursion.
 
-Nothing here judges JSON: a piece may still be broken. Each is at most ``limit`` bytes; a longer one is
+Nothing here judges JSON: a piece may still be broken. Each is at most `limit` bytes; a longer one is
 passed over, byte by byte as it streams by, and reported as a flaw.
 """
 
@@ -40,16 +40,16 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class SplitError:
-    """A record that could not be taken out of the file. ``reason`` may hold ``{limit}``."""
+    """A record that could not be taken out of the file. `reason` may hold `{limit}`."""
 
     line: int
     reason: str
 
 
 class Source:
-    """A stream whose beginning (``head``) has been looked at, without its byte order mark.
+    """A stream whose beginning (`head`) has been looked at, without its byte order mark.
 
-    The stream needs ``read`` and ``readline`` with a limit, and need not be seekable.
+    The stream needs `read` and `readline` with a limit, and need not be seekable.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -62,7 +62,7 @@ class Source:
         self._position = 0
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; ``b""`` at the end."""
+        """Up to `size` bytes; `b""` at the end."""
         if self._position < len(self.head):
             taken = self.head[self._position : self._position + size]
             self._position += len(taken)
@@ -70,7 +70,7 @@ class Source:
         return self._stream.read(size)
 
     def readline(self, limit: int) -> bytes:
-        """Up to ``limit`` bytes, through the next line feed; ``b""`` at the end."""
+        """Up to `limit` bytes, through the next line feed; `b""` at the end."""
         if self._position >= len(self.head):
             return self._stream.readline(limit)
         end = self.head.find(b"\n", self._position, self._position + limit) + 1
@@ -82,7 +82,7 @@ class Source:
 
 
 def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Iterator[RawRecord | SplitError]:
-    """One record a line; blank lines are passed over. ``within_list`` plays no part."""
+    """One record a line; blank lines are passed over. `within_list` plays no part."""
     line, offset = 0, source.offset
     while raw := source.readline(limit + 2):
         line += 1
@@ -98,7 +98,7 @@ def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Ite
 
 
 def split_elements(source: Source, *, limit: int, within_list: bool) -> Iterator[RawRecord | SplitError]:
-    """Records as the elements of one list (``within_list``), or as values with white space between them.
+    """Records as the elements of one list (`within_list`), or as values with white space between them.
 
     Commas between elements are passed over, not counted.
     """
@@ -171,7 +171,7 @@ class _Scanner:
         return found.end() if found else position
 
     def _opens_or_closes(self, byte: int) -> bool:
-        """Whether ``byte`` is a bracket of the list around all records."""
+        """Whether `byte` is a bracket of the list around all records."""
         if not self.within_list or self.closed:
             return False
         if not self.opened:

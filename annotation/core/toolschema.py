@@ -1,4 +1,4 @@
-"""Tools as a record lists them, and where a call's arguments break the schema of its tool.
+"""Read the tools of a record, and check a call's arguments against the schema of its tool.
 
 Schemas come from outside like everything else: nothing is ever fetched for a `$ref`, patterns are not run,
 and a check that grows too long is given up. What cannot be checked is not marked.
@@ -69,7 +69,7 @@ class Tool:
     @cached_property
     def checker(self) -> Any:
         """What holds arguments against the schema: the same for every call. None for a schema
-        that is too long, or absent; for one that is no schema it raises anything."""
+        that is too long, or absent; an invalid schema may raise anything."""
         if self.schema is None or len(_as_json(self.schema)) > MAX_CHECKED:
             return None
         return _Checker(_standard({"type": "object", **self.schema}), registry=Registry())
@@ -203,7 +203,7 @@ def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem,
 
 
 class _GivenUp(Exception):
-    """The check has grown too long."""
+    """Raised when a check takes too long."""
 
 
 def _counted(check: Callable[..., Any]) -> Callable[..., Any]:

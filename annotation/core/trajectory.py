@@ -25,7 +25,7 @@ __all__ = [
 class FileLabels:
     """Labels that stood inside a trajectory file: never ours, never shown, never in the content digest.
 
-    ``step_labels``: message index to −1, 0, 1 or ``None`` (null in the file); ``final_label``: the outcome.
+    `step_labels`: message index to −1, 0, 1 or `None` (null in the file); `final_label`: the outcome.
     """
 
     step_labels: dict[int, int | None]
@@ -36,10 +36,10 @@ class FileLabels:
 class TrajectoryDraft:
     """One record of a trajectory file, checked: at least one message, at least one step.
 
-    ``record_id`` is its identity within a subset and ``task_key`` that of its task. Texts are as in the
-    file (they may hold NUL or lone surrogates: ``core.text.escape`` before a text column). ``hints`` holds
-    every key of the record that has no field here (``terminated``, ``reward_info``, ``total_index`` …).
-    ``raw`` is the exact bytes of the record, without the line ending; ``line`` counts from 1.
+    `record_id` is its identity within a subset and `task_key` that of its task. Texts are as in the
+    file (they may hold NUL or lone surrogates: `core.text.escape` before a text column). `hints` holds
+    every key of the record that has no field here (`terminated`, `reward_info`, `total_index` …).
+    `raw` is the exact bytes of the record, without the line ending; `line` counts from 1.
     """
 
     record_id: str
@@ -60,7 +60,7 @@ class TrajectoryDraft:
     line: int
 
     def content(self) -> dict[str, Any]:
-        """What the content digest is made of, and what is stored to be shown (see ``canonical``)."""
+        """What the content digest is made of, and what is stored to be shown (see `canonical`)."""
         return {
             "answer_text": self.answer_text,
             "data_source": self.data_source,
@@ -77,7 +77,7 @@ class TrajectoryDraft:
 
 
 def step_indexes(messages: Iterable[Mapping[str, Any] | Message]) -> list[int]:
-    """The indexes of the steps: messages whose role is ``assistant``, raw as in the file or normalised."""
+    """The indexes of the steps: messages whose role is `assistant`, raw as in the file or normalised."""
     return [
         index
         for index, message in enumerate(messages)

@@ -1,7 +1,7 @@
-"""The words and values everything else is written in (DESIGN §2 and §5).
+"""The vocabulary: values, roles, states, kinds and reason codes (docs/glossary.md).
 
-Every enum is a ``StrEnum``: its members are stored, sent and compared as their plain string.
-Titles are short English source strings; a page translates them with ``gettext`` when it shows them.
+Every enum is a `StrEnum`: its members are stored, sent and compared as their plain string.
+Titles are short English source strings; a page translates them with `gettext` when it shows them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 
 class AssignmentState(StrEnum):
-    """One annotator's turn at one trajectory. Only ``open`` and ``submitted`` hold a slot."""
+    """One annotator's turn at one trajectory. Only `open` and `submitted` hold a slot."""
 
     OPEN = "open"
     SUBMITTED = "submitted"
@@ -41,7 +41,7 @@ class TrajectoryState(StrEnum):
 
 
 class ImportState(StrEnum):
-    """Where the import of one file stands; its rows are seen by nobody before ``published``."""
+    """Where the import of one file stands; its rows are seen by nobody before `published`."""
 
     UPLOADED = "uploaded"
     QUEUED = "queued"
@@ -52,7 +52,7 @@ class ImportState(StrEnum):
 
 
 class AdjudicationState(StrEnum):
-    """Where the case of one disputed trajectory stands; ``released`` means handed back undecided."""
+    """Where the case of one disputed trajectory stands; `released` means handed back undecided."""
 
     OPEN = "open"
     DECIDED = "decided"
@@ -60,7 +60,8 @@ class AdjudicationState(StrEnum):
 
 
 class SuggestionPolicy(StrEnum):
-    """When an annotator may see judges' suggestions (DESIGN §6); the default is ``after_label``."""
+    """When an annotator may see judges' suggestions (docs/design.md, "Who may see what"); the default is
+    `after_label`."""
 
     AFTER_LABEL = "after_label"
     AFTER_SUBMIT = "after_submit"
@@ -81,10 +82,10 @@ RUNNABLE_KINDS: Final = (JudgeKind.OPENAI_COMPATIBLE, JudgeKind.BASELINE)
 
 
 class SuggestionRunState(StrEnum):
-    """Where one judge's way over many trajectories stands.
+    """The state of a run: one judge over many trajectories.
 
-    ``stopped``: something that no repetition mends ended it (a wrong model name, an expired key);
-    ``over_budget``: the next call could have cost more than was left. Both can be taken up again.
+    `stopped`: something that no repetition mends ended it (a wrong model name, an expired key);
+    `over_budget`: the next call could have cost more than was left. Both can be taken up again.
     """
 
     QUEUED = "queued"
@@ -137,7 +138,7 @@ class ExposureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReasonCode:
-    """One sub-criterion of the ternary scheme: ``value`` is the label that it gives a reason for."""
+    """One sub-criterion of the ternary scheme: `value` is the label that it gives a reason for."""
 
     code: str
     value: int
@@ -171,10 +172,10 @@ REASON_CODES_BY_CODE: Final[dict[str, ReasonCode]] = {reason.code: reason for re
 
 
 def reasons_for(value: int) -> tuple[ReasonCode, ...]:
-    """The reason codes that go with a label of ``value`` (−1, 0 or 1), in the order shown."""
+    """The reason codes that go with a label of `value` (−1, 0 or 1), in the order shown."""
     return tuple(reason for reason in REASON_CODES if reason.value == value)
 
 
 def is_value(value: object) -> bool:
-    """Whether ``value`` is exactly an int −1, 0 or 1: ``True``, ``1.0`` and ``"1"`` are not labels."""
+    """Whether `value` is exactly an int −1, 0 or 1: `True`, `1.0` and `"1"` are not labels."""
     return type(value) is int and value in VALUES

@@ -1,4 +1,4 @@
-"""The registry of trajectory formats. A new format is a new file here and one line in ``FORMATS``."""
+"""The registry of trajectory formats. A new format is a new file here and one line in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS: Final[dict[str, Importer]] = {
 
 
 def by_name(name: str) -> Importer:
-    """The importer called ``name``. Raises ``Invalid`` with the names that there are."""
+    """The importer called `name`. Raises `Invalid`, listing the known names."""
     try:
         return FORMATS[name]
     except KeyError:
@@ -40,9 +40,9 @@ def by_name(name: str) -> Importer:
 
 
 def sniff(head: bytes) -> Importer:
-    """The importer for a file that begins with ``head`` (its first ``HEAD_BYTES``).
+    """The importer for a file that begins with `head` (its first `HEAD_BYTES`).
 
-    Raises ``Invalid`` when the file is empty, no UTF-8 text, or of no known format.
+    Raises `Invalid` when the file is empty, no UTF-8 text, or of no known format.
     """
     if not head.removeprefix(b"\xef\xbb\xbf").strip():
         raise Invalid(translatable("The file is empty."), code="empty_file")

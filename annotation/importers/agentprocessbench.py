@@ -1,7 +1,7 @@
 """AgentProcessBench JSON Lines (arXiv 2603.14465), in its published and its development shape.
 
-A record's identity is (``data_source``, ``query_index``, ``sample_index``); its task is the first two of
-them; ``sample_index`` stands for the policy model, whose name the release leaves out. Labels in the file
+A record's identity is (`data_source`, `query_index`, `sample_index`); its task is the first two of
+them; `sample_index` stands for the policy model, whose name the release leaves out. Labels in the file
 are checked and handed over apart; they are never part of the content.
 """
 
@@ -44,7 +44,7 @@ _FIELDS: Final = LABEL_KEYS | _IDENTITY_KEYS | {
 
 
 class AgentProcessBench:
-    """See the module; ``Importer`` states what each member promises."""
+    """See the module; `Importer` states what each member promises."""
 
     name = "agentprocessbench"
     title = translatable("AgentProcessBench (JSON Lines)")
@@ -118,7 +118,7 @@ def _draft(
 
 
 def own_policy_model(value: dict[str, Any]) -> str:
-    """The policy model that a record itself names (``policy_model``, else ``model``), or ``""``."""
+    """The policy model that a record itself names (`policy_model`, else `model`), or `""`."""
     for key in ("policy_model", "model"):
         name = value.get(key)
         if isinstance(name, str) and name.strip():

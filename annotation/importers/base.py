@@ -1,4 +1,4 @@
-"""What every importer is, and what it is told."""
+"""The protocol of an importer, and the context it reads in."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from annotation.core.trajectory import TrajectoryDraft
 class ReadContext:
     """What a reader must know beside the bytes.
 
-    ``filename`` stands in every error; ``policy_models`` names the policy models by sample index;
-    ``max_record_bytes`` bounds one record, and with it the memory of the import.
+    `filename` stands in every error; `policy_models` names the policy models by sample index;
+    `max_record_bytes` bounds one record, and with it the memory of the import.
     """
 
     filename: str
@@ -24,7 +24,7 @@ class ReadContext:
 
 
 class Importer(Protocol):
-    """A trajectory format. One file of this package, one instance in ``FORMATS``."""
+    """A trajectory format. One file of this package, one instance in `FORMATS`."""
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Importer(Protocol):
         """The name shown to people (English; a page translates it)."""
 
     def sniff(self, head: bytes) -> float:
-        """How sure it is, 0 to 1, that a file that begins with ``head`` is of this format. Never raises."""
+        """How sure it is, 0 to 1, that a file that begins with `head` is of this format. Never raises."""
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         """Every record of the file, or what is wrong with it: a bad record may give several errors.

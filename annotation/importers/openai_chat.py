@@ -1,8 +1,8 @@
 """Plain OpenAI-style chats: JSON Lines, one JSON list of records, or a single JSON record.
 
-A record is an object with ``messages``, or a bare list of messages. Its identity is ``id``, else the SHA-256
-of its content; its task is ``task_id``, else the first user message. ``question``, ``reference_answer`` (or
-``ground_truth``), ``answer_text`` (or ``answer``), ``tools``, ``policy_model`` (or ``model``) and labels are
+A record is an object with `messages`, or a bare list of messages. Its identity is `id`, else the SHA-256
+of its content; its task is `task_id`, else the first user message. `question`, `reference_answer` (or
+`ground_truth`), `answer_text` (or `answer`), `tools`, `policy_model` (or `model`) and labels are
 understood where they stand; every other key is kept.
 """
 
@@ -53,7 +53,7 @@ _FIELDS: Final = LABEL_KEYS | {
 
 
 class OpenAIChat:
-    """See the module; ``Importer`` states what each member promises."""
+    """See the module; `Importer` states what each member promises."""
 
     name = "openai_chat"
     title = translatable("OpenAI-style chat (JSON Lines or JSON)")
@@ -109,7 +109,7 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
 
 
 def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
-    """A given identity as text, or ``""`` where there is none."""
+    """A record's own identity as text, or `""` when it has none."""
     given = value.get(key)
     if given is None:
         return ""

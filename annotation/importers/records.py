@@ -27,7 +27,7 @@ class Problems:
         self.found: list[tuple[str, str]] = []
 
     def add(self, name: str, reason: str) -> None:
-        """Note that the field ``name`` (a path within the record) is wrong."""
+        """Note that the field `name` (a path within the record) is wrong."""
         self.found.append((name, reason))
 
     def __bool__(self) -> bool:
@@ -50,7 +50,7 @@ class Identities:
         self._lines: dict[int, int] = {}
 
     def check(self, record_id: str, line: int, name: str, problems: Problems) -> None:
-        """Note ``record_id``; a problem of field ``name`` if an earlier line has the same."""
+        """Note `record_id`; a problem of field `name` if an earlier line has the same."""
         digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         key = int.from_bytes(digest, "big")
         first = self._lines.get(key)
@@ -73,7 +73,7 @@ class Identities:
 
 
 def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
-    """``value`` as messages: objects with a role, at least one of them the assistant's."""
+    """`value` as messages: objects with a role, at least one of them the assistant's."""
     if not isinstance(value, list):
         problems.add(
             "messages",
@@ -103,7 +103,7 @@ def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
 
 
 def tools_of(value: Any, problems: Problems) -> list[Any]:
-    """``value`` as a list of tool schemas; null is none."""
+    """`value` as a list of tool schemas; null counts as an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -115,7 +115,7 @@ def tools_of(value: Any, problems: Problems) -> list[Any]:
 def labels_of(
     record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems
 ) -> FileLabels | None:
-    """The labels that stand in a trajectory record, checked against its messages, or ``None``."""
+    """The labels that stand in a trajectory record, checked against its messages, or `None`."""
     given = record.get("step_labels")
     final = record.get("final_label")
     if given is None and final is None:
@@ -154,14 +154,14 @@ def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
 
 
 def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
-    """``value``, which must fit a column of ``limit`` characters once escaped."""
+    """`value`, which must fit a column of `limit` characters once escaped."""
     if len(escape(value)) > limit:
         problems.add(name, translatable("is longer than {limit} characters", limit=limit))
     return value
 
 
 def first_text(messages: list[dict[str, Any]], role: str) -> str:
-    """All the text of the first message of ``role``, or ``""``."""
+    """All the text of the first message of `role`, or `""`."""
     for message in messages:
         if isinstance(message, dict) and message.get("role") == role:
             return message_text(message)
@@ -169,7 +169,7 @@ def first_text(messages: list[dict[str, Any]], role: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A string as it is, nothing as ``""``, anything else as JSON."""
+    """A string as it is, nothing as `""`, anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -42,7 +42,7 @@ def tables() -> list[type[Model]]:
 
 
 def schema() -> list[str]:
-    """The migrations of ours that the database has."""
+    """Our migrations that the database has applied."""
     applied = MigrationRecorder(connection).applied_migrations()
     return sorted(name for app, name in applied if app == "annotation")
 

@@ -1,4 +1,5 @@
-"""What people had seen when they judged: which labels are blind, and which are untouched (DESIGN §6).
+"""Conditions on labels by what their authors had seen: blind, and untouched (docs/design.md, "Who may see
+what").
 
 Both are conditions on querysets of labels or outcomes, to be used by whatever report counts them apart.
 """
@@ -28,7 +29,8 @@ L = TypeVar("L", Label, OutcomeLabel)
 
 
 def blind_value(path: str = "") -> Case:
-    """The value that counts for a label: the one at its first exposure where there was one (DESIGN §6).
+    """The value that counts for a label: the one at its first exposure where there was one (docs/design.md,
+    "Who may see what").
 
     `path`: how the rows asked for reach the label, such as "step__labels__".
     """
@@ -37,7 +39,7 @@ def blind_value(path: str = "") -> Case:
 
 
 BLIND_VALUE = blind_value()
-"""The value that its author gave before seeing anything that tells of it; null when there is none."""
+"""The value that its author gave before seeing anything that tells of it; null without one."""
 
 CHANGES = ("save", "root", "orphan")
 """The kinds of events that say which value a label has from then on."""

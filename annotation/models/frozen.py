@@ -1,4 +1,5 @@
-"""The triggers that keep releases frozen (DESIGN §10), as constraints that Django's Meta cannot express.
+"""The triggers that keep releases frozen (docs/design.md, "Releases"), as constraints that Django's Meta
+cannot express.
 
 They are installed by a migration; a migration that remakes one of these tables (SQLite drops a remade table's
 triggers) ends with `install` again. Only the tests' helper lifts them. `missing` is what the system check

@@ -1,4 +1,4 @@
-"""The columns that make a row the truth about a background job (DESIGN §7)."""
+"""The columns that make a row the truth about a background job (docs/design.md, "Work in the background")."""
 
 from django.db import models
 

@@ -76,7 +76,7 @@ class Assignment(models.Model):
 class Judgement(models.Model):
     """What labels and outcome labels have in common.
 
-    `value` is null when there is no label (never given, or taken back): the row stays for its `version`, its
+    `value` is null without a label (never given, or taken back): the row stays for its `version`, its
     note and its marks. `blind_value` is the value at the first exposure: with `exposed_at` null there was
     none, and the value itself is blind; null with `exposed_at` set: there was no label yet, and none made
     since is blind. Notes are escaped (core.text).
@@ -97,7 +97,8 @@ class Judgement(models.Model):
 
 
 class Label(Judgement):
-    """An annotator's label of one step, with its source and its root (DESIGN §5)."""
+    """An annotator's label of one step, with its source and its root (docs/design.md, "Labels and
+    propagation")."""
 
     assignment = models.ForeignKey(
         Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False

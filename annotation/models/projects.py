@@ -15,10 +15,10 @@ MAX_ANNOTATORS = 9
 class Project(models.Model):
     """One benchmark under construction.
 
-    `annotators_per_trajectory` is N of DESIGN §6: locked after the first claim (services.projects sees to
-    that). `experiment_seed` randomises when annotators see suggestions, task by task (core.experiment), in
-    place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage; null:
-    the queue is in the order of the import.
+    `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
+    (services.projects sees to that). `experiment_seed` randomises when annotators see suggestions, task by
+    task (core.experiment), in place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the
+    queue's last triage; null: the queue is in the order of the import.
     """
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -132,8 +132,8 @@ class Membership(models.Model):
 class Subset(models.Model):
     """A named part of a project's data.
 
-    `suspend_on_user_turn`: an error run does not propagate past a user message (DESIGN §5; right for
-    BFCL-like multi-turn tasks, wrong for τ²-like conversations).
+    `suspend_on_user_turn`: an error run does not propagate past a user message (docs/design.md, "Labels and
+    propagation"; right for BFCL-like multi-turn tasks, wrong for τ²-like conversations).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")

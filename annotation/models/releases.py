@@ -1,6 +1,6 @@
 """Frozen releases. Rows of Release, ReleaseRecord and ReleaseLabel can be neither changed nor deleted, and
 nothing can be added to a release that exists: triggers see to it on SQLite and on PostgreSQL
-(annotation/frozen.py).
+(annotation/models/frozen.py).
 
 A release copies values. It is written records first, under an id chosen beforehand, and its own row last: the
 row is what freezes it, so that no update is ever needed.

@@ -275,9 +275,9 @@ class JudgeAnswer(models.Model):
 class Suggestion(models.Model):
     """What one judge proposes for one trajectory; a missing outcome stays null.
 
-    `missing` counts steps without a label, `invalid` what stood there and is no label, `extra` labels for
-    messages that are no step. `run` and `answer` say where it comes from, `source` the file of an imported
-    one. `comment` is the judge's own remark, or why it failed.
+    `missing` counts steps without a label, `invalid` entries that are not a label, `extra` labels of messages
+    that are not steps. `run` and `answer` say where it comes from, `source` the file of an imported one.
+    `comment` is the judge's own remark, or why it failed.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="suggestions")

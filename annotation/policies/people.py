@@ -1,4 +1,4 @@
-"""Who acts, and with which roles."""
+"""Actors (people and the operator) and their roles."""
 
 from __future__ import annotations
 

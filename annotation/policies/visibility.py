@@ -1,4 +1,4 @@
-"""Which rows a person may know of: one condition per model, nothing without one."""
+"""Which rows a person may see: one condition per model; a model without one is seen by nobody."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The kinds of judge that answer by themselves. Each is a file here and one line in ``PROVIDERS``.
+"""The kinds of judge that answer by themselves. Each is a file here and one line in `PROVIDERS`.
 
-A kind's module has ``create(settings, environ=…, operator=…, hooks=…)``; it is imported when it is first
+A kind's module has `create(settings, environ=…, operator=…, hooks=…)`; it is imported when it is first
 wanted, so that a process that calls no judge loads none of what they need.
-Suggestions that come from a file (kind ``imported``) have no provider.
+Suggestions that come from a file (kind `imported`) have no provider.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def create(
     operator: Operator,
     hooks: Hooks | None = None,
 ) -> Provider:
-    """A judge of this kind, ready to work; ``environ`` holds the keys by their variables' names.
+    """A judge of this kind, ready to work; `environ` holds the keys by their variables' names.
 
-    Raises ``Invalid`` with ``fields`` when the operator does not allow its address or its key, or the key is
-    missing; its code is ``forbidden_url`` or ``bad_key`` when that is all. Bounds are checked when a judge is
+    Raises `Invalid` with `fields` when the operator does not allow its address or its key, or the key is
+    missing; its code is `forbidden_url` or `bad_key` when that is all. Bounds are checked when a judge is
     saved.
     """
     return _module(kind).create(settings, environ=environ, operator=operator, hooks=hooks or Hooks())

@@ -1,4 +1,5 @@
-"""What every kind of judge is: given a trajectory's material, a judgement, or a failure that knows itself."""
+"""The protocol of a provider: from one trajectory to a judgement, or to a failure that says whether it is
+permanent."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One trajectory to be judged. ``reference`` names it in logs (a primary key); it is not sent."""
+    """One trajectory to be judged. `reference` names it in logs (a primary key); it is not sent."""
 
     material: JudgeInput
     reference: str = ""
@@ -53,10 +54,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What is kept of a call for audit. Keys are redacted in both; ``b""`` when there was none.
+    """What is kept of a call for audit. Keys are redacted in both; `b""` without one.
 
-    ``request``: the JSON body as sent. ``response``: the body as received, of one that was given up while it
-    came in (too large, broken off) its first 256 KB. ``status``: the HTTP status, ``None`` without a reply.
+    `request`: the JSON body as sent. `response`: the body as received, of one that was given up while it
+    came in (too large, broken off) its first 256 KB. `status`: the HTTP status, `None` without a reply.
     """
 
     request: bytes = b""
@@ -70,10 +71,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A usable answer: at least one step has a label (``judgement.unusable`` is ``None``).
+    """A usable answer: at least one step has a label (`judgement.unusable` is `None`).
 
-    ``cost`` is in the currency of the judge's price. ``model`` is what the server says answered ("" unknown).
-    ``clipped``: one sentence for each piece of the trajectory that the judge saw shortened.
+    `cost` is in the currency of the judge's price. `model` is what the server says answered ("" unknown).
+    `clipped`: one sentence for each piece of the trajectory that the judge saw shortened.
     """
 
     judgement: Judgement
@@ -90,12 +91,12 @@ class Reply:
 class Failure:
     """No usable answer, and why.
 
-    ``permanent``: asking again as it is will not help, or would pay again for an answer already given; only a
-    person's "retry failed" asks again. ``scope``: "run" when every other call would fail alike, so that the
-    run should stop at once and show ``message``. ``retry_after``: seconds after which the server wants to be
-    asked again, when it said so. ``message``: one sentence for people, without secrets. ``judgement`` is set
-    when there was an answer without a usable label: its problems say why. ``usage`` and ``cost`` count what
-    the failed call was charged (``None``: nothing is known to have been).
+    `permanent`: asking again as it is will not help, or would pay again for an answer already given; only a
+    person's "retry failed" asks again. `scope`: "run" when every other call would fail alike, so that the
+    run should stop at once and show `message`. `retry_after`: seconds after which the server wants to be
+    asked again, when it said so. `message`: one sentence for people, without secrets. `judgement` is set
+    when there was an answer without a usable label: its problems say why. `usage` and `cost` count what
+    the failed call was charged (`None`: nothing is known to have been).
     """
 
     kind: FailureKind
@@ -110,12 +111,12 @@ class Failure:
 
     @property
     def raw(self) -> bytes | None:
-        """The answer as received, redacted; ``None`` when there was none."""
+        """The answer as received, redacted; `None` without one."""
         return self.exchange.response or None
 
 
 class Stopped(Exception):
-    """Raised by a hook to give a call up between two attempts; ``judge`` lets it through."""
+    """Raised by a hook to give a call up between two attempts; `judge` lets it through."""
 
 
 def _admit() -> None:
@@ -126,10 +127,10 @@ def _admit() -> None:
 class Hooks:
     """What a provider takes from outside, so that time and chance are the caller's.
 
-    ``admit`` is called before every attempt: it may wait (a rate limit shared by all workers), and may raise
-    ``Stopped``. ``sleep`` may raise it too (a run that was paused or cancelled). ``rng`` is used under a
-    lock. ``clock`` counts seconds, monotonic; ``now`` is the time of day in seconds since 1970 (for HTTP
-    dates). ``attempts``: how often one trajectory is asked about before that has failed.
+    `admit` is called before every attempt: it may wait (a rate limit shared by all workers), and may raise
+    `Stopped`. `sleep` may raise it too (a run that was paused or cancelled). `rng` is used under a
+    lock. `clock` counts seconds, monotonic; `now` is the time of day in seconds since 1970 (for HTTP
+    dates). `attempts`: how often one trajectory is asked about before that has failed.
     """
 
     sleep: Callable[[float], None] = time.sleep
@@ -141,13 +142,13 @@ class Hooks:
 
 
 class Provider(Protocol):
-    """A judge ready to work. Shared by the threads of a worker; ``close`` when the run ends."""
+    """A judge ready to work. Shared by the threads of a worker; `close` when the run ends."""
 
     def judge(self, request: Request) -> Reply | Failure:
-        """Judge one trajectory. Raises nothing but ``Stopped``. Holds no lock while it waits."""
+        """Judge one trajectory. Raises nothing but `Stopped`. Holds no lock while it waits."""
 
     def estimate(self, material: JudgeInput) -> Estimate:
-        """What ``judge`` would take, without asking anybody. Never raises."""
+        """What `judge` would take, without asking anybody. Never raises."""
 
     def close(self) -> None:
         """Give connections back. Calls still under way may fail."""

@@ -1,6 +1,6 @@
 """The baseline as a provider: it answers here and now, from a model in memory, and costs nothing.
 
-It has no ``create``: it comes out of a training (``services.suggest.baseline``), not out of
+It has no `create`: it comes out of a training (`services.suggest.baseline`), not out of
 settings.
 """
 
@@ -19,9 +19,9 @@ from .base import Exchange, Hooks, Reply, Request
 
 
 class Baseline:
-    """``tasks``: the task (``core.baseline.training.task_of``) of each trajectory, by ``Request.reference``.
+    """`tasks`: the task (`core.baseline.training.task_of`) of each trajectory, by `Request.reference`.
 
-    A trajectory that is not in ``tasks`` raises ``KeyError``: without its task there is no telling which
+    A trajectory that is not in `tasks` raises `KeyError`: without its task there is no telling which
     model has not seen it.
     """
 
@@ -57,4 +57,4 @@ class Baseline:
         return Estimate(calls=1)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""A chat completion as a judgement: its envelope, what was charged, and the model's own words."""
+"""Read a chat completion: its envelope, what was charged, and the judgement in the model's words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .http.redaction import Redactor
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The first choice of a completion. ``text``: its content, "" for none."""
+    """The first choice of a completion. `text`: its content, "" for none."""
 
     text: str
     finish_reason: str
@@ -38,7 +38,7 @@ class Answers:
         self._asked = asked
 
     def read(self, received: Received, prompt: Prompt) -> Reply | Failure:
-        """The judgement in a reply with a status of 2xx, or why there is none."""
+        """The judgement in a reply with a status of 2xx, or the failure it amounts to."""
         if received.headers.get("content-type", "").startswith("text/event-stream"):
             message = "The server sends a stream of events, although it was not asked for one."
             return _failure(FailureKind.NOT_JSON, message, permanent=True)

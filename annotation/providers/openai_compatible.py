@@ -57,7 +57,7 @@ _MAX_HOLDS: Final = 5
 def create(
     settings: JudgeSettings, *, environ: Mapping[str, str], operator: Operator, hooks: Hooks
 ) -> OpenAICompatible:
-    """The judge with these settings, its key taken from ``environ``. Raises ``Invalid``."""
+    """The judge with these settings, its key taken from `environ`. Raises `Invalid`."""
     if wrong := operator.problems(settings):
         code = str(FailureKind.FORBIDDEN_URL) if wrong.keys() == {"base_url"} else None
         raise Invalid(next(iter(wrong.values())), fields=wrong, code=code)
@@ -81,13 +81,13 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the server was found to understand. ``structured``: how it is asked for JSON."""
+    """What the server was found to understand. `structured`: how it is asked for JSON."""
 
     structured: str
     tokens: str = "max_tokens"
 
     def after(self, complaint: Complaint) -> Dialect | None:
-        """What to try when this dialect was refused with ``complaint``; ``None``: it is not about that."""
+        """What to try when this dialect was refused with `complaint`; `None`: it is not about that."""
         if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
             return replace(self, tokens="max_completion_tokens")
         if self.structured in _LOWER and any(word in complaint.text for word in _FORMAT_WORDS):
@@ -96,7 +96,7 @@ class Dialect:
 
 
 class OpenAICompatible:
-    """See ``Provider``. Threads share its waits and what it learned about its server."""
+    """See `Provider`. Threads share its waits and what it learned about its server."""
 
     def __init__(self, settings: JudgeSettings, key: str, hooks: Hooks) -> None:
         self._settings = settings
@@ -245,7 +245,7 @@ class OpenAICompatible:
         return replace(failure, retry_after=wait)
 
     def _pause(self, failure: Failure, failures: int) -> float | None:
-        """Seconds to wait before the next attempt; ``None``: there is to be none."""
+        """Seconds to wait before the next attempt; `None`: there is to be none."""
         if failure.permanent or failures >= self._hooks.attempts:
             return None
         if failure.retry_after is None:
@@ -257,7 +257,7 @@ class OpenAICompatible:
     def _kept(
         self, outcome: Reply | Failure, body: bytes, received: Received, sent: int, started: float
     ) -> Reply | Failure:
-        """``outcome`` with what was sent and received, keys taken out, and a message that holds none."""
+        """`outcome` with what was sent and received, keys taken out, and a message that holds none."""
         exchange = Exchange(
             request=self._redact.data(body) if sent else b"",
             response=self._redact.data(received.body),

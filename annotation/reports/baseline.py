@@ -1,4 +1,4 @@
-"""What a baseline says of itself: what it was trained on, and its figures beside what costs nothing."""
+"""What a baseline was trained on, and its scores beside trivial predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of one trajectory side by side: the adjudicator's case, and the admin's inspection of a
+"""Labels of one trajectory side by side: an adjudicator's case, or an admin's inspection of a
 trajectory."""
 
 from __future__ import annotations
@@ -102,11 +102,6 @@ class SideBySide:
     def disputed(self) -> list[Item]:
         """Everything that is disputed, in order, the outcome last."""
         return [item for item in (*self.steps, self.outcome) if item.disputed]
-
-    @property
-    def undecided(self) -> list[Item]:
-        """What of it has no decision yet."""
-        return [item for item in self.disputed if item.decision is None]
 
 
 def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:

@@ -1,10 +1,8 @@
-"""What a run would take: asked before anything is sent, and answered without asking anybody."""
+"""Estimate tokens and cost of a run before it starts, without calling the judge."""
 
 from __future__ import annotations
 
-import json
 import random
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -66,7 +64,7 @@ def estimate(
     """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
     (seeded: the same selection has the same estimate). One trajectory is in memory at a time.
 
-    Raises Invalid for a selection that there is not, Denied.
+    Raises Invalid for an unknown selection, Denied.
     """
     require(viewer, "suggest", judge)
     wanted = list(pending_trajectories(judge, selection).values_list("pk", flat=True))
@@ -114,6 +112,5 @@ def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
 def _contents(trajectories: Sequence[int]) -> Iterator[dict[str, Any]]:
     for start in range(0, len(trajectories), LOADED_AT_ONCE):
         part = trajectories[start : start + LOADED_AT_ONCE]
-        rows = TrajectoryContent.objects.filter(trajectory__in=part).values_list("content", flat=True)
-        for packed in rows:
-            yield json.loads(zlib.decompress(bytes(packed)))
+        for row in TrajectoryContent.objects.filter(trajectory__in=part).only("content"):
+            yield row.parsed()

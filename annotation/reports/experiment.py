@@ -1,4 +1,4 @@
-"""Where a project's experiment stands, and whether it can still be changed."""
+"""The state of a project's experiment, and whether it can still be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is waiting for a person, project by project, in a number of queries that does not depend on theirs."""
+"""What is waiting for a person, project by project, in a constant number of queries."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from .label_changes import ChangeRates, change_rates, counted, revealed_labels
 SEED: Final = 20_260_314
 BLOCK: Final = 10_000
 MISSING: Final = NO_MAJORITY
-"""Stands for a blind value or a suggestion that there is not: no label has this value."""
+"""Stands for a missing blind value or suggestion: no label has this value."""
 
 Numbers = npt.NDArray[np.int64]
 

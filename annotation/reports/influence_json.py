@@ -15,7 +15,7 @@ from .label_changes import ChangeRates
 
 def as_json(report: Influence) -> dict[str, Any]:
     """{"randomised", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without an
-    experiment, `judge` is null for what is no single judge."""
+    experiment, `judge` is null where it is not about a single judge."""
     return {
         "project": report.project.slug,
         "randomised": report.randomised,

@@ -1,4 +1,4 @@
-"""The judges of a project side by side, and what failed in a run: what pages and API list."""
+"""The judges of a project side by side, and the failed items of a run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JudgeOverview:
 
     @property
     def agreement(self) -> float | None:
-        """The share of steps labelled alike; None when there is nothing to compare with."""
+        """The share of steps labelled alike; None without a label to compare with."""
         return self.agreed / self.compared if self.compared else None
 
 

@@ -1,4 +1,4 @@
-"""Judges held against people's labels."""
+"""Compare a judge with people's labels."""
 
 from __future__ import annotations
 

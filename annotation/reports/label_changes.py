@@ -1,4 +1,4 @@
-"""What annotators' labels were when they first saw suggestions, what was shown, and what they are now."""
+"""Labels before and after suggestions were revealed, and the suggestions that were shown."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .agreement import SETTLED
 
 @dataclass(frozen=True, slots=True)
 class ChangeRates:
-    """What became of labels after a look. `unit`: "step" or "outcome"; `judge` empty: against the majority of
-    the judges that were shown."""
+    """How often labels changed after a reveal. `unit`: "step" or "outcome"; `judge` empty: against the
+    majority of the judges that were shown."""
 
     unit: str
     judge: str

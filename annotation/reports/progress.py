@@ -1,4 +1,4 @@
-"""How far a project has come: trajectories by subset and state, and what each annotator has done."""
+"""Progress of a project: trajectories by subset and state, and what each annotator has done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release would hold if it were frozen now."""
+"""Preview a release: what it would hold if it were frozen now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which trajectories a judge would be asked about: asked before a run starts, and when it does."""
+"""Select the trajectories of a run: those without a suggestion of its judge."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Selection:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Selection:
-        """From a run's `selection`, or from a request. Raises Invalid for what there is not."""
+        """From a run's `selection`, or from a request. Raises Invalid for an unknown subset, state or
+        judge."""
         unknown = sorted(set(given) - {"subset", "state", "policy_model", "limit", "failed_of"})
         if unknown:
             problem = translatable("Trajectories cannot be chosen by this.")

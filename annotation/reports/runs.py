@@ -1,4 +1,4 @@
-"""Judges at work: their runs, how far those are, what failed and why, what it has cost."""
+"""Runs of judges: progress, failures by kind, costs."""
 
 from __future__ import annotations
 

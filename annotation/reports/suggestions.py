@@ -1,4 +1,5 @@
-"""What judges suggest of a trajectory, as far as somebody has revealed it (DESIGN §6).
+"""What judges suggest of a trajectory, as far as somebody has revealed it (docs/design.md, "Who may see
+what").
 
 Suggestions reach annotators and adjudicators through here alone, and only steps that `services` has noted as
 seen before. Judges are numbered anew for every task, and nobody but admins learns their names.
@@ -75,7 +76,8 @@ def requested_steps(
     *, trajectory: Trajectory, message_index: int | None, outcome: bool, everything: bool
 ) -> dict[int | None, int | None]:
     """The steps that somebody asks to see suggestions for, as pk to message index; None to None is the
-    outcome. Exactly one of the three is asked for, else Invalid; so is a message that is no step."""
+    outcome. Exactly one of the three is asked for. Raises Invalid otherwise, and for a message that is not a
+    step."""
     if [message_index is not None, outcome, everything].count(True) != 1:
         raise Invalid(translatable("Ask for one step, for the outcome, or for all."))
     steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")

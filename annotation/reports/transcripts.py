@@ -1,4 +1,5 @@
-"""A trajectory's messages and what belongs to them, as far as the viewer may see them (DESIGN §6)."""
+"""A trajectory's messages and what belongs to them, as far as the viewer may see them (docs/design.md, "Who
+may see what")."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,6 @@ from annotation.core.rawmessage import message_json
 from annotation.core.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access
-
-from .content import content_of, raw_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
     """
     if access.mode == "none":
         raise NotFound(translatable("There is no such trajectory, or it is not yours to see."))
-    content = content_of(trajectory)
+    content = trajectory.content.parsed()
     messages = normalise(content["messages"])
     return Transcript(
         messages=messages,
@@ -58,7 +57,8 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
 def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_index: int) -> Image:
     """One image that stands inside a message, decoded and checked.
 
-    Raises NotFound when there is none there (or without access), Invalid or TooLarge when it cannot be shown.
+    Raises NotFound when the message has no such image (or without access), Invalid or TooLarge when it cannot
+    be shown.
     """
     messages = transcript(trajectory=trajectory, access=field_access(actor, trajectory)).messages
     if message_index < len(messages) and part_index < len(messages[message_index].parts):
@@ -89,6 +89,6 @@ def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Sour
     if message_index >= len(messages):
         raise NotFound(translatable("There is no such message."))
     message = messages[message_index]
-    record = raw_of(trajectory)
+    record = trajectory.content.raw_bytes()
     found = message_json(record, message.raw, message_index, hints=access.reward_hints)
     return Source(json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw))

@@ -1,4 +1,4 @@
-"""What triage goes by, and what it has brought."""
+"""Scores that triage sorts by, and what triage has brought forward so far."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def new_user(
 def ensure_first_admin(
     *, actor: Actor, username: str = "admin", password: str | None = None
 ) -> tuple[User, str] | None:
-    """Make a superuser when there is none, and return it with its password; None when there is one
+    """Make a superuser in a database without one, and return it with its password; None when one exists
     already."""
     require(actor, "account.create")
     if User.objects.filter(is_superuser=True, is_active=True).exists():

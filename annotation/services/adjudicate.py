@@ -1,4 +1,4 @@
-"""Resolving disputes: one adjudicator takes a case, decides what is disputed, and closes it."""
+"""Adjudicate: one person takes a dispute, decides what is disputed, and closes the case."""
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -217,7 +217,7 @@ def reveal(
     """Show what judges suggest for one step, the outcome or all of one's own case: asked for on purpose,
     before or after deciding. The exposure is noted, and the audit log says what had been decided by then.
 
-    `adjudication` comes with its trajectory. Raises Invalid for a message that is no step, Conflict for a
+    `adjudication` comes with its trajectory. Raises Invalid for a message that is not a step, Conflict for a
     case that was handed back.
     """
     require(actor, "adjudicate", adjudication)

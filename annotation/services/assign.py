@@ -1,4 +1,4 @@
-"""Who labels what: claiming the next trajectory, giving it back, taking it up again."""
+"""Assign trajectories: claim the next one, give it back, take it up again."""
 
 import re
 
@@ -71,7 +71,7 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
     same one.
 
-    Raises Conflict (code "nothing_left") when there is nothing for this person, Invalid for an unusable key.
+    Raises Conflict (code "nothing_left") when nothing is left for this person, Invalid for an unusable key.
     """
     require(actor, "claim", project)
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
@@ -159,7 +159,7 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
 
 
 def guideline_in_force(project_id: int) -> int:
-    """The number of the newest guidelines, 0 when there are none."""
+    """The version of the newest guidelines; 0 without guidelines."""
     return (
         Guideline.objects.filter(project=project_id)
         .order_by("-version")
@@ -172,7 +172,7 @@ def guideline_in_force(project_id: int) -> int:
 def _take_slot(trajectory_id: int, project_id: int) -> int:
     """Take one free slot of a trajectory (its row is locked from here on) and say which.
 
-    Raises StaleState when there is none any more.
+    Raises StaleState when no slot is free any more.
     """
     taken = Trajectory.objects.filter(
         pk=trajectory_id, live=True, free_slots__gt=0, state=TrajectoryState.LABELLING

@@ -1,4 +1,4 @@
-"""What the blind labels of a trajectory come to: unanimous, with consensus at once, or disputed."""
+"""Settle a trajectory from its submitted labels: unanimous, with consensus at once, or disputed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

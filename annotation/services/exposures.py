@@ -1,4 +1,5 @@
-"""Noting what people have seen: the first time counts, and it can never be unseen (DESIGN §6)."""
+"""Note what people have seen: the first exposure counts, and is never taken back (docs/design.md, "Who may
+see what")."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Keeping the database's planner informed after much has come in at once."""
+"""Renew the planner's statistics after many rows have come in at once."""
 
 from django.db import connection
 from django.db.models import Model

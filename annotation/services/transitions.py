@@ -1,4 +1,4 @@
-"""The one way a state changes: a guarded UPDATE that says when it changed nothing (DESIGN §4, rule 3)."""
+"""Change a state by a guarded UPDATE, which raises when no row changed (docs/design.md, "Rules")."""
 
 from collections.abc import Iterable
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What every view does alike: fetch through policies.visible, answer in pages, read input strictly."""
+"""Base classes of the views: fetch through policies.visible, answer in pages, read input strictly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real browser at the workbench: keys that are really pressed, and what is really on screen."""
+"""Drive the workbench in a real browser: real key events, and what is on screen."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Look:
 
     @property
     def values(self) -> tuple[int | None, ...]:
-        """The labels; None where there is none, or only a proposal."""
+        """The labels; None where a step has none, or only a proposal."""
         return tuple(step.value if step.labelled else None for step in self.steps)
 
     def proposals_on_screen(self) -> frozenset[int]:
@@ -170,7 +170,7 @@ class Desk:
         return Look(steps, scene)
 
     def hand_in(self, outcome: int, odd: bool) -> tuple[int, int]:
-        """Set the outcome and submit; the next trajectory opens, or the list when there is none. How many
+        """Set the outcome and submit; the next trajectory opens, or the list after the last one. How many
         presses the outcome and the submission took. Raises Refused when the page does not let it go."""
         before = self.page.url
         self.press(OUTCOME_KEYS[outcome])
@@ -200,7 +200,7 @@ class Desk:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium, else Playwright's. Raises Failed when there is none."""
+    """The system's Chromium, else Playwright's. Raises Failed without either."""
     with sync_playwright() as playwright:
         path = system_chromium() or playwright.chromium.executable_path
         if not Path(path).exists():

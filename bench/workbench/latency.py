@@ -1,4 +1,4 @@
-"""How fast the workbench answers a key, opens, and how much it sends for, on a trajectory of 95 steps.
+"""Measure the workbench on a trajectory of 95 steps: time from key to layout, time to open, bytes loaded.
 
 Measured in the page: from the key event's own time stamp to the end of its handlers, style and layout, which
 a listener behind all others forces. Nothing of it runs in the page that is shipped.

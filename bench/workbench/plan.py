@@ -1,4 +1,4 @@
-"""The fewest presses: what a person with a known judgement would type next on the workbench.
+"""Plan the fewest key presses for known labels on the workbench.
 
 Pure, and by the page's own rules: a label key labels the focused step and moves on; Enter confirms the
 proposals from the focused step on that have been on screen, up to the first that has not, and focuses the

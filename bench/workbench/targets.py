@@ -1,4 +1,4 @@
-"""Whose judgement is replayed: the published human labels, or made ones; and which proposals are wrong."""
+"""Choose the labels to replay: the published human ones or synthetic ones, and which proposals are wrong."""
 
 from __future__ import annotations
 

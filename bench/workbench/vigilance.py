@@ -1,4 +1,4 @@
-"""Whether somebody who looks can see and correct every wrong proposal before it is confirmed.
+"""Check that an attentive annotator can see and correct every wrong proposal before confirming it.
 
 One proposal of twenty is made wrong (`targets.seeded`). The policy is that of a careful person who likes to
 confirm: it reads each proposal off the page while enough of it is on screen, confirms when all that Enter

@@ -1,4 +1,4 @@
-"""What pages accept: parsing and shape; permission and rules are the services'."""
+"""Forms: parsing and shape of input; permission and rules are the services'."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""Starting runs of judges, and giving one more money."""
+"""Forms for starting runs of judges and changing a run's budget."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from annotation.models import Project, User
 
 PER_PAGE = 50
 
-# section -> (title, URL name, verb that opens it); in groups, in the order of the line DESIGN §1.
+# section -> (title, URL name, verb that opens it); in groups, in the order of the stages (docs/design.md,
+# "Stages").
 NAVIGATION = (
     (
         _("Label"),

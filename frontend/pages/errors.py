@@ -1,4 +1,4 @@
-"""The pages of what goes wrong: statuses, expected failures, CSRF, lockout."""
+"""Error pages: statuses, expected failures, CSRF, lockout."""
 
 from __future__ import annotations
 

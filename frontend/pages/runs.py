@@ -49,7 +49,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One judge's estimate, or why there is none."""
+    """One judge's estimate, or the reason why it has none."""
 
     judge: Judge
     estimate: Any = None

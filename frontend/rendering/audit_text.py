@@ -1,4 +1,4 @@
-"""The audit log in words."""
+"""Describe entries of the audit log in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces messages are shown in: texts, structure, pictures; and what of them folds."""
+"""Blocks of a message: text, structure or picture, and whether it folds."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Segment:
 
 
 def stacked(parts: Iterable[tuple[str, int]]) -> list[Segment]:
-    """The segments of a stacked bar for (kind, count) pairs; none when there is nothing to show."""
+    """The segments of a stacked bar for (kind, count) pairs; empty when all counts are 0."""
     pairs = [(kind, count) for kind, count in parts if count]
     total = sum(count for _, count in pairs)
     segments, x = [], 0.0

@@ -1,4 +1,4 @@
-"""Texts from outside made visible: nothing that vanishes, turns the writing round, or cannot be sent."""
+"""Make control characters, bidirectional marks and lone surrogates in text from outside visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment of the macros in `frontend/jinja2`: what a page holds hundreds of times."""
+"""The Jinja2 environment of the macros in `frontend/jinja2`, for what a page holds hundreds of times."""
 
 from __future__ import annotations
 

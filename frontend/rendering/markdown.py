@@ -1,4 +1,4 @@
-"""Markdown as written by people, made into HTML that can do no harm."""
+"""Render people's Markdown as sanitised HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a call, in words."""
+"""Describe in words how a call breaks the schema of its tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON read as structure: fields by name, lists, passages of documents; texts as texts.
+"""Read JSON as structure: fields by name, lists, passages of documents; texts as texts.
 
 Numbers and other literals keep the letters they were written with; repeated keys stay. Nothing is lost
 against the text but its spacing: what cannot be shown so is not a structure (`read` answers None).

@@ -1,4 +1,4 @@
-"""Messages laid out for reading: what is text, what is a call, which result belongs to which, and what folds.
+"""Lay messages out for reading: texts, calls, the results that belong to them, and what folds.
 
 Everything in here comes from outside and is hostile until shown as text (`escape_control_chars`). A result
 that is JSON is read as structure; its exact form is one request away (`pages.messages`).
@@ -88,7 +88,7 @@ class RenderedMessage:
 
     @property
     def peek(self) -> str:
-        """The text it begins with, "" when that is none."""
+        """The text it begins with; "" without one."""
         first = self.blocks[0] if self.blocks else None
         return first.text if isinstance(first, Text) else ""
 

@@ -33,7 +33,7 @@ class Server:
             )
 
     def ready(self) -> Server:
-        """Wait for the banner; what it says is the failure when there is none."""
+        """Wait for the banner; without one, what the server wrote is the failure."""
         ended = self.process.poll
         wait_for(lambda: "Ctrl-C stops it" in self.words() or ended() is not None, "the banner", seconds=300)
         assert ended() is None, self.words()

@@ -184,7 +184,7 @@ def test_comparing_first_errors() -> None:
 
 
 def slow_transition_kappa(runs: list[list[tuple[int, int]]]) -> tuple[float | None, int]:
-    """DESIGN §9, word for word."""
+    """The definition of docs/design.md, "Statistics", word for word."""
     strata: dict[object, list[tuple[int, int]]] = {}
     for run in runs:
         for i, pair in enumerate(run):

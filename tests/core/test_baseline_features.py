@@ -101,7 +101,7 @@ def test_calls_that_are_repeated_or_break_their_schema() -> None:
     assert (first["repeated_call"], second["repeated_call"], second["similar_call"]) == (0, 1, 1)
     assert (second["result_seen"], second["same_tool"], first["same_tool"]) == (1, 1, 0)
     assert (third["broken_call"], third["repeats_before"]) == (1, math.log1p(1))
-    # a number where a text is asked for, and a tool that there is not
+    # a number where a text is asked for, and an unknown tool
     assert (fourth["call_problems"], fourth["parallel"], fourth["no_result"]) == (math.log1p(2), 1, 1)
 
 

@@ -174,7 +174,7 @@ def test_the_published_judges_agree_with_people_as_they_should(published: Path) 
         stream=io.BytesIO(human),
         filename="hotpotqa.jsonl",
     )
-    # model: hits, first errors, strictly, κ, quadratic κ, failed (DATA.md)
+    # model: hits, first errors, strictly, κ, quadratic κ, failed; worked out from the published files
     expected = {
         "GPT-5.2": (529, 174, 174, 0.4340, 0.5885, 0),
         "DeepSeek-V3.2": (546, 163, 163, 0.4472, 0.5227, 0),

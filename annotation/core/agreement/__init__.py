@@ -1,6 +1,7 @@
-"""How far annotators agree (DESIGN §9). Pure functions on integer arrays; values are −1, 0 and +1 throughout.
+"""How far annotators agree (docs/design.md, "Statistics"). Pure functions on integer arrays; values are −1, 0
+and +1 throughout.
 
-`summary.summarise` is the door for reports; the other modules hold one measure each. Two conventions hold
+`summary.summarise` is what reports call; the other modules hold one measure each. Two conventions hold
 everywhere: an undefined figure is a `Measure` without a value and with a reason in words, and a 3×3 table has
 the first annotator in its rows and the second in its columns, both in the order −1, 0, +1.
 """

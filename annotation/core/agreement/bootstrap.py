@@ -1,4 +1,4 @@
-"""95 % intervals by resampling tasks within subsets (DESIGN §9).
+"""95 % intervals by resampling tasks within subsets (docs/design.md, "Statistics").
 
 Labels of one task are not independent: its steps share a trajectory, and its trajectories share a question.
 So whole tasks are drawn, with replacement, as many from each subset as it has. Every figure here is a

@@ -1,4 +1,5 @@
-"""Agreement on errors of whole trajectories: that there is one, and where the first is (DESIGN §9).
+"""Agreement on errors of whole trajectories: that there is one, and where the first is (docs/design.md,
+"Statistics").
 
 That there is one: Cohen's κ over trajectories (2×2, "has an error" first). Where it is: of the trajectories
 in which both found an error, the share that agree on the first. `summary` puts both together.

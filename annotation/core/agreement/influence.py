@@ -44,7 +44,7 @@ class Tables:
     """Who said what: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
 
     A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
-    figures of several strata are their mean weighted by n, as everywhere (DESIGN §9).
+    figures of several strata are their mean weighted by n, as everywhere (docs/design.md, "Statistics").
     """
 
     counts: FloatArray
@@ -130,7 +130,7 @@ def shares_of(
     """Shares Σ hits / Σ units of the same units, from sums per task (tasks,), in the same resamples;
     undefined, for the reason `empty`, without units."""
     sums = np.column_stack([np.asarray(one, dtype=np.float64) for one in (*hits, units)])
-    there = sums[:, -1] > 0  # a task without a unit tells nothing of the share, and is none of its tasks
+    there = sums[:, -1] > 0  # a task without a unit says nothing about the share and is not counted
     of_task, sums = np.asarray(subset, dtype=np.int64)[there], sums[there]
     *found, n = sums.sum(axis=0)
     drawn = _draw(sums, of_task, rng)
@@ -187,7 +187,7 @@ def difference(one: Estimate, other: Estimate) -> Difference:
 
 
 def no_difference(reason: str) -> Difference:
-    """A difference that cannot be said, and why."""
+    """An undefined difference, with the reason."""
     return Difference(Measure(None, 0, reason), None, None, reason)
 
 

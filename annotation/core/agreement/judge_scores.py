@@ -1,4 +1,4 @@
-"""A judge held against people's labels: how often it is right, and how far it agrees beyond chance.
+"""Score a judge against people's labels: shares of labels that are right, and agreement beyond chance.
 
 StepAcc counts every step that people labelled, and a step without a suggestion as wrong; agreement and κ are
 over the steps that have one. FirstErrAcc compares the index of the first −1 of each trajectory, "none" equal
@@ -108,7 +108,7 @@ def _with_intervals(
     same: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]],
     rng: np.random.Generator,
 ) -> dict[str, Measure]:
-    """The same figures with 95 % intervals over tasks (DESIGN §9)."""
+    """The same figures with 95 % intervals over tasks (docs/design.md, "Statistics")."""
     tasks, first_row, of_row = np.unique(table[:, 1], return_index=True, return_inverse=True)
     n = len(tasks)
     given = table[:, 5] != MISSING

@@ -1,4 +1,4 @@
-"""What became of labels after their author had looked at suggestions: kept, or changed, and which way."""
+"""Shares of labels that were kept or changed after suggestions were revealed, and in which direction."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from annotation.core.agreement.measure import Measure
 from annotation.core.i18n import translatable
 
 NO_MAJORITY: Final = 2
-"""Stands for the majority, or for a judge's label, where there is none: no label has this value."""
+"""Stands for a missing majority, or a judge's missing label: no label has this value."""
 
 NONE_EXPOSED: Final = translatable("no label was given before its suggestions were seen")
 NONE_APART: Final = translatable("no label differed from the suggestions when they were seen")
 
 
 def majority(values: Iterable[int | None]) -> int:
-    """The value that more judges gave than any other; NO_MAJORITY when there is no such value."""
+    """The value that more judges gave than any other; NO_MAJORITY without such a value."""
     ranked = Counter(value for value in values if value is not None).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return NO_MAJORITY

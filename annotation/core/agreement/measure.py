@@ -1,4 +1,4 @@
-"""A figure that may be undefined, and its interval: None, with a reason in words (DESIGN §4.7)."""
+"""Measures and intervals; an undefined one is None, with a reason in words (docs/design.md, "Rules")."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +24,7 @@ UNSTABLE: Final = translatable("it is undefined in too many of the resamples")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval, or neither bound and the reason why there is none."""
+    """A 95 % interval; without one, both bounds are None and `reason` says why."""
 
     low: float | None
     high: float | None

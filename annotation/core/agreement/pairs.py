@@ -1,4 +1,4 @@
-"""From single labels to pairs of annotators: the rows that every measure of agreement is made of."""
+"""Pair up labels of the same step: the rows from which every measure of agreement is computed."""
 
 from dataclasses import dataclass
 

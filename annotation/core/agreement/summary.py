@@ -1,8 +1,9 @@
 """All figures of agreement of a set of labels at once: for every pair of annotators, and as headlines.
 
 The headline of a figure is its mean over the pairs of annotators, weighted by each pair's n, so that it does
-not depend on who sits in which slot (DESIGN §9). A pair for which it is undefined is left out of the mean.
-Each figure is a function of sums over tasks ("features"), which is what makes the bootstrap cheap.
+not depend on who sits in which slot (docs/design.md, "Statistics"). A pair for which it is undefined is left
+out of the mean. Each figure is a function of sums over tasks ("features"), which is what makes the bootstrap
+cheap.
 """
 
 from collections.abc import Callable

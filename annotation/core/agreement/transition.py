@@ -1,4 +1,4 @@
-"""Transition κ: agreement on where a trajectory's labels go next (DESIGN §9).
+"""Transition κ: agreement on where a trajectory's labels go next (docs/design.md, "Statistics").
 
 Auto-fill and habit make neighbouring labels alike, which κ over single steps rewards. Transition κ conditions
 on the past: its units are the first steps, and the steps whose previous step both annotators labelled alike;

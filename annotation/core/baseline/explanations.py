@@ -1,4 +1,4 @@
-"""Why the baseline chose a label: its strongest figures of the step, in plain words, and only true ones."""
+"""Explain a label of the baseline: the step's strongest features in plain words, and only true ones."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def reason(model: Classifier, row: Floats, label: int) -> str:
 
 
 def sentence_for(name: str, value: float, mean: float) -> str:
-    """What may be said of one figure; "" when there is nothing to say."""
+    """A sentence about one feature; "" when nothing can be said."""
     if name in _EITHER:
         return _EITHER[name][value <= 0]
     return _GRADED[name][value <= mean] if name in _GRADED else ""

@@ -1,4 +1,4 @@
-"""What the baseline looks at in a step: cheap figures of the messages up to and including its own results.
+"""Features of a step for the baseline: cheap figures of the messages up to and including its own results.
 
 No hindsight: the messages are gone through once, from the start; a step sees those before it, itself, and
 the results that directly follow it, and nothing of what comes after. Figures that are counts or lengths are
@@ -89,7 +89,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def step_features(material: JudgeInput) -> Floats:
-    """The figures of every step, in order: shape (n_steps, n_features), columns as in ``FEATURES``.
+    """The figures of every step, in order: shape (n_steps, n_features), columns as in `FEATURES`.
 
     Never raises, whatever the record holds. Row k depends on the messages up to the last of the results that
     directly follow step k, on the tools, and on which of the question's words a user has said by then.

@@ -1,4 +1,4 @@
-"""The baseline: a small model of people's labels that says how sure it is, and how good it is not.
+"""The baseline's model: a logistic regression with calibrated probabilities, and its cross-fitting by task.
 
 A multinomial logistic regression on `features`, whose probabilities are then drawn towards the shares of the
 labels it was trained on: log p = (1 − a) · log share + a · log p_model, renormalised. `a` (0 … 1) and the
@@ -152,7 +152,7 @@ def fit(
 ) -> Classifier:
     """One model, with strength and trust chosen by an inner cross-validation grouped by task.
 
-    With one task, or one label, there is nothing to choose by: the shares of the labels are all it says.
+    With one task, or one label, nothing can be chosen: the model gives the shares of the labels.
     """
     if len(np.unique(groups)) < 2 or len(np.unique(labels)) < 2:
         return _fitted(rows, labels, STRENGTHS[0], trust=0.0)

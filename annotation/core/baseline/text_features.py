@@ -1,4 +1,4 @@
-"""What can be told of a text by its surface: words, names, numbers, and whether it reports an error."""
+"""Surface features of a text: words, names, numbers, and whether it reports an error."""
 
 from __future__ import annotations
 

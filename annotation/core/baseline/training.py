@@ -1,4 +1,4 @@
-"""Training the baseline, and its figures: what it says of tasks it has not seen, and what that is worth."""
+"""Train the baseline, and score it on tasks it has not seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging a trajectory with a model: the material, the prompt, the answer read without charity, the cost."""
+"""Ask an LLM about a trajectory: the input, the prompt, the strict reading of its answer, the cost."""
 
 from .cost import FREE, Estimate, Price, Usage, cost, estimate
 from .judge_input import JudgeInput

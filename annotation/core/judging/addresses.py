@@ -14,8 +14,8 @@ _PATH: Final = re.compile(r"(/[A-Za-z0-9._~@:+,=-]+)*")
 
 
 def normalised(url: str) -> str | None:
-    """``url`` as scheme, lower-case host, port where it is not the scheme's own, and path without a slash at
-    its end; ``None`` for anything but a plain http(s) address: user names, queries, fragments, ``..``, ``%``,
+    """`url` as scheme, lower-case host, port where it is not the scheme's own, and path without a slash at
+    its end; `None` for anything but a plain http(s) address: user names, queries, fragments, `..`, `%`,
     backslashes, spaces, other letters than ASCII."""
     if not _PLAIN.fullmatch(url) or "\\" in url or "%" in url:
         return None
@@ -35,7 +35,7 @@ def normalised(url: str) -> str | None:
 
 
 def allowed(base_url: str, allow_list: Iterable[str]) -> bool:
-    """Whether an entry of ``allow_list`` is ``base_url`` or a beginning of it that ends at a slash, both
+    """Whether an entry of `allow_list` is `base_url` or a beginning of it that ends at a slash, both
     normalised: scheme, host and port are compared as wholes, paths by their segments. An entry that is no
     plain address allows nothing. To what a name resolves is the operator's business."""
     wanted = normalised(base_url)

@@ -1,4 +1,4 @@
-"""Shortening tool outputs so that they fit together: the longest give way, and each says what it lost."""
+"""Shorten tool outputs to fit a budget together: the longest first, each with a note of what it lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD_SHARE: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A text made to fit; ``left_out`` characters of it (0: none) are replaced by a note in its middle."""
+    """A text made to fit; `left_out` characters of it (0: none) are replaced by a note in its middle."""
 
     text: str
     left_out: int
@@ -26,9 +26,9 @@ def note(left_out: int) -> str:
 
 
 def water_level(sizes: Sequence[int], room: int) -> int | None:
-    """The largest cap L with Σ min(size, L) ≤ ``room``: sizes up to L stay whole, longer ones are cut to L.
+    """The largest cap L with Σ min(size, L) ≤ `room`: sizes up to L stay whole, longer ones are cut to L.
 
-    ``None``: everything fits as it is.
+    `None`: everything fits as it is.
     """
     if sum(sizes) <= room:
         return None
@@ -43,7 +43,7 @@ def water_level(sizes: Sequence[int], room: int) -> int | None:
 
 
 def clip_middle(text: str, room: int) -> Clip:
-    """``text`` in at most ``room`` units, its middle replaced by a note; whole when it fits.
+    """`text` in at most `room` units, its middle replaced by a note; whole when it fits.
 
     When not even the note fits, the note alone is what remains.
     """

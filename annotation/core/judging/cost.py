@@ -18,8 +18,8 @@ _MAX_TOKENS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price per million tokens, in the currency of the judge's account. ``cached`` is what input costs that
-    the server had in its cache; ``None``: the same as the others."""
+    """Price per million tokens, in the currency of the judge's account. `cached` is what input costs that
+    the server had in its cache; `None`: the same as the others."""
 
     input: Decimal
     output: Decimal
@@ -31,8 +31,8 @@ FREE: Final = Price(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. ``tokens_cached`` are part of ``tokens_in``; hidden reasoning is part of
-    ``tokens_out``. ``estimated``: the server did not say (all of) it, and ours are upper bounds."""
+    """Tokens of one call. `tokens_cached` are part of `tokens_in`; hidden reasoning is part of
+    `tokens_out`. `estimated`: the server did not say (all of) it, and ours are upper bounds."""
 
     tokens_in: int
     tokens_out: int
@@ -41,7 +41,7 @@ class Usage:
 
     @classmethod
     def read(cls, given: Any, *, prompt_estimate: int, answer_estimate: int) -> Usage:
-        """The ``usage`` object of a chat-completions reply; estimates, flagged, for what it leaves out."""
+        """The `usage` object of a chat-completions reply; estimates, flagged, for what it leaves out."""
         given = given if isinstance(given, Mapping) else {}
         prompt, answer = _count(given.get("prompt_tokens")), _count(given.get("completion_tokens"))
         details = given.get("prompt_tokens_details")
@@ -58,7 +58,7 @@ class Usage:
 
 
 def cost(usage: Usage, price: Price) -> Decimal:
-    """What ``usage`` costs at ``price``, rounded half up to eight places."""
+    """What `usage` costs at `price`, rounded half up to eight places."""
     cached_price = price.input if price.cached is None else price.cached
     total = (
         (usage.tokens_in - usage.tokens_cached) * price.input
@@ -70,7 +70,7 @@ def cost(usage: Usage, price: Price) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a call, or a run of calls, is expected to take at most. Sums: ``a + b``."""
+    """What a call, or a run of calls, is expected to take at most. Sums: `a + b`."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -91,7 +91,7 @@ class Estimate:
 
 def estimate(tokens_in: int, steps: int, price: Price, *, max_tokens: int | None = None) -> Estimate:
     """One call before it is made. An answer is taken to have 150 tokens, and 150 more for each step (two or
-    three sentences of reasoning, a label, a reason), at most ``max_tokens``; hidden reasoning of a
+    three sentences of reasoning, a label, a reason), at most `max_tokens`; hidden reasoning of a
     reasoning model comes on top, and cannot be known."""
     answer = ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
     if max_tokens is not None:

@@ -1,4 +1,4 @@
-"""What a judge is given of a trajectory: the task, the tools, the messages, and nothing else."""
+"""The input of a judge: task, tools and messages of one trajectory, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from annotation.core.trajectory import step_indexes
 
 @dataclass(frozen=True, slots=True)
 class JudgeInput:
-    """One trajectory as a judge sees it. ``messages`` and ``tools`` are raw, as in the record.
+    """One trajectory as a judge sees it. `messages` and `tools` are raw, as in the record.
 
     Labels, rewards, the policy model's name and every other hint of the record are not part of it.
-    ``reference_answer`` is ``None`` unless the judge is to see it; ``guidelines`` are the project's own rules
+    `reference_answer` is `None` unless the judge is to see it; `guidelines` are the project's own rules
     ("" for none).
     """
 
@@ -35,7 +35,7 @@ class JudgeInput:
     def of(
         cls, content: Mapping[str, Any], *, guidelines: str = "", with_reference: bool = False
     ) -> JudgeInput:
-        """From a trajectory's stored content (``TrajectoryDraft.content``)."""
+        """From a trajectory's stored content (`TrajectoryDraft.content`)."""
         return cls(
             question=content.get("question") or "",
             messages=content["messages"],

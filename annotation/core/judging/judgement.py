@@ -1,4 +1,4 @@
-"""What a judge's answer comes to: labels that were really given, and a count of everything that was not."""
+"""The judgement in a judge's answer: the labels that were given, and a count of everything that was not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ProblemKind(StrEnum):
     EXTRA = "extra"
     """A label for a message that is not a step; it is never moved to a step nearby."""
     INVALID = "invalid"
-    """A value that is not a label: ``true``, ``0.5``, ``2``, ``"good"``."""
+    """A value that is not a label: `true`, `0.5`, `2`, `"good"`."""
     CONTRADICTORY = "contradictory"
     """The same step (or key) twice with different values: it has no label, and counts as invalid."""
     NOTED = "noted"
@@ -23,7 +23,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding. ``where``: "steps.4", "outcome", "answer". ``found``: what stood there, in short."""
+    """One finding. `where`: "steps.4", "outcome", "answer". `found`: what stood there, in short."""
 
     kind: ProblemKind
     where: str
@@ -35,7 +35,7 @@ class Problem:
 
 
 class UnusableKind(StrEnum):
-    """Why no label at all could be taken from an answer. The words are those of ``providers.FailureKind``."""
+    """Why no label at all could be taken from an answer. The words are those of `providers.FailureKind`."""
 
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"
@@ -55,11 +55,11 @@ class Unusable:
 class Judgement:
     """A parsed answer.
 
-    ``labels`` has every step index that was asked for, in order, and no other; ``None`` is a missing label,
-    never 0. ``reasons`` holds the steps that got one. ``missing``, ``extra`` and ``invalid`` count steps and
-    indexes (``problems`` lists the first 100 findings and may hold notes too); the outcome is not counted in
-    them, but its problems are listed. ``unusable`` is set when no step has a label: then every label and the
-    outcome are ``None``.
+    `labels` has every step index that was asked for, in order, and no other; `None` is a missing label,
+    never 0. `reasons` holds the steps that got one. `missing`, `extra` and `invalid` count steps and
+    indexes (`problems` lists the first 100 findings and may hold notes too); the outcome is not counted in
+    them, but its problems are listed. `unusable` is set when no step has a label: then every label and the
+    outcome are `None`.
     """
 
     labels: dict[int, int | None]

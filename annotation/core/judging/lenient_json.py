@@ -1,4 +1,4 @@
-"""Finding the JSON object in a model's answer: the last one that has the right keys, and only a whole one.
+"""Find the JSON object in a model's answer: the last complete one that has the right keys.
 
 Before it may stand reasoning, code fences, drafts and other objects; after it anything. What is read although
 it is not JSON, because it cannot be misunderstood: comments, commas before a closing bracket, a plus sign
@@ -23,15 +23,15 @@ _CONTAINER: Final = list | dict
 
 
 class Object(dict[str, Any]):
-    """A JSON object. ``contradictory``: keys that occur more than once in it with different values."""
+    """A JSON object. `contradictory`: keys that occur more than once in it with different values."""
 
     contradictory: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``value``: the object, or ``None``. ``cut``: there was one, but the text ends inside it; ``any_json``:
-    there was some JSON object. ``lenient``: it was read although it was not quite JSON."""
+    """`value`: the object, or `None`. `cut`: there was one, but the text ends inside it; `any_json`:
+    there was some JSON object. `lenient`: it was read although it was not quite JSON."""
 
     value: Object | None = None
     cut: bool = False
@@ -40,7 +40,7 @@ class Found:
 
 
 def last_object(text: str, key: str) -> Found:
-    """The last object in ``text`` that has a list or an object under ``key``. Never raises."""
+    """The last object in `text` that has a list or an object under `key`. Never raises."""
     search = _Search(text, key)
     try:
         return search.run()
@@ -49,7 +49,7 @@ def last_object(text: str, key: str) -> Found:
 
 
 class _Failed(Exception):
-    """No object begins here. ``cut``: because the text ends."""
+    """Raised where no object begins. `cut`: because the text ends."""
 
     def __init__(self, cut: bool) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class _Search:
         return found if found.value is not None else Found(any_json=self.any_json)
 
     def _object(self, start: int) -> tuple[Object, int, bool]:
-        """The object at ``start``, where it ends, and whether it was mended; ``_Failed`` without one."""
+        """The object at `start`, where it ends, and whether it was mended; `_Failed` without one."""
         text, decoder, lenient = self.text, _STRICT, False
         while True:
             try:
@@ -109,7 +109,7 @@ class _Search:
 
 
 def _mended(text: str, at: int) -> str | None:
-    """``text`` with what the parser stumbled over at ``at`` blanked out, or ``None``: it is not of that sort.
+    """`text` with what the parser stumbled over at `at` blanked out, or `None`: it is not of that sort.
 
     The parser itself says where strings are: it never stumbles inside one.
     """

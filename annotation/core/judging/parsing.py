@@ -1,9 +1,9 @@
-"""Reading a judge's answer without charity: a label that was not given stays missing, and is counted.
+"""Read a judge's answer strictly: a label that was not given stays missing, and is counted.
 
 What counts as a label: the numbers −1, 0 and 1, and the strings that can mean nothing else ("1", "+1",
-"-1", "−1", "0"), which are noted. ``true``, ``1.0``, ``0.5``, ``2``, ``"good"`` are invalid. A label belongs
-to the index that it stands under, or to none: indexes are never shifted, filled or guessed. Under ``steps``
-may stand a list of objects with an ``index``, as asked for, or an object by index; under ``outcome`` an
+"-1", "−1", "0"), which are noted. `true`, `1.0`, `0.5`, `2`, `"good"` are invalid. A label belongs
+to the index that it stands under, or to none: indexes are never shifted, filled or guessed. Under `steps`
+may stand a list of objects with an `index`, as asked for, or an object by index; under `outcome` an
 object or the bare label.
 """
 
@@ -31,10 +31,10 @@ _STEPS: Final = "steps"
 
 
 def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> Judgement:
-    """The judgement in ``answer_text`` about exactly these steps. Never raises, whatever the text.
+    """The judgement in `answer_text` about exactly these steps. Never raises, whatever the text.
 
-    ``cut_off``: the server said that it stopped at its length limit, which names the failure of an answer
-    without a whole JSON object. Reasons are as the model wrote them (``core.text.escape`` before a column).
+    `cut_off`: the server said that it stopped at its length limit, which names the failure of an answer
+    without a whole JSON object. Reasons are as the model wrote them (`core.text.escape` before a column).
     """
     if len(answer_text) > MAX_ANSWER_CHARS:
         size, limit = f"{len(answer_text):,}", f"{MAX_ANSWER_CHARS:,}"
@@ -74,7 +74,7 @@ def _unusable(
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far. ``given``: index → label, ``None`` for null, or invalid (``_NOT_GIVEN``)."""
+    """What has been read so far. `given`: index → label, `None` for null, or invalid (`_NOT_GIVEN`)."""
 
     steps: tuple[int, ...]
     given: dict[int, Any] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class _Reading:
             self.given[index] = _NOT_GIVEN
 
     def label(self, entry: Any, where: str) -> Any:
-        """A label, ``None`` for one that is not there, ``_NOT_GIVEN`` for what is no label."""
+        """The label in `entry`: `None` when it is absent, `_NOT_GIVEN` when it is invalid."""
         value = entry.get("label") if isinstance(entry, Object) else entry
         if isinstance(entry, Object) and "label" in entry.contradictory:
             self.problem(ProblemKind.CONTRADICTORY, where, "label occurs twice")
@@ -175,7 +175,7 @@ class _Reading:
 
 
 def _entries(given: Any) -> Iterator[tuple[Any, Any]]:
-    """(index as written, entry) of what stands under ``steps``."""
+    """(index as written, entry) of what stands under `steps`."""
     if isinstance(given, dict):
         yield from given.items()
     for entry in given if isinstance(given, list) else ():

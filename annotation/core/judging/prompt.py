@@ -1,7 +1,7 @@
 """The prompt of a judge, by version: what is asked, over a trajectory that is made to fit a token budget.
 
 A version that suggestions were made with is never edited: a change of words, or of how the record is written
-out, is a new file in ``prompts/`` (tests hold each version to its digest).
+out, is a new file in `prompts/` (tests hold each version to its digest).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ANSWER_SCHEMA: Final[dict[str, Any]] = _strict(
 
 
 class TooLong(TristepError):
-    """The trajectory does not fit the budget, even with every tool output cut short. ``details``: its least
+    """The trajectory does not fit the budget, even with every tool output cut short. `details`: its least
     number of tokens, and the budget."""
 
     default_code = "too_long"
@@ -62,8 +62,8 @@ class TooLong(TristepError):
 class Prompt:
     """What is sent.
 
-    ``clipped``: one sentence for each thing that was shortened or left out. ``step_indexes``: what the answer
-    must label. ``estimated_tokens`` is on the high side (see ``tokens``), and at most the budget.
+    `clipped`: one sentence for each thing that was shortened or left out. `step_indexes`: what the answer
+    must label. `estimated_tokens` is on the high side (see `tokens`), and at most the budget.
     """
 
     version: str
@@ -75,10 +75,10 @@ class Prompt:
 
 
 def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prompt:
-    """The prompt of ``prompt_version`` for one trajectory, in at most ``budget_tokens`` tokens.
+    """The prompt of `prompt_version` for one trajectory, in at most `budget_tokens` tokens.
 
     Only tool outputs are shortened, in their middle and with a note, the longest first and all to the same
-    length. Same input, same prompt. Raises ``TooLong``, and ``Invalid`` for a version that there is not.
+    length. Same input, same prompt. Raises `TooLong`, and `Invalid` for an unknown version.
     """
     system, user = template(prompt_version)
     blocks, notes = blocks_of(material)
@@ -105,7 +105,7 @@ def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prom
 
 @cache
 def template(prompt_version: str) -> tuple[str, str]:
-    """The system text and the user template of a version. Raises ``Invalid``."""
+    """The system text and the user template of a version. Raises `Invalid`."""
     if prompt_version not in VERSIONS:
         raise Invalid(
             translatable(
@@ -131,7 +131,7 @@ def _fixed(block: Block, mark: str) -> int:
 
 
 def _bodies(blocks: Sequence[Block], fixed: int, budget_tokens: int, notes: list[str]) -> list[str]:
-    """The blocks' texts, those of tool outputs together in what ``fixed`` units leave of the budget."""
+    """The blocks' texts, those of tool outputs together in what `fixed` units leave of the budget."""
     room = budget_tokens * UNITS_PER_TOKEN - fixed
     sizes = [units(block.body) for block in blocks if block.clippable]
     level = water_level(sizes, room)

@@ -1,4 +1,4 @@
-"""How many tokens a text has, on the high side, without any model's tokenizer.
+"""Estimate the tokens of a text, on the high side, without any model's tokenizer.
 
 The rule: ASCII letters and white space count 2/7 of a token (3.5 to the token; English prose has 4 to
 4.5), digits one each (some vocabularies have no longer numbers), other ASCII characters 1/2, everything
@@ -35,5 +35,5 @@ def tokens_of(count: int) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """The tokens of ``text``, on the high side."""
+    """The tokens of `text`, on the high side."""
     return tokens_of(units(text))

@@ -1,4 +1,4 @@
-"""A trajectory written out for a judge, in blocks whose marks its text cannot forge."""
+"""Write a trajectory out for a judge, in blocks whose marks its text cannot forge."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _UNSENDABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of the record. ``index`` is the message's, ``None`` for what is not a message.
+    """One block of the record. `index` is the message's, `None` for what is not a message.
 
-    The ``body`` of a ``clippable`` one (a tool's output) may be shortened.
+    The `body` of a `clippable` one (a tool's output) may be shortened.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Block:
     clippable: bool = False
 
     def written(self, mark: str, body: str) -> str:
-        """The block as it stands in the prompt, with ``body`` in place of its own."""
+        """The block as it stands in the prompt, with `body` in place of its own."""
         return f"<<<{mark} {self.title}>>>\n{body}\n<<<{mark} end>>>\n\n"
 
 
@@ -108,7 +108,7 @@ def _body(message: Message, notes: list[str]) -> Iterator[str]:
 
 
 def sendable(text: str) -> tuple[str, int]:
-    """``text`` without NUL and lone surrogates, which many servers refuse, and how many were replaced."""
+    """`text` without NUL and lone surrogates, which many servers refuse, and how many were replaced."""
     if text.isascii() and "\x00" not in text:
         return text, 0
     return _UNSENDABLE.subn("\ufffd", text)

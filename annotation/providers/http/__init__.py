@@ -1,1 +1,1 @@
-"""Talking to servers that may misbehave: addresses, deadlines, sizes, waits, and keys kept out of records."""
+"""Call servers that may misbehave: addresses, deadlines, sizes, waits, and redaction of keys."""

@@ -1,4 +1,4 @@
-"""What a server's refusal means: whether to ask again, and whether the whole run would meet it.
+"""Interpret a server's error: whether to ask again, and whether it concerns the whole run.
 
 After the replies of OpenAI, Azure, DeepSeek, OpenRouter, vLLM, llama.cpp, Ollama, Together and others, which
 agree on little more than the status.
@@ -38,7 +38,7 @@ TRANSIENT: Final = frozenset({408, 409, 421, 423, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """The error object of a reply. ``text``: its codes and sentences in small letters, for matching."""
+    """The error object of a reply. `text`: its codes and sentences in small letters, for matching."""
 
     message: str
     code: str
@@ -56,7 +56,7 @@ class Complaint:
 
     @classmethod
     def of(cls, value: Any) -> Complaint:
-        """Of a parsed body: ``{"error": {…}}``, ``{"error": "…"}``, ``{"detail": …}`` or the bare object."""
+        """Of a parsed body: `{"error": {…}}`, `{"error": "…"}`, `{"detail": …}` or the bare object."""
         error = value.get("error", value) if isinstance(value, Mapping) else value
         if not isinstance(error, Mapping):
             error = {"message": error if isinstance(error, str) else ""}
@@ -75,7 +75,7 @@ class Asked:
 
 
 def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
-    """Why a reply with this status (not 2xx) is no answer. ``retry_after`` is for the caller to add."""
+    """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
     text, said = complaint.text, _said(complaint)
     if 300 <= status < 400:
         return _run(FailureKind.REDIRECT, "The server redirects to another address, which is not followed.")

@@ -1,4 +1,4 @@
-"""One POST, its reply read in full or not at all: at most so many bytes, in at most so much time."""
+"""Send one POST and read its reply in full or not at all, within a limit of bytes and of time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A reply, or as much of it as was read before ``failure``. Header names are in small letters."""
+    """A reply, or as much of it as was read before `failure`. Header names are in small letters."""
 
     status: int | None
     headers: Mapping[str, str]
@@ -34,8 +34,8 @@ class Received:
 
 
 def post(client: httpx.Client, url: str, content: bytes, deadline: Deadline, seconds: float) -> Received:
-    """POST ``content`` (JSON) and read the reply. Raises nothing: what goes wrong on the way is the
-    ``failure``, transient unless it says otherwise."""
+    """POST `content` (JSON) and read the reply. Raises nothing: what goes wrong on the way is the
+    `failure`, transient unless it says otherwise."""
     reading = _Reading()
     try:
         with deadline.within(seconds), client.stream("POST", url, content=content) as response:

@@ -1,4 +1,4 @@
-"""Keys taken out of everything that is kept or shown."""
+"""Redact keys from everything that is kept or shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEARER: Final = re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}")
 
 
 class Redactor:
-    """Replaces a key by ``[key]``: plain, escaped for JSON or an address, in base64, or partly starred out
+    """Replaces a key by `[key]`: plain, escaped for JSON or an address, in base64, or partly starred out
     as servers like to repeat it (its first letters, then stars). Whatever follows "Bearer" goes too."""
 
     __slots__ = ("_literals", "_pattern")
@@ -34,7 +34,7 @@ class Redactor:
         return "Redactor()"
 
     def text(self, text: str) -> str:
-        """``text`` without the key."""
+        """`text` without the key."""
         if self._pattern is not None and self._suspects(text):
             text = self._pattern.sub(INSTEAD, text)
         if "earer" in text or "EARER" in text:
@@ -54,7 +54,7 @@ class Redactor:
         return text.encode("utf-8", "surrogateescape")
 
     def _suspects(self, text: str) -> bool:
-        """Whether ``text`` is worth the slow search: prompts are long, and hold no key."""
+        """Whether `text` is worth the slow search: prompts are long, and hold no key."""
         return "***" in text or any(form in text for form in self._literals)
 
 

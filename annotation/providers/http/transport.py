@@ -21,7 +21,7 @@ for _name in ("httpcore.http11", "httpcore.connection", "httpx"):
 
 
 class Deadline(threading.local):
-    """The moment by which this thread's call must be over; none outside ``within``."""
+    """The moment by which this thread's call must be over; none outside `within`."""
 
     at: float | None = None
 
@@ -38,7 +38,7 @@ class Deadline(threading.local):
             self.at = None
 
     def left(self, timeout: float | None) -> float | None:
-        """``timeout``, or what is left when that is less. Raises httpcore's time-out when nothing is."""
+        """`timeout`, or what is left when that is less. Raises httpcore's time-out when nothing is."""
         if self.at is None:
             return timeout
         left = self.at - self._clock()

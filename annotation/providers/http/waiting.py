@@ -1,4 +1,4 @@
-"""How long to wait before asking again: what the server says, else longer and longer, by chance."""
+"""Decide how long to wait before a retry: as the server says, else exponential backoff with jitter."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LONGEST: Final = 30.0
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds from Retry-After (a number of seconds or an HTTP date; ``now`` in seconds since 1970), or from
-    the ``retry-after-ms`` that some servers add; ``None`` when there is none that can be read."""
+    """Seconds from Retry-After (a number of seconds or an HTTP date; `now` in seconds since 1970), or from
+    the `retry-after-ms` that some servers add; `None` without a readable one."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         if value.replace(".", "", 1).isascii() and value.replace(".", "", 1).isdigit() and len(value) < 12:
@@ -36,7 +36,7 @@ class Waits:
         self._not_before = float("-inf")
 
     def backoff(self, attempt: int) -> float:
-        """Full jitter: between 0 and ½ s · 2ⁿ, at most 30 s, after failed attempt ``n`` (from 0)."""
+        """Full jitter: between 0 and ½ s · 2ⁿ, at most 30 s, after failed attempt `n` (from 0)."""
         with self._lock:
             return self._rng.uniform(0.0, min(LONGEST, FIRST * 2.0 ** min(attempt, 20)))
 

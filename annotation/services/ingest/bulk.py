@@ -1,4 +1,4 @@
-"""Many rows of one table with few statements, without a model object for each."""
+"""Insert many rows of one table with few statements, without a model object for each."""
 
 from collections.abc import Sequence
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Clearing up: imports that failed, were abandoned, or whose worker died."""
+"""Clear up after imports that failed, were abandoned, or lost their worker."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Taking a file in: its bytes are stored and checksummed before anything is read."""
+"""Receive a file: store and checksum its bytes before anything is read."""
 
 import hashlib
 import uuid

@@ -1,4 +1,4 @@
-"""Turning drafts into rows, a small batch at a time, none of them live."""
+"""Write drafts as rows, a small batch at a time, none of them live."""
 
 import zlib
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Prepared:
 
 @dataclass(slots=True)
 class Tally:
-    """What an import has come to so far. `replaced` are the pks of the live rows that its rows shall
+    """The counts of an import so far. `replaced` are the pks of the live rows that its rows shall
     replace."""
 
     created: int = 0

@@ -1,4 +1,4 @@
-"""The shape of one change in a batch of label saves: read strictly, refused in words."""
+"""Parse one change of a batch of label saves; what is wrong with it is said in a sentence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

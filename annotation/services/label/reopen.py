@@ -1,4 +1,4 @@
-"""Taking one's own submission back, while nobody has anything to compare it with."""
+"""Reopen one's own submission, as long as no other annotator has submitted the trajectory."""
 
 from django.db import transaction
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Revealing what judges suggest, when the policy in force allows it (DESIGN §6).
+"""Revealing what judges suggest, when the policy in force allows it (docs/design.md, "Who may see what").
 
 Seeing cannot be undone. So a reveal is one transaction: the exposure is noted, the labels that it is about
 keep the value they have now as their blind value, the history says what was shown; then it is shown.
@@ -36,7 +36,7 @@ def reveal(
     Exactly one of the three is asked for. Repeating it shows the same and notes nothing. What nobody has
     suggested anything for is answered, and is no exposure: nothing was seen.
 
-    Raises Invalid for a message that is no step, Denied (code "sealed") where the project never shows
+    Raises Invalid for a message that is not a step, Denied (code "sealed") where the project never shows
     suggestions, Conflict (codes "label_first", "submit_first") where it does not yet, StaleState for an
     assignment that was given back.
     """

@@ -1,4 +1,4 @@
-"""Handing in a finished assignment."""
+"""Submit a finished assignment."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What an annotator says of a trajectory as a whole, and how long they were at work on it."""
+"""Flags on a whole trajectory, and the time an annotator was at work on it."""
 
 from django.db import transaction
 from django.db.models import F

@@ -1,4 +1,4 @@
-"""Switching the experiment on exposure on and off, as long as nobody has labelled anything."""
+"""Switch the experiment on exposure on and off, as long as nobody has labelled anything."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Releases: frozen, verified, exported, withdrawn; never changed (DESIGN §10)."""
+"""Releases: frozen, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
 
 from .export import export_lines, export_release, verify_export
 from .freeze import freeze, withdraw

@@ -1,4 +1,4 @@
-"""Exporting a release as files, and checking files that were exported."""
+"""Export a release as files, and verify exported files."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Recomputing a release's digest from its rows."""
+"""Verify a release: recompute its checksums from its rows."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Suggestions: judges are configured and asked about many trajectories, or a file brings what they said."""
+"""Suggestions: judges are set up and asked about many trajectories, or a file brings their answers."""
 
 from .import_file import SuggestionImport, import_suggestions
 from .judges import create_judge, operator, restore_judge, retire_judge, update_judge

@@ -1,4 +1,4 @@
-"""Runs inside a worker, in threads beside its pool: a run takes hours, and an import must not wait for it."""
+"""Do runs in threads beside the worker's pool, because a run takes hours and imports must not wait for it."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""The calls themselves: threads that do nothing but HTTP, without a database connection or a transaction."""
+"""Call a judge from a pool of threads that do nothing but HTTP, without a database connection."""
 
 import logging
 import queue
@@ -131,7 +131,7 @@ def _answered(due: PendingCall, outcome: Reply | Failure) -> CallResult:
 
 
 def _unexpected(error: Exception, seconds: float) -> Failure:
-    """A failure of ours, told without the text that may stand in the error."""
+    """An unexpected error as a failure, without its text, which may quote a trajectory."""
     return Failure(
         kind=FailureKind.BAD_REQUEST,
         permanent=True,

@@ -1,4 +1,4 @@
-"""Going on when the database comes back: answers that were paid for wait in memory for it."""
+"""Retry a database call while the server is away, so that answers that were paid for are not lost."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""Judges as admins configure them: within what the operator of the server allows, and fixed once they have
+"""Set up judges, within what the operator of the server allows; their settings are fixed once they have
 judged."""
 
 import os

@@ -1,4 +1,4 @@
-"""Who is working on a run: one worker at a time, for as long as it renews its lease."""
+"""Leases of runs: one worker at a time holds a run, for as long as it renews its lease."""
 
 from datetime import timedelta
 

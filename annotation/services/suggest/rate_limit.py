@@ -1,4 +1,4 @@
-"""A judge's rate limit: moments to call at are taken from the database, a second's worth at a time, and
+"""Keep a judge's rate limit: moments to call at are taken from the database, a second's worth at a time, and
 handed to the threads that call."""
 
 import queue

@@ -1,4 +1,4 @@
-"""Seeing to runs whose worker died, and to those whose job was never sent."""
+"""Queue runs again whose worker died, and send jobs that were never sent."""
 
 from datetime import datetime
 

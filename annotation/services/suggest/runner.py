@@ -1,4 +1,4 @@
-"""Doing a run: the job's own thread reads, stores and looks after the lease; other threads only call."""
+"""Do a run: the job's own thread reads, stores and renews the lease; other threads only call."""
 
 import contextlib
 import logging
@@ -111,7 +111,7 @@ class RunAttempt:
         self.deadline = float("inf")
 
     def go(self) -> None:
-        """Work until there is nothing left to do, or a reason to end."""
+        """Work until nothing is left, or a reason to end comes up."""
         try:
             provider = self._opened(Hooks(sleep=sleeper(self.halt), admit=self.pace.admit))
         except Stopped:

@@ -1,4 +1,4 @@
-"""Starting a run and steering it: what people do. What the worker does is in `work`."""
+"""Start, pause, resume, cancel and retry runs. What the worker does is in `runner`."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -50,7 +50,7 @@ def start_run(
     """Queue a run of a judge over a selection, and fix which trajectories it is about.
 
     `budget` in US dollars; `estimate` is kept with the run (reports.estimates). With `enqueue` False the
-    caller does it (`run_suggestions`) in its own process. Raises Invalid when there is nothing to do or a
+    caller does it (`run_suggestions`) in its own process. Raises Invalid when no trajectory is pending or a
     value is wrong, Conflict when the judge is at work or retired.
     """
     require(actor, "suggest", judge)

@@ -1,4 +1,4 @@
-"""Storing answers, a few at a time, each once, whatever has become of the run: they are paid for."""
+"""Store answers in batches, each once, whatever has become of the run: they are paid for."""
 
 import uuid
 from collections import Counter
