@@ -11,6 +11,7 @@ from typing import Any, Final
 from annotation.core.judging import Estimate, JudgeInput
 from annotation.core.judging import estimate as estimate_call
 from annotation.core.judging.prompt import TooLong, build
+from annotation.core.seed import SEED
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
@@ -18,7 +19,6 @@ from annotation.policies import Actor, require
 from .run_selection import ALL, Selection, pending_trajectories
 
 SAMPLE: Final = 200
-SEED: Final = 20_260_314
 LOADED_AT_ONCE: Final = 20
 _CENTS: Final = Decimal("0.0001")
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
 from annotation.core.judging.settings import NAME, NUMBER_ERRORS, PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 from annotation.models import Judge, Project, Subset
@@ -171,9 +172,6 @@ FORMS: dict[str, type[NameForm]] = {
     JudgeKind.IMPORTED.value: FileJudgeForm,
     JudgeKind.BASELINE.value: NameForm,
 }
-
-
-MAX_FILE = 100 * 1024 * 1024
 
 
 class SuggestionFileForm(forms.Form):
