@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 .DEFAULT_GOAL := help
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram messages bench screenshots lock clean
+.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram settings messages bench screenshots lock clean
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
+	@echo "make settings                           the table of a judge's settings, written into docs/judges.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
 	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
@@ -105,6 +106,9 @@ format: dev node_modules/.installed
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms
+
+settings: dev
+	@$(BIN)/python -m tests.judge_settings
 
 messages: dev
 	@DJANGO_SETTINGS_MODULE=config.settings.test $(BIN)/python -m tests.messages $(NEW)

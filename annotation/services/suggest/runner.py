@@ -148,6 +148,15 @@ class RunAttempt:
             raise Stopped
 
     def _loop(self) -> None:
+        """Ask, store and look around in turns, until nothing is left to do or the run is to end.
+
+        1. Collect the answers that have come in (waiting a moment for one); note failures that end the run.
+        2. Store them, when there are enough, enough time has passed, or nothing is in flight.
+        3. Look at the row from time to time: renew the lease, see whether somebody paused or cancelled.
+        4. Unless the run is halted, hand out calls as far as concurrency, rate and budget allow.
+        5. Return when no more calls are to be made and every answer is stored.
+        6. Return at the deadline of a process that is asked to stop, with what has come back stored.
+        """
         while True:
             self.waiting += self._sorted_out(self.calls.collect(TURN_SECONDS))
             now = time.monotonic()
