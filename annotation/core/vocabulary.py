@@ -83,6 +83,10 @@ class JudgeKind(StrEnum):
     IMPORTED = "imported"
 
 
+RUNNABLE_KINDS: Final = (JudgeKind.OPENAI_COMPATIBLE, JudgeKind.BASELINE)
+"""The kinds of judge that a run can ask."""
+
+
 class SuggestionRunState(StrEnum):
     """The state of a run: one judge over many trajectories.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from django.db.models import OuterRef, QuerySet, Subquery, Value
@@ -19,41 +19,7 @@ from ..models.blindness import BLIND_VALUE
 from .agreement import measure_json
 from .integer_rows import Integers, integer_rows
 
-ANSWER_TOKENS: Final = 8_192
 
-
-def answer_tokens(judge: m.Judge) -> int:
-    """The most tokens an answer of this judge may have."""
-    given = judge.sampling.get("max_tokens")
-    return given if type(given) is int else ANSWER_TOKENS
-
-
-def prompt_tokens(judge: m.Judge) -> int:
-    """The most tokens a prompt may have: what the answer leaves of the judge's window."""
-    return judge.context_tokens - answer_tokens(judge)
-
-
-def configuration(judge: m.Judge) -> dict[str, Any]:
-    """The judge as `providers.create` wants it."""
-    sampling = {name: value for name, value in judge.sampling.items() if name != "max_tokens"}
-    return {
-        **sampling,
-        "base_url": judge.base_url,
-        "model": judge.model,
-        "key_name": judge.key_name,
-        "prompt_version": judge.prompt_version,
-        "budget_tokens": prompt_tokens(judge),
-        "answer_tokens": answer_tokens(judge),
-        "structured": judge.structured_output,
-        "price_prompt": str(judge.price_input),
-        "price_answer": str(judge.price_output),
-        "price_cached": None if judge.price_cached is None else str(judge.price_cached),
-        "concurrency": judge.concurrency,
-        "timeout": judge.timeout_seconds,
-    }
-
-
-# ── Against people ──────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class Against:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
