@@ -21,7 +21,7 @@ from config.broker import Broker, BrokerMissing
 from tests import databases
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 
-pytest_plugins = ["tests.chromium", "tests.people"]
+pytest_plugins = ["tests.chromium", "tests.fixtures.shared_rows", "tests.people"]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.
 hypothesis_settings.register_profile("tristep", deadline=None)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from annotation.core.vocabulary import LabelSource
@@ -28,6 +27,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor
 from annotation.services import accounts, adjudicate, assign, ingest, label, projects
+from tests.fixtures.shared_rows import shared_rows
 
 PASSWORD = "believable-horse-battery-9"
 NO_BODY = object()
@@ -269,6 +269,18 @@ def signed_in(user: User | None) -> Client:
     return client
 
 
+class PlainClient(Client):
+    """Django's client for thousands of requests: it loads middleware once and records no templates."""
+
+    def __init__(self) -> None:
+        super().__init__(raise_request_exception=False)
+        self.handler.load_middleware()
+
+    def request(self, **request: Any) -> Any:
+        """One request; the answer has no `context`, `templates` or `json()`, and cookies stay as they are."""
+        return self.handler(self._base_environ(**request))
+
+
 class Caller:
     """Calls the API as one person, with a token, as a program does: `caller.post("/projects/", {…})`."""
 
@@ -302,7 +314,7 @@ class Caller:
         return self._send("delete", path, **extra)
 
 
-@pytest.fixture
-def cast(db: None) -> Cast:
+@shared_rows
+def cast() -> Cast:
     """The people and their project, without data."""
     return make_cast()

@@ -18,6 +18,7 @@ from annotation.core.errors import Denied
 from annotation.policies import OPERATOR, allowed, field_access, require, visible
 from annotation.services import accounts, adjudicate, assign, label, projects, release
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 EVERYBODY = ("admin", "ann", "ben", "cleo", "judith", "oscar", "root")
@@ -30,7 +31,7 @@ def seen(user: Any, model: type[Model]) -> list[Any]:
     return list(visible(user, model._default_manager.all()))
 
 
-@pytest.fixture
+@shared_rows
 def line(cast: Cast) -> SimpleNamespace:
     """Four trajectories: unanimous (ann, ben), adjudicated by judith, disputed, and one that ann has open
     and cleo has submitted. Judges have suggested something for the last."""

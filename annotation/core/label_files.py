@@ -21,11 +21,11 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 
+from .file_errors import FileErrors
 from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
-MAX_ERRORS: Final = 1000
 MAX_INDEX: Final = 2**31 - 1
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
@@ -56,21 +56,17 @@ class LabelLine:
 class LabelFile:
     """What a label file says: the counting line of each record, in order of first appearance.
 
-    `errors` holds the first 1,000 lines that say nothing usable, `error_count` counts all; `superseded`
-    counts the lines that a newer one of the same record replaced.
+    `errors` are the lines that say nothing usable; `superseded` counts the lines that a newer one of the
+    same record replaced.
     """
 
     filename: str
     lines: dict[str, LabelLine] = field(default_factory=dict)
-    errors: list[RecordError] = field(default_factory=list)
-    error_count: int = 0
     superseded: int = 0
+    errors: FileErrors = field(init=False)
 
-    def add_error(self, error: RecordError) -> None:
-        """Count an error, and keep it if it is among the first."""
-        self.error_count += 1
-        if len(self.errors) < MAX_ERRORS:
-            self.errors.append(error)
+    def __post_init__(self) -> None:
+        self.errors = FileErrors(self.filename)
 
 
 def read_label_lines(
@@ -83,11 +79,11 @@ def read_label_lines(
         stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
     ):
         if isinstance(record, RecordError):
-            found.add_error(record)
+            found.errors.add(record)
             continue
         line = parse_label_line(record.value, filename, record.line)
         if isinstance(line, RecordError):
-            found.add_error(line)
+            found.errors.add(line)
             continue
         before = found.lines.get(line.record_id)
         if before is not None:

@@ -12,8 +12,6 @@ from django.db import OperationalError, ProgrammingError, connection
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.models import Project, Release
 
-LISTED = 1_000
-
 
 class OperatorCommand(BaseCommand):
     """A command whose `run` may raise what services raise.
@@ -26,7 +24,7 @@ class OperatorCommand(BaseCommand):
         try:
             self.run(**options)
         except ImportRefused as refused:
-            for error in refused.report.get("errors", [])[:LISTED]:
+            for error in refused.report.get("errors", []):
                 place = f"line {error['line']}" + (f": {error['field']}" if error["field"] else "")
                 self.stderr.write(f"{place}: {error['reason']}")
             raise CommandError(refused.message) from refused

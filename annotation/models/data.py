@@ -1,5 +1,9 @@
 """What comes in: import files, tasks, trajectories with their raw bytes, and steps."""
 
+import json
+import zlib
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -155,6 +159,15 @@ class TrajectoryContent(models.Model):
 
     def __str__(self) -> str:
         return f"content of {self.trajectory_id}"
+
+    def parsed(self) -> dict[str, Any]:
+        """The parsed record (core.trajectory.TrajectoryDraft.content), texts as in the file."""
+        record: dict[str, Any] = json.loads(zlib.decompress(bytes(self.content)))
+        return record
+
+    def raw_bytes(self) -> bytes:
+        """The record as it came in. For those whose `field_access` has `raw` only: labels may stand in it."""
+        return zlib.decompress(bytes(self.raw))
 
 
 class Step(models.Model):

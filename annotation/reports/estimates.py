@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -115,6 +113,5 @@ def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
 def _contents(trajectories: Sequence[int]) -> Iterator[dict[str, Any]]:
     for start in range(0, len(trajectories), LOADED_AT_ONCE):
         part = trajectories[start : start + LOADED_AT_ONCE]
-        rows = TrajectoryContent.objects.filter(trajectory__in=part).values_list("content", flat=True)
-        for packed in rows:
-            yield json.loads(zlib.decompress(bytes(packed)))
+        for row in TrajectoryContent.objects.filter(trajectory__in=part).only("content"):
+            yield row.parsed()

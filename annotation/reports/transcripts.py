@@ -12,8 +12,6 @@ from annotation.core.trajectory import Message, message_text, normalise, pair_re
 from annotation.models import Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access
 
-from .content import content_of, raw_of
-
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
@@ -42,7 +40,7 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
     """
     if access.mode == "none":
         raise NotFound(translatable("There is no such trajectory, or it is not yours to see."))
-    content = content_of(trajectory)
+    content = trajectory.content.parsed()
     messages = normalise(content["messages"])
     return Transcript(
         messages=messages,
@@ -91,6 +89,6 @@ def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Sour
     if message_index >= len(messages):
         raise NotFound(translatable("There is no such message."))
     message = messages[message_index]
-    record = raw_of(trajectory)
+    record = trajectory.content.raw_bytes()
     found = message_json(record, message.raw, message_index, hints=access.reward_hints)
     return Source(json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw))

@@ -5,12 +5,11 @@ from typing import Any
 
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
-from annotation.core.propagation import Rules
-from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
 from annotation.policies import FieldAccess, field_access, require
 
+from .label_json import label_json, outcome_json, rules_of
 from .transcripts import Transcript, transcript
 
 
@@ -61,42 +60,17 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
 def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
     index_of = {step.pk: step.message_index for step in steps}
     labels = {label.step_id: label for label in Label.objects.filter(assignment=assignment)}
-    outcome = OutcomeLabel.objects.filter(assignment=assignment).first() or OutcomeLabel(version=0)
-    rules = Rules(
-        suspend_on_user_turn=assignment.trajectory.subset.suspend_on_user_turn,
-        carry_forward=assignment.project.carry_forward,
-    )
+    outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+    rules = rules_of(assignment.project, assignment.trajectory.subset)
     return {
         "rules": asdict(rules),
         "steps": [
             {
                 "ordinal": step.ordinal,
                 "after_user_turn": step.after_user_turn,
-                **_label(step, labels.get(step.pk) or Label(version=0), index_of),
+                **label_json(step.message_index, labels.get(step.pk), index_of),
             }
             for step in steps
         ],
-        "outcome": {"value": outcome.value, **_marks(outcome)},
-    }
-
-
-def _label(step: Step, label: Label, index_of: dict[int, int]) -> dict[str, Any]:
-    return {
-        "message_index": step.message_index,
-        "value": label.value,
-        "source": label.source or None,
-        "root": index_of.get(label.root_id) if label.root_id else None,
-        "root_pinned": label.root_pinned,
-        "closes": label.closes,
-        **_marks(label),
-    }
-
-
-def _marks(judgement: Label | OutcomeLabel) -> dict[str, Any]:
-    return {
-        "unsure": judgement.unsure,
-        "flagged": judgement.flagged,
-        "note": unescape(judgement.note),
-        "reason": judgement.reason,
-        "version": judgement.version,
+        "outcome": outcome_json(outcome),
     }

@@ -1,5 +1,4 @@
-"""Change a state by a guarded UPDATE, which raises when no row changed (docs/design.md, "Rules of the
-house")."""
+"""Change a state by a guarded UPDATE, which raises when no row changed (docs/design.md, "Rules")."""
 
 from collections.abc import Iterable
 from enum import StrEnum

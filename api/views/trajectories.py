@@ -20,7 +20,6 @@ from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
 from annotation.models import Exposure, Trajectory
 from annotation.policies import FieldAccess, field_access, require, roles, visible
 from annotation.reports import cases
-from annotation.reports.content import raw_of
 from annotation.reports.transcripts import Transcript, transcript
 from annotation.services import exposures
 
@@ -128,7 +127,7 @@ class Raw(View):
         if not field_access(self.user, row).raw:
             raise Denied(_("The record as it came in is for admins only."))
         return HttpResponse(
-            raw_of(row),
+            row.content.raw_bytes(),
             content_type="application/octet-stream",
             headers={
                 "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',

@@ -38,7 +38,7 @@ def only(**changes: Any) -> LabelLine:
 
 def refused(**changes: Any) -> list[str]:
     line = {key: value for key, value in {**GOOD, **changes}.items() if value is not ...}
-    return [str(error) for error in read(line).errors]
+    return [str(error) for error in read(line).errors.listed]
 
 
 def test_a_line_needs_only_its_record_and_its_labels() -> None:
@@ -81,17 +81,17 @@ def test_a_line_that_says_nothing_usable_is_an_error(changes: dict[str, Any], se
 
 def test_broken_lines_are_errors_and_the_others_are_read() -> None:
     found = read("[1]", '{"record_id', GOOD, "7")
-    assert [str(error) for error in found.errors] == [
+    assert [str(error) for error in found.errors.listed] == [
         "labels.jsonl:1: is not a JSON object",
         "labels.jsonl:2: is cut off: the record ends in the middle of its JSON",
         "labels.jsonl:4: is not a JSON object",
     ]
-    assert (found.error_count, list(found.lines)) == (3, ["s:0:1"])
+    assert (found.errors.count, list(found.lines)) == (3, ["s:0:1"])
 
 
 def test_the_first_thousand_errors_are_kept_and_all_are_counted() -> None:
     found = read(*["7"] * 1200)
-    assert (len(found.errors), found.error_count) == (1000, 1200)
+    assert (len(found.errors.listed), found.errors.count) == (1000, 1200)
 
 
 # ── Several lines about one record ───────────────────────────────────────────
@@ -208,7 +208,7 @@ def test_the_published_files_read_as_described(published: Path) -> None:
     def labels(path: Path) -> LabelFile:
         with path.open("rb") as stream:
             found = read_label_lines(stream, path.name)
-        assert (len(found.lines), found.error_count, found.superseded) == (250, 0, 0)
+        assert (len(found.lines), found.errors.count, found.superseded) == (250, 0, 0)
         assert not any(line.problems for line in found.lines.values())
         return found
 

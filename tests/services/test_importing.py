@@ -20,7 +20,6 @@ from annotation.models import (
     Task,
     Trajectory,
 )
-from annotation.reports.content import content_of, raw_of
 from annotation.services import assign
 from tests import people
 from tests.people import Cast, import_file, import_records, jsonl, make_record, make_records
@@ -50,7 +49,7 @@ def test_the_bytes_of_each_record_are_kept_as_they_came(cast: Cast) -> None:
     import_file(cast.project, b"\n".join(lines))
 
     rows = Trajectory.objects.order_by("line")
-    assert [raw_of(row).strip() for row in rows] == [line.strip() for line in lines]
+    assert [row.content.raw_bytes().strip() for row in rows] == [line.strip() for line in lines]
 
 
 @pytest.mark.parametrize("name", ["agentprocessbench", "openai_chat"])
@@ -74,8 +73,8 @@ def test_what_real_logs_contain_is_not_bad_input(cast: Cast, text: str) -> None:
     assert unescape(row.record_id) == f"{record['data_source']}:0:0"
     assert unescape(row.policy_model) == record["policy_model"]
     assert unescape(row.task.question) == text
-    assert content_of(row)["messages"] == record["messages"]
-    assert content_of(row)["hints"]["extra"] == {text: text}
+    assert row.content.parsed()["messages"] == record["messages"]
+    assert row.content.parsed()["hints"]["extra"] == {text: text}
 
 
 def test_labels_in_a_file_are_never_made_labels(cast: Cast) -> None:
@@ -85,7 +84,7 @@ def test_labels_in_a_file_are_never_made_labels(cast: Cast) -> None:
     assignment = people.claim(cast.ann, cast.project)
 
     assert not assignment.labels.exists()
-    assert "step_labels" not in content_of(row)
+    assert "step_labels" not in row.content.parsed()
     assert import_file(cast.project, jsonl([make_record()])).unchanged_count == 1
 
 
@@ -148,7 +147,7 @@ def test_a_changed_record_is_replaced_on_purpose(cast: Cast) -> None:
     assert (source.created_count, source.unchanged_count, source.replaced_count) == (0, 1, 1)
     live = Trajectory.objects.filter(live=True, record_id="tiny:1:0").get()
     assert live.pk != rows[1].pk
-    assert content_of(live)["question"] == "Changed?"
+    assert live.content.parsed()["question"] == "Changed?"
     assert Trajectory.objects.filter(live=True).count() == 3
     claimed = {people.claim(cast.ann, cast.project).trajectory_id for _ in range(3)}
     assert claimed == {rows[0].pk, rows[2].pk, live.pk}
@@ -231,4 +230,4 @@ def test_any_mixture_of_records_comes_in_as_a_whole_or_not_at_all(
         live = Trajectory.objects.filter(subset__name=subset, live=True)
         assert source.created_count == live.count() == len(good)
         assert source.step_count == Step.objects.filter(trajectory__in=live).count()
-        assert [json.loads(raw_of(row)) for row in live.order_by("position")] == good
+        assert [json.loads(row.content.raw_bytes()) for row in live.order_by("position")] == good

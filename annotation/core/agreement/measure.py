@@ -1,5 +1,4 @@
-"""Measures and intervals; an undefined one is None, with a reason in words (docs/design.md, "Rules of the
-house")."""
+"""Measures and intervals; an undefined one is None, with a reason in words (docs/design.md, "Rules")."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import BinaryIO, NoReturn
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, ImportRefused, TristepError
+from annotation.core.errors import Conflict, TristepError
+from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, ReadContext, RecordError
@@ -25,31 +25,9 @@ from .rows import POSITIONS, Prepared, Tally, prepare, write_batch
 BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
 HEARTBEAT_SECONDS = 1.0
-LISTED_ERRORS = 1_000
 RETIRED_AT_ONCE = 500
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(slots=True)
-class Findings:
-    """The errors of a file: the first 1,000 as rows to show, and the count of all."""
-
-    count: int = 0
-    listed: list[dict[str, object]] = field(default_factory=list)
-
-    def add(self, error: RecordError) -> None:
-        """Count an error, and list it while there is room."""
-        self.count += 1
-        if len(self.listed) < LISTED_ERRORS:
-            self.listed.append({**error.as_dict(), **_pattern(error.reason)})
-
-
-def _pattern(reason: str) -> dict[str, object]:
-    """The pattern and values of a reason, with which a page translates it."""
-    if not isinstance(reason, Translatable) or not reason.values:
-        return {}
-    return {"pattern": reason.pattern, "values": {name: str(value) for name, value in reason.values.items()}}
 
 
 class CountingStream:
@@ -92,9 +70,9 @@ def run_import(
         return source
     sweep(source)
     try:
-        tally, findings = _read(source, progress)
-        if findings.count:
-            _refuse(source, findings)
+        tally, errors = _read(source, progress)
+        if errors:
+            _refuse(source, errors)
         _publish(source, tally, actor)
     except TristepError as error:
         _stop(source, error)
@@ -123,9 +101,9 @@ def _stop(source: ImportFile, error: TristepError) -> None:
             sweep(source)
 
 
-def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, Findings]:
+def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErrors]:
     """Read the whole file; write batches until the first error, then only look for more errors."""
-    tally, findings = Tally(), Findings()
+    tally, errors = Tally(), FileErrors(source.filename)
     batch: list[Prepared] = []
     held = 0
     beat = time.monotonic()
@@ -137,30 +115,29 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, Finding
         stream = CountingStream(file)
         for item in FORMATS[source.format].read(stream, context):  # type: ignore[arg-type]
             if isinstance(item, RecordError):
-                findings.add(item)
-            elif not findings.count:
+                errors.add(item)
+            elif not errors:
                 batch.append(prepare(item))
                 held += len(item.raw)
                 if len(batch) >= BATCH_RECORDS or held >= BATCH_BYTES:
-                    _flush(source, batch, tally, findings, stream.position)
+                    _flush(source, batch, tally, errors, stream.position)
                     held = 0
             if time.monotonic() - beat >= HEARTBEAT_SECONDS:
                 lease.renew(source, stream.position)
                 beat = time.monotonic()
             if progress is not None:
                 progress(stream.position, source.size)
-        if batch and not findings.count:
-            _flush(source, batch, tally, findings, stream.position)
-    if not findings.count and not tally.created and not tally.unchanged and not tally.replaced:
-        findings.add(
+        if batch and not errors:
+            _flush(source, batch, tally, errors, stream.position)
+    if not errors and not tally.created and not tally.unchanged and not tally.replaced:
+        errors.add(
             RecordError(file=source.filename, line=1, field="", reason="There is no record in this file.")
         )
-    return tally, findings
+    return tally, errors
 
 
-def _flush(source: ImportFile, batch: list[Prepared], tally: Tally, findings: Findings, done: int) -> None:
-    for error in write_batch(source, batch, tally, done=done):
-        findings.add(error)
+def _flush(source: ImportFile, batch: list[Prepared], tally: Tally, errors: FileErrors, done: int) -> None:
+    errors.extend(write_batch(source, batch, tally, done=done))
     batch.clear()
 
 
@@ -215,11 +192,16 @@ def _retire(replaced: list[int]) -> None:
             )
 
 
-def _refuse(source: ImportFile, findings: Findings) -> NoReturn:
+def _refuse(source: ImportFile, errors: FileErrors) -> NoReturn:
     """End a refused import: its rows are swept away, its errors kept. Raises ImportRefused."""
-    count = f"{findings.count:,} error{'' if findings.count == 1 else 's'}"
-    message = translatable(
-        "{filename} was refused, nothing was imported: {count}.", filename=source.filename, count=count
-    )
-    fail(source, message, errors=findings.listed, count=findings.count)
-    raise ImportRefused(message, report={"errors": findings.listed, "count": findings.count})
+    refusal = errors.refusal()
+    listed = [{**error.as_dict(), **_pattern(error.reason)} for error in errors.listed]
+    fail(source, refusal.message, errors=listed, count=errors.count)
+    raise refusal
+
+
+def _pattern(reason: str) -> dict[str, object]:
+    """The pattern and values of a reason, with which a page translates it."""
+    if not isinstance(reason, Translatable) or not reason.values:
+        return {}
+    return {"pattern": reason.pattern, "values": {name: str(value) for name, value in reason.values.items()}}

@@ -3,7 +3,7 @@ and propagation" and "Who may see what")."""
 
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, import_labels
-from .label_set import LabelSet, rules_of
+from .label_set import LabelSet
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
@@ -20,7 +20,6 @@ __all__ = [
     "import_labels",
     "reopen",
     "reveal",
-    "rules_of",
     "save_labels",
     "set_flags",
     "submit",

@@ -1,6 +1,6 @@
 """Import a person's finished labels from a file, as submitted assignments; all of the file or nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
@@ -8,13 +8,11 @@ from typing import BinaryIO
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.errors import ImportRefused, StaleState
-from annotation.core.i18n import translatable
-from annotation.core.label_files import LabelLine, excerpt, problems_against, read_label_lines
-from annotation.core.propagation import Rules, StepInput, resolve
-from annotation.core.text import escape, unescape
+from annotation.core.errors import StaleState
+from annotation.core.label_files import LabelLine, problems_against
+from annotation.core.propagation import StepInput, resolve
+from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState, LabelSource
-from annotation.importers import RecordError
 from annotation.models import (
     Assignment,
     Label,
@@ -22,17 +20,23 @@ from annotation.models import (
     Membership,
     OutcomeLabel,
     Project,
-    Step,
     Trajectory,
     User,
 )
 from annotation.policies import Actor, require
+from annotation.reports.label_json import rules_of
 
 from .. import accounts, assign, audit, planner_stats
+from ..record_lookup import (
+    StepRow,
+    chunks,
+    find_trajectories,
+    not_found,
+    read_file,
+    record_error,
+    steps_of,
+)
 from .submit import finish
-
-LISTED_ERRORS = 1_000
-LOOKUP = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +47,6 @@ class LabelImport:
     created: int
     unchanged: int
     labels: int
-
-
-@dataclass(slots=True)
-class Findings:
-    """The errors of a file: the first 1,000, and the count of all."""
-
-    filename: str
-    errors: list[RecordError]
-    count: int
-
-    def add(self, line: LabelLine, reason: str) -> None:
-        """One more thing that is wrong with a record."""
-        self.extend(
-            [RecordError(self.filename, line.line, "record_id", f"{excerpt(line.record_id)} {reason}")]
-        )
-
-    def extend(self, errors: Sequence[RecordError]) -> None:
-        """Several of them."""
-        self.count += len(errors)
-        self.errors.extend(errors[: LISTED_ERRORS - len(self.errors)])
-
-    def refuse(self) -> None:
-        """Raise ImportRefused if there is anything wrong."""
-        if not self.count:
-            return
-        listed = [{"line": error.line, "field": error.field, "reason": error.reason} for error in self.errors]
-        raise ImportRefused(
-            translatable(
-                "{filename} was refused, nothing was imported; errors: {count}.",
-                filename=self.filename,
-                count=f"{self.count:,}",
-            ),
-            report={"errors": listed, "count": self.count},
-        )
 
 
 @transaction.atomic
@@ -91,37 +61,39 @@ def import_labels(
     record id is looked for in all subsets. Raises ImportRefused naming every record that does not fit.
     """
     require(actor, "import", project)
-    found = read_label_lines(stream, filename)
-    findings = Findings(filename, list(found.errors), found.error_count)
-    if not found.lines and not findings.count:
-        findings.extend([RecordError(filename, 1, "", "there is no label line in this file")])
-    rows = _trajectories(project, subset, found.lines)
+    file = read_file(stream, filename)
+    errors = file.errors
+    found = find_trajectories(project, subset, file.lines)
+    known = [pk for pk in found.values() if pk is not None]
     user = _annotator(actor, project, annotator)
-    steps = _steps(row.pk for row in rows.values() if row is not None)
-    own = _own(user, [row.pk for row in rows.values() if row is not None])
-    fresh: list[tuple[LabelLine, Trajectory]] = []
-    for line in found.lines.values():
-        row = rows.get(line.record_id)
-        if row is None:
-            several = line.record_id in rows
-            findings.add(line, "is in several subsets: name one" if several else "is not in this project")
+    steps = steps_of(known)
+    own = _own(user, known)
+    fresh: list[tuple[LabelLine, int]] = []
+    for line in file.lines.values():
+        pk = found.get(line.record_id)
+        if pk is None:
+            errors.add(not_found(line, found, filename))
             continue
-        wrong = problems_against(line, [step.message_index for step in steps[row.pk]], filename)
-        findings.extend(wrong)
-        if row.pk not in own:
-            fresh.append((line, row))
-        elif not wrong and own[row.pk] != (_complete(line), line.final_label):
-            findings.add(line, f"has other or unfinished labels of {user.username} already")
-    findings.refuse()
+        wrong = problems_against(line, list(steps[pk]), filename)
+        errors.extend(wrong)
+        if pk not in own:
+            fresh.append((line, pk))
+        elif not wrong and own[pk] != (dict(line.step_labels), line.final_label):
+            problem = f"has other or unfinished labels of {user.username} already"
+            errors.add(record_error(line, problem, filename))
+    if errors:
+        raise errors.refusal()
     now = timezone.now()
-    for line, row in fresh:
+    trajectories = _trajectories([pk for _, pk in fresh])
+    for line, pk in fresh:
         try:
-            _store(user, row, steps[row.pk], line, now)
+            _store(user, trajectories[pk], list(steps[pk].values()), line, now)
         except StaleState as full:
-            findings.add(line, f"cannot take these labels: {full.message}")
-    findings.refuse()
-    stored = sum(len(steps[row.pk]) for _, row in fresh)
-    result = LabelImport(created=len(fresh), unchanged=len(found.lines) - len(fresh), labels=stored)
+            errors.add(record_error(line, f"cannot take these labels: {full.message}", filename))
+    if errors:
+        raise errors.refusal()
+    stored = sum(len(steps[pk]) for _, pk in fresh)
+    result = LabelImport(created=len(fresh), unchanged=len(file.lines) - len(fresh), labels=stored)
     if fresh:
         planner_stats.analyse(Assignment, Label, OutcomeLabel)
     audit.record(
@@ -157,29 +129,10 @@ def _annotator(actor: Actor, project: Project, username: str) -> User:
     return user
 
 
-def _trajectories(project: Project, subset: str, wanted: Iterable[str]) -> dict[str, Trajectory | None]:
-    """The live trajectories of these record ids; None where several subsets have the record."""
-    base = Trajectory.objects.filter(project=project, live=True)
-    if subset:
-        base = base.filter(subset__name=subset)
-    rows: dict[str, Trajectory | None] = {}
-    ids = [escape(one) for one in wanted]
-    for start in range(0, len(ids), LOOKUP):
-        for row in base.filter(record_id__in=ids[start : start + LOOKUP]).select_related("subset", "project"):
-            record_id = unescape(row.record_id)
-            rows[record_id] = None if record_id in rows else row
-    return rows
-
-
-def _steps(trajectories: Iterable[int]) -> dict[int, list[Step]]:
-    """The steps of each trajectory, in order."""
-    wanted = list(trajectories)
-    steps: dict[int, list[Step]] = {pk: [] for pk in wanted}
-    for start in range(0, len(wanted), LOOKUP):
-        part = wanted[start : start + LOOKUP]
-        for step in Step.objects.filter(trajectory__in=part).order_by("trajectory", "message_index"):
-            steps[step.trajectory_id].append(step)
-    return steps
+def _trajectories(pks: Sequence[int]) -> dict[int, Trajectory]:
+    """The trajectories, with what their propagation rules depend on."""
+    rows = Trajectory.objects.select_related("subset", "project").order_by()
+    return {row.pk: row for part in chunks(pks) for row in rows.filter(pk__in=part)}
 
 
 def _own(
@@ -188,8 +141,7 @@ def _own(
     """What the person has of these trajectories already: submitted labels and outcome, or None when
     unfinished."""
     own: dict[int, tuple[dict[int, int | None], int | None] | None] = {}
-    for start in range(0, len(trajectories), LOOKUP):
-        part = trajectories[start : start + LOOKUP]
+    for part in chunks(trajectories):
         mine = Assignment.objects.filter(annotator=user, trajectory__in=part).select_related("outcome")
         for assignment in mine.prefetch_related("labels__step"):
             if assignment.state != AssignmentState.SUBMITTED:
@@ -200,11 +152,7 @@ def _own(
     return own
 
 
-def _complete(line: LabelLine) -> dict[int, int | None]:
-    return dict(line.step_labels)
-
-
-def _store(user: User, row: Trajectory, steps: Sequence[Step], line: LabelLine, now: datetime) -> None:
+def _store(user: User, row: Trajectory, steps: Sequence[StepRow], line: LabelLine, now: datetime) -> None:
     """One submitted assignment with its labels. Raises StaleState when every slot is taken."""
     assignment = Assignment.objects.create(
         project_id=row.project_id,
@@ -214,9 +162,7 @@ def _store(user: User, row: Trajectory, steps: Sequence[Step], line: LabelLine, 
         imported=True,
         claimed_at=now,
     )
-    rules = Rules(
-        suspend_on_user_turn=row.subset.suspend_on_user_turn, carry_forward=row.project.carry_forward
-    )
+    rules = rules_of(row.project, row.subset)
     inputs = [
         StepInput(
             message_index=step.message_index,
@@ -226,14 +172,14 @@ def _store(user: User, row: Trajectory, steps: Sequence[Step], line: LabelLine, 
         )
         for step in steps
     ]
-    by_index = {step.message_index: step for step in steps}
+    pk_of = {step.message_index: step.pk for step in steps}
     labels = [
         Label(
             assignment=assignment,
-            step=step,
+            step_id=step.pk,
             value=result.value,
             source=LabelSource.EXPLICIT,
-            root=by_index[result.root] if result.root is not None else None,
+            root_id=pk_of[result.root] if result.root is not None else None,
             note=escape(line.explanations.get(step.message_index, "")),
             updated_at=now,
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
-from annotation.core import text
 from annotation.core.propagation import Rules, StepInput, StepResult, resolve
 from annotation.core.vocabulary import LabelSource
 from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel, Step
+from annotation.reports.label_json import label_json, outcome_json
 
 from .. import exposures
 from .changes import Change
@@ -28,24 +28,6 @@ LABEL_FIELDS = [
     "version",
     "updated_at",
 ]
-
-
-def _marks(judgement: Label | OutcomeLabel) -> dict[str, Any]:
-    return {
-        "unsure": judgement.unsure,
-        "flagged": judgement.flagged,
-        "note": text.unescape(judgement.note),
-        "reason": judgement.reason,
-        "version": judgement.version,
-    }
-
-
-def rules_of(assignment: Assignment) -> Rules:
-    """The propagation settings in force for an assignment (its project's and its subset's)."""
-    return Rules(
-        suspend_on_user_turn=assignment.trajectory.subset.suspend_on_user_turn,
-        carry_forward=assignment.project.carry_forward,
-    )
 
 
 @dataclass(slots=True)
@@ -211,24 +193,14 @@ class LabelSet:
     def state(self) -> dict[str, Any]:
         """Every label as the browser keeps it: {"labels": [...], "outcome": {...}}."""
         return {
-            "labels": [self.shown(step.message_index) for step in self.steps],
-            "outcome": self.shown_outcome(),
+            "labels": [self.label_json(step.message_index) for step in self.steps],
+            "outcome": self.outcome_json(),
         }
 
-    def shown(self, message_index: int) -> dict[str, Any]:
-        """One step's label as JSON; version 0 when it has never been touched."""
-        label = self.labels.get(message_index) or Label(version=0)
-        return {
-            "message_index": message_index,
-            "value": label.value,
-            "source": label.source or None,
-            "root": self.index_of(label.root_id),
-            "root_pinned": label.root_pinned,
-            "closes": label.closes,
-            **_marks(label),
-        }
+    def label_json(self, message_index: int) -> dict[str, Any]:
+        """One step's label as the browser keeps it."""
+        return label_json(message_index, self.labels.get(message_index), self._index_by_pk)
 
-    def shown_outcome(self) -> dict[str, Any]:
-        """The outcome as JSON; version 0 when it has never been touched."""
-        outcome = self.outcome or OutcomeLabel(version=0)
-        return {"value": outcome.value, **_marks(outcome)}
+    def outcome_json(self) -> dict[str, Any]:
+        """The outcome as the browser keeps it."""
+        return outcome_json(self.outcome)

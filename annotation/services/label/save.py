@@ -15,9 +15,10 @@ from annotation.core.propagation import Rules, allowed_confirmation
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, SaveOperation, Step, User
 from annotation.policies import own, require
+from annotation.reports.label_json import rules_of
 
 from .changes import MAX_CHANGES, TARGETS, Change, parse_change
-from .label_set import LabelSet, rules_of
+from .label_set import LabelSet
 
 RESULT = dict[str, Any]
 OP_ID = re.compile(r"[!-~]{1,64}")
@@ -89,7 +90,7 @@ def save_labels(
         raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
     if not changes:
         return _answer(label_set, op_id, [])
-    rules = rules_of(current)
+    rules = rules_of(current.project, current.trajectory.subset)
     versions = {index: label.version for index, label in label_set.labels.items()}
     outcome_version = label_set.outcome.version if label_set.outcome else 0
     results = [_apply(label_set, raw, versions, outcome_version, rules, op_id) for raw in changes]
@@ -105,9 +106,9 @@ def _answer(label_set: LabelSet, op_id: str, results: Sequence[RESULT]) -> dict[
     with_labels = [
         {
             **result,
-            "label": label_set.shown_outcome()
+            "label": label_set.outcome_json()
             if result["target"] == "outcome"
-            else label_set.shown(result["message_index"])
+            else label_set.label_json(result["message_index"])
             if label_set.step(result["message_index"])
             else None,
         }

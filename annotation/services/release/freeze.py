@@ -44,7 +44,6 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor, recorded, require
 from annotation.reports.agreement import agreement, as_json
-from annotation.reports.content import content_of
 
 from .. import assign, audit
 
@@ -203,7 +202,7 @@ def _write(release_id: uuid.UUID, rows: list[Trajectory], running: ReleaseDigest
     records, labels = [], []
     for row in rows:
         place = running.place(row)
-        record = release_record(content_of(row), place, resolved[row.pk])
+        record = release_record(row.content.parsed(), place, resolved[row.pk])
         body = record_line(record)
         kept = ReleaseRecord(
             release_id=release_id,

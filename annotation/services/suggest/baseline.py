@@ -6,7 +6,6 @@ resolved since is for another baseline judge, so that all suggestions of a judge
 """
 
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -145,15 +144,17 @@ def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[Example]:
         contents = (
             TrajectoryContent.objects.filter(trajectory__in=part)
             .order_by("trajectory_id")
-            .values_list("trajectory_id", "content", "trajectory__task_id", "trajectory__task__question")
+            .select_related("trajectory__task")
+            .only("content", "trajectory__task__question")
         )
-        for pk, packed, task, question in contents:
+        for content in contents:
             alive()
-            material = JudgeInput.of(json.loads(zlib.decompress(bytes(packed))))
+            pk, task = content.trajectory_id, content.trajectory.task
+            material = JudgeInput.of(content.parsed())
             if set(material.steps) - labels[pk].keys():
                 # its case was opened again a moment ago
                 continue
-            yield _example(material, task_of(question, f"task {task}"), labels[pk], outcomes[pk])
+            yield _example(material, task_of(task.question, f"task {task.pk}"), labels[pk], outcomes[pk])
 
 
 def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: int) -> Example:

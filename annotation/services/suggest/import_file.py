@@ -1,6 +1,6 @@
 """Import a judge's suggestions from a file; all of the file or nothing of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
@@ -8,18 +8,26 @@ from typing import BinaryIO
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, ImportRefused, Invalid
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.label_files import LabelLine, excerpt, read_label_lines
-from annotation.core.text import escape, unescape
+from annotation.core.label_files import LabelLine
+from annotation.core.text import escape
 from annotation.core.vocabulary import JudgeKind
-from annotation.models import Judge, Project, Step, Subset, SuggestedLabel, Suggestion, Trajectory
+from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, planner_stats
+from ..record_lookup import (
+    StepRow,
+    chunks,
+    find_trajectories,
+    not_found,
+    read_file,
+    record_error,
+    steps_of,
+)
 
-LOOKUP = 500
-LISTED_ERRORS = 1_000
+STORED_AT_ONCE = 500
 MAX_SOURCE = 255
 
 
@@ -75,47 +83,32 @@ def import_suggestions(
     found or that this judge has judged otherwise, Conflict for a judge of another kind.
     """
     require(actor, "judges.change", project)
-    found = read_label_lines(stream, filename)
-    errors: list[dict[str, object]] = [
-        {"line": error.line, "field": error.field, "reason": error.reason} for error in found.errors
-    ]
-    count = found.error_count
+    file = read_file(stream, filename)
+    errors = file.errors
     if subset and not Subset.objects.filter(project=project, name=subset).exists():
         unknown = translatable("There is no subset “{name}”.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
-    if not found.lines and not count:
-        errors.append({"line": 1, "field": "", "reason": "there is no label line in this file"})
-        count = 1
     judge = _judge(actor, project, judge_name)
-    places = _places(project, subset, found.lines)
-    steps = _steps(pk for pk in places.values() if pk is not None)
-    stored = _stored(judge, [pk for pk in places.values() if pk is not None])
+    found = find_trajectories(project, subset, file.lines)
+    known = [pk for pk in found.values() if pk is not None]
+    steps = steps_of(known)
+    stored = _stored(judge, known)
     fresh: list[_Read] = []
     reads: list[_Read] = []
-    for line in found.lines.values():
-        pk = places.get(line.record_id)
-        problem = ""
+    for line in file.lines.values():
+        pk = found.get(line.record_id)
         if pk is None:
-            several = line.record_id in places
-            problem = "is in several subsets: name one" if several else "is not in this project"
-        else:
-            read = _read(pk, line, steps[pk])
-            reads.append(read)
-            if pk not in stored:
-                fresh.append(read)
-            elif stored[pk] != read.content:
-                problem = f"has another suggestion of {judge.name} already"
-        if problem:
-            count += 1
-            reason = f"{excerpt(line.record_id)} {problem}"
-            errors.append({"line": line.line, "field": "record_id", "reason": reason})
-    if count:
-        raise ImportRefused(
-            translatable(
-                "{file} was refused, nothing was imported; errors: {n}.", file=filename, n=f"{count:,}"
-            ),
-            report={"errors": errors[:LISTED_ERRORS], "count": count},
-        )
+            errors.add(not_found(line, found, filename))
+            continue
+        read = _read(pk, line, steps[pk])
+        reads.append(read)
+        if pk not in stored:
+            fresh.append(read)
+        elif stored[pk] != read.content:
+            problem = f"has another suggestion of {judge.name} already"
+            errors.add(record_error(line, problem, filename))
+    if errors:
+        raise errors.refusal()
     labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
     if fresh:
         planner_stats.analyse(Suggestion, SuggestedLabel)
@@ -164,44 +157,18 @@ def _judge(actor: Actor, project: Project, name: str) -> Judge:
     return judge
 
 
-def _places(project: Project, subset: str, wanted: Iterable[str]) -> dict[str, int | None]:
-    """The live trajectories of these record ids; None where several subsets have the record."""
-    base = Trajectory.objects.filter(project=project, live=True)
-    if subset:
-        base = base.filter(subset__name=subset)
-    rows: dict[str, int | None] = {}
-    ids = [escape(one) for one in wanted]
-    for start in range(0, len(ids), LOOKUP):
-        part = base.filter(record_id__in=ids[start : start + LOOKUP]).order_by()
-        for pk, stored_as in part.values_list("pk", "record_id"):
-            record_id = unescape(stored_as)
-            rows[record_id] = None if record_id in rows else pk
-    return rows
-
-
-def _steps(trajectories: Iterable[int]) -> dict[int, dict[int, int]]:
-    """Step ids by message index, for each trajectory."""
-    wanted = list(trajectories)
-    steps: dict[int, dict[int, int]] = {pk: {} for pk in wanted}
-    for start in range(0, len(wanted), LOOKUP):
-        rows = Step.objects.filter(trajectory__in=wanted[start : start + LOOKUP]).order_by()
-        for trajectory, index, pk in rows.values_list("trajectory_id", "message_index", "pk"):
-            steps[trajectory][index] = pk
-    return steps
-
-
 def _stored(judge: Judge, trajectories: Sequence[int]) -> dict[int, tuple[object, ...]]:
     """What the judge has suggested for these trajectories already, as `_Read.content`."""
     stored: dict[int, tuple[object, ...]] = {}
-    for start in range(0, len(trajectories), LOOKUP):
-        rows = Suggestion.objects.filter(judge=judge, trajectory__in=trajectories[start : start + LOOKUP])
+    for part in chunks(trajectories):
+        rows = Suggestion.objects.filter(judge=judge, trajectory__in=part)
         for row in rows.prefetch_related("labels__step"):
             labels = {label.step.message_index: (label.value, label.reason) for label in row.labels.all()}
             stored[row.trajectory_id] = (labels, row.outcome, row.reason, row.comment)
     return stored
 
 
-def _read(trajectory: int, line: LabelLine, steps: Mapping[int, int]) -> _Read:
+def _read(trajectory: int, line: LabelLine, steps: Collection[int]) -> _Read:
     labels = {
         index: (value, escape(line.explanations.get(index, "")))
         for index in sorted(steps)
@@ -217,13 +184,17 @@ def _read(trajectory: int, line: LabelLine, steps: Mapping[int, int]) -> _Read:
         comment=escape(line.comment),
         missing=len(steps) - len(labels) - invalid,
         invalid=invalid,
-        extra=len(line.step_labels.keys() - steps.keys()),
+        extra=len(line.step_labels.keys() - set(steps)),
         failed=line.failed,
     )
 
 
 def _store(
-    judge: Judge, fresh: Sequence[_Read], steps: Mapping[int, Mapping[int, int]], source: str, now: datetime
+    judge: Judge,
+    fresh: Sequence[_Read],
+    steps: Mapping[int, Mapping[int, StepRow]],
+    source: str,
+    now: datetime,
 ) -> int:
     """Write suggestions and their labels; how many labels."""
     made = Suggestion.objects.bulk_create(
@@ -242,14 +213,14 @@ def _store(
             )
             for read in fresh
         ],
-        batch_size=LOOKUP,
+        batch_size=STORED_AT_ONCE,
     )
     labels = [
         SuggestedLabel(
-            suggestion=suggestion, step_id=steps[read.trajectory][index], value=value, reason=reason
+            suggestion=suggestion, step_id=steps[read.trajectory][index].pk, value=value, reason=reason
         )
         for suggestion, read in zip(made, fresh, strict=True)
         for index, (value, reason) in read.labels.items()
     ]
-    SuggestedLabel.objects.bulk_create(labels, batch_size=LOOKUP)
+    SuggestedLabel.objects.bulk_create(labels, batch_size=STORED_AT_ONCE)
     return len(labels)

@@ -1,7 +1,5 @@
 """Load the pending trajectories of a run, a few at a time."""
 
-import json
-import zlib
 from collections import deque
 
 from annotation.core.judging import JudgeInput
@@ -44,19 +42,19 @@ class ItemLoader:
         rows = (
             SuggestionItem.objects.filter(run=self._run, state=SuggestionItemState.DUE, pk__gt=self._last)
             .order_by("pk")
-            .values_list("pk", "trajectory_id", "trajectory__content__content")[:LOADED_AT_ONCE]
+            .select_related("trajectory__content")
+            .only("trajectory", "trajectory__content__content")[:LOADED_AT_ONCE]
         )
-        loaded = [self._due(*row) for row in rows]
+        loaded = [self._due(row) for row in rows]
         self._ready.extend(loaded)
         if loaded:
             self._last = loaded[-1].item
         self._all_loaded = len(loaded) < LOADED_AT_ONCE
 
-    def _due(self, item: int, trajectory: int, packed: bytes | memoryview) -> PendingCall:
-        content = json.loads(zlib.decompress(bytes(packed)))
-        with_reference = self._run.judge.with_reference
-        return PendingCall(
-            item,
-            trajectory,
-            JudgeInput.of(content, guidelines=self._guidelines, with_reference=with_reference),
+    def _due(self, item: SuggestionItem) -> PendingCall:
+        judged = JudgeInput.of(
+            item.trajectory.content.parsed(),
+            guidelines=self._guidelines,
+            with_reference=self._run.judge.with_reference,
         )
+        return PendingCall(item.pk, item.trajectory_id, judged)

@@ -1,0 +1,77 @@
+"""Finding the trajectories and steps that a label or prediction file names by record id."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from annotation.core.jsonlines import RecordError
+from annotation.core.label_files import LabelFile, LabelLine, excerpt, read_label_lines
+from annotation.core.text import escape, unescape
+from annotation.models import Project, Step, Trajectory
+
+LOOKUP = 500
+
+T = TypeVar("T")
+
+
+class StepRow(NamedTuple):
+    """What an import needs of a step. Files have millions of them: no model instances."""
+
+    pk: int
+    message_index: int
+    after_user_turn: bool
+
+
+def read_file(stream: BinaryIO, filename: str) -> LabelFile:
+    """The lines of a file and its errors; a file that says nothing at all is an error too."""
+    file = read_label_lines(stream, filename)
+    if not file.lines and not file.errors:
+        file.errors.add(RecordError(filename, 1, "", "there is no label line in this file"))
+    return file
+
+
+def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) -> dict[str, int | None]:
+    """The live trajectories of these record ids: pks, or None where several subsets have the record.
+
+    Looks in the subset of that name, or in all when it is empty. A record that is not found has no entry.
+    """
+    live = Trajectory.objects.filter(project=project, live=True)
+    if subset:
+        live = live.filter(subset__name=subset)
+    found: dict[str, int | None] = {}
+    for part in chunks([escape(record_id) for record_id in record_ids]):
+        rows = live.filter(record_id__in=part).order_by()
+        for pk, stored_as in rows.values_list("pk", "record_id"):
+            record_id = unescape(stored_as)
+            found[record_id] = None if record_id in found else pk
+    return found
+
+
+def not_found(line: LabelLine, found: Mapping[str, int | None], filename: str) -> RecordError:
+    """Why `find_trajectories` has no trajectory for a line."""
+    several = line.record_id in found
+    return record_error(
+        line, "is in several subsets: name one" if several else "is not in this project", filename
+    )
+
+
+def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:
+    """An error of a line's record: its id and the rest of the sentence."""
+    return RecordError(filename, line.line, "record_id", f"{excerpt(line.record_id)} {problem}")
+
+
+def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepRow]]:
+    """The steps of each trajectory (pk) by message index, in order."""
+    wanted = list(trajectories)
+    steps: dict[int, dict[int, StepRow]] = {pk: {} for pk in wanted}
+    for part in chunks(wanted):
+        rows = Step.objects.filter(trajectory__in=part).order_by("trajectory_id", "message_index")
+        for trajectory, *row in rows.values_list("trajectory_id", *StepRow._fields):
+            step = StepRow(*row)
+            steps[trajectory][step.message_index] = step
+    return steps
+
+
+def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items, as many at a time as one query asks for."""
+    for start in range(0, len(items), LOOKUP):
+        yield items[start : start + LOOKUP]
