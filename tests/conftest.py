@@ -1,25 +1,29 @@
 """Fixtures for every room, and the rules about skipping.
 
-`make test` runs the suite twice: on SQLite (everything), and on PostgreSQL (everything that touches the
-database, browsers apart). A skip is a failure when TRISTEP_REQUIRE_ALL=1, as it is in CI.
+`make test` runs everything on SQLite and, on PostgreSQL, what can differ there: see ON_BOTH. A skip is a
+failure when TRISTEP_REQUIRE_ALL=1, as it is in CI.
 """
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.management import call_command
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
 from config.broker import Broker, BrokerMissing
 from tests import databases
+from tests.browser.server import Site, shared_site
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
+from tests.shared import locked
 
 pytest_plugins = ["tests.chromium", "tests.fixtures.shared_rows", "tests.people"]
 
@@ -28,6 +32,12 @@ hypothesis_settings.register_profile("tristep", deadline=None)
 hypothesis_settings.load_profile("tristep")
 
 PUBLISHED = ROOT.parent / "shared" / "data"
+# Queries, locks, transactions, migrations and triggers may differ between databases. How a page looks, who
+# may do what and what pure code computes do not. test_query_counts.py opens every page once, for its queries.
+ON_BOTH = (
+    *("api", "commands", "config", "jobs", "models", "services"),
+    *("frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
+)
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
 
 
@@ -45,13 +55,23 @@ def _uses_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or bool(DATABASE_FIXTURES & names)
 
 
+def _can_differ(item: pytest.Item) -> bool:
+    """May this test end otherwise on PostgreSQL than on SQLite?"""
+    if item.get_closest_marker("postgres"):
+        return True
+    if item.get_closest_marker("browser") or item.get_closest_marker("once"):
+        return False
+    place = item.path.relative_to(Path(__file__).parent)
+    return _uses_database(item) and (place.parts[0] in ON_BOTH or place.as_posix() in ON_BOTH)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this run is not about; what is left out is counted as deselected, not as skipped."""
     out: list[pytest.Item] = []
     for item in items:
-        once = item.get_closest_marker("browser") or item.get_closest_marker("once")
-        elsewhere = on_postgres() and (once or not _uses_database(item))
-        if elsewhere or (item.get_closest_marker("published") and not PUBLISHED.is_dir()):
+        if (on_postgres() and not _can_differ(item)) or (
+            item.get_closest_marker("published") and not PUBLISHED.is_dir()
+        ):
             out.append(item)
     if out:
         config.hook.pytest_deselected(items=out)
@@ -60,6 +80,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if reason := getattr(django_settings, "POSTGRES_MISSING", ""):
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Beside the slowest tests (`--durations`), where the time of all processes went, by folder."""
+    if config.getoption("durations") is None:
+        return
+    totals: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                totals["/".join(report.nodeid.split("::")[0].split("/")[:2])] += report.duration
+    database = "PostgreSQL" if on_postgres() else "SQLite"
+    terminalreporter.section(f"seconds by folder, {database}: {sum(totals.values()):.0f} in all")
+    for folder, seconds in sorted(totals.items(), key=lambda one: -one[1]):
+        terminalreporter.write_line(f"{seconds:8.1f}  {folder}")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -91,6 +126,38 @@ def django_db_setup(
 def published() -> Path:
     """The published data beside the checkout; mark the test `published`: it is left out without them."""
     return PUBLISHED
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(run_folder: Path) -> Iterator[Site]:
+    """The product as `make run` starts it, with the demo project; one for all tests that ask for it."""
+    with shared_site(run_folder / "server") as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def collected(run_folder: Path) -> Path:
+    """The folder that collectstatic fills in production, made once in a run; no test writes to it."""
+    folder = run_folder / "static"
+    storages = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
+    }
+    with locked(run_folder / "static.lock"):
+        if not folder.exists():
+            with override_settings(STATIC_ROOT=folder.with_suffix(".new"), STORAGES=storages):
+                call_command("collectstatic", interactive=False, verbosity=0)
+            folder.with_suffix(".new").rename(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -150,13 +217,9 @@ def worker(celery_broker: Broker, process_environment: dict[str, str], tmp_path:
 
 
 @pytest.fixture
-def web_server(process_environment: dict[str, str], tmp_path: Path) -> Iterator[WebServer]:
+def web_server(process_environment: dict[str, str], collected: Path, tmp_path: Path) -> Iterator[WebServer]:
     """The production server, with collected and hashed static files, on this test's database."""
-    import subprocess
-    import sys
-
-    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
-    subprocess.run(collect, cwd=ROOT, env=process_environment, check=True)
+    process_environment["TRISTEP_STATIC_DIR"] = str(collected)
     try:
         running = WebServer(process_environment, tmp_path / "web.log")
     except ServerMissing as error:

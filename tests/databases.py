@@ -7,14 +7,13 @@ beside those of the processes. `pytest --create-db` makes it anew.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from os import getpid
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from django.core.management import call_command
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tests.servers import ROOT
+from tests.shared import locked
 
 CACHE = ROOT / ".pytest_cache" / "databases"
 # What a migrated database depends on: tables, triggers, the rows that migrating leaves, and their libraries.
@@ -63,15 +63,6 @@ def fingerprint() -> str:
     for path in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of that file; the processes of a run share it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _use(connection: BaseDatabaseWrapper, name: str) -> None:

@@ -284,8 +284,9 @@ class PlainClient(Client):
 class Caller:
     """Calls the API as one person, with a token, as a program does: `caller.post("/projects/", {…})`."""
 
-    def __init__(self, user: User | None) -> None:
-        headers = {"Authorization": f"Bearer {token_of(user)}"} if user is not None else {}
+    def __init__(self, user: User | None = None, *, token: str = "") -> None:
+        token = token or (token_of(user) if user is not None else "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.client = Client(headers=headers, raise_request_exception=False)
 
     def _send(self, method: str, path: str, data: Any = NO_BODY, **extra: Any) -> Any:

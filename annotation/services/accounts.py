@@ -85,7 +85,7 @@ def new_user(
     except ValidationError as error:
         fields["username"] = " ".join(error.messages)
     if not user.username:
-        fields["username"] = "Give a user name."
+        fields["username"] = translatable("Give a user name.")
     if password is not None and check_password:
         try:
             validate_password(password, user)

@@ -99,7 +99,8 @@ class Labels(Mine):
         """Save a batch of changes. Each change names the version it is based on and the whole new content
         of one label, and is saved, found stale or refused by itself. The same `op_id` again changes
         nothing."""
-        return Response(label.save_labels(actor=self.user, assignment=pk, **self.parsed(shapes.Save)))
+        saved = label.save_labels(actor=self.user, assignment=pk, **self.parsed(shapes.Save))
+        return Response(shapes.Saved(saved).data)
 
 
 class Submit(Mine):

@@ -9,6 +9,10 @@ from django.views.decorators.http import require_GET
 
 from frontend import openapi
 
+ERROR_EXAMPLE = (
+    '{"error": {"code": "stale_version", "message": "…", "fields": {"name": "…"}, "details": null}}'
+)
+
 
 @require_GET
 def api_reference(request: HttpRequest) -> HttpResponse:
@@ -17,6 +21,7 @@ def api_reference(request: HttpRequest) -> HttpResponse:
         "groups": openapi.groups(),
         "info": openapi.document().get("info", {}),
         "rates": settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"],
+        "error_example": ERROR_EXAMPLE,
         "base": request.build_absolute_uri("/api/v1/"),
     }
     return render(request, "frontend/api_reference.html", context)

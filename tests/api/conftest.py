@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.people import Caller, Cast
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import Caller, Cast, token_of
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,13 @@ class Callers:
     nobody: Caller
 
 
+@shared_rows
+def tokens(cast: Cast) -> dict[str, str]:
+    """A token for each of the cast, by name."""
+    return {name: token_of(user) for name, user in cast.everybody.items()}
+
+
 @pytest.fixture
-def by(cast: Cast) -> Callers:
+def by(tokens: dict[str, str]) -> Callers:
     """`by.ann.get("/me/")`"""
-    people = {name: Caller(user) for name, user in cast.everybody.items()}
-    return Callers(**people, nobody=Caller(None))
+    return Callers(**{name: Caller(token=token) for name, token in tokens.items()}, nobody=Caller(None))

@@ -6,6 +6,7 @@ import pytest
 
 from annotation.models import Adjudication, Assignment, Consensus, Trajectory
 from annotation.services import label
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import (
     Cast,
     claim,
@@ -25,7 +26,7 @@ DISPUTES = "/projects/bench/disputes/"
 CASES = "/projects/bench/adjudications/"
 
 
-@pytest.fixture
+@shared_rows
 def disputed(cast: Cast) -> Trajectory:
     """A trajectory on whose second step (index 4) ann and ben differ."""
     row = import_records(cast.project, 1)[0]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Assignment, Label
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Caller, Cast, change, claim, import_records, label_all, label_next, make_disputed
 
 from .conftest import Callers
@@ -16,7 +17,7 @@ CLAIM = "/projects/bench/claim/"
 MINE = "/projects/bench/assignments/"
 
 
-@pytest.fixture
+@shared_rows
 def claimed(cast: Cast) -> Assignment:
     """An assignment of ann's, with the steps 2 and 4."""
     import_records(cast.project, 1)
@@ -80,6 +81,14 @@ def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:
     assert [result["status"] for result in seen["results"]] == ["saved", "stale", "refused", "refused"]
     assert seen["labels"][0]["value"] == 1 and seen["labels"][0]["version"] == 1
     assert Label.objects.count() == 1
+
+
+def test_a_save_says_its_refusals_in_the_readers_language(by: Callers, claimed: Assignment) -> None:
+    by.ann.client.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-hans"
+    seen = ok(save(by.ann, claimed, [change(3, 1), change(None, 5), change(4, 1, version=9)]))
+    reasons = [result["reason"] for result in seen["results"]]
+    assert reasons == ["消息 3 不是步骤。", "value：−1、0、1 或 null。", seen["results"][2]["reason"]]
+    assert not reasons[2].isascii()
 
 
 def test_the_same_batch_again_changes_nothing_and_another_under_its_name_is_refused(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Exposure
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import (
     Cast,
     claim,
@@ -25,7 +26,7 @@ from .shape import ok, refused
 LIST = "/projects/bench/trajectories/"
 
 
-@pytest.fixture
+@shared_rows
 def odd(cast: Cast) -> int:
     """One trajectory with everything real logs contain; its id."""
     record = make_record(

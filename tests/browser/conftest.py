@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.server import Server
+from tests.browser.server import Site
 from tests.chromium import PATIENCE, Visitor
 
 if TYPE_CHECKING:
@@ -16,18 +16,8 @@ if TYPE_CHECKING:
 DESKTOP = {"width": 1440, "height": 900}
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The product as `make run` starts it, with the demo project; one for all tests that ask for it."""
-    running = Server(tmp_path_factory.mktemp("server") / "data")
-    try:
-        yield running.ready()
-    finally:
-        running.stop()
-
-
 @pytest.fixture
-def guest(browser: Browser, server: Server) -> Iterator[Callable[..., Visitor]]:
+def guest(browser: Browser, server: Site) -> Iterator[Callable[..., Visitor]]:
     """`guest()` opens another person's browser in the server; at the end no console has complained."""
     visitors: list[Visitor] = []
 

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import Server
+from tests.browser.server import Site
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
 
@@ -64,7 +64,7 @@ def look_at(visitor: Visitor, *paths: str) -> list[str]:
     return found
 
 
-def as_nobody(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_nobody(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     visitor.watch.allow(r"404 \(Not Found\)|403 \(Forbidden\)")
     yield look_at(visitor, "/sign-in/", "/sign-in/?next=/profile/", "/password/reset/", "/no/such/page/")
     visitor.go("/sign-in/")
@@ -75,7 +75,7 @@ def as_nobody(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     yield findings(visitor.page)
 
 
-def as_site_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_site_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     visitor.watch.allow(r"400 \(Bad Request\)")
     yield look_at(visitor, "/", "/projects/", "/projects/new/", "/profile/", "/password/", "/people/")
@@ -93,7 +93,7 @@ def as_site_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     yield findings(page)
 
 
-def as_project_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_project_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     names = (
         "",
@@ -125,7 +125,7 @@ def as_project_admin(visitor: Visitor, server: Server) -> Iterator[list[str]]:
         yield findings(page)
 
 
-def as_admin_of_results(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     yield look_at(
         visitor, f"{P}agreement/", f"{P}agreement/?subset=multihop_qa", f"{P}releases/", f"{P}freeze/"
@@ -139,7 +139,7 @@ def as_admin_of_results(visitor: Visitor, server: Server) -> Iterator[list[str]]
     yield findings(page)
 
 
-def as_annotator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_annotator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     """The open workbench has a test of its own: tests/browser/test_workbench_axe.py."""
     page = sign_in(visitor, "lin", server.accounts()["lin"]).page
     states = ("open", "submitted", "returned")
@@ -155,7 +155,7 @@ def as_annotator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     maya.close()
 
 
-def as_adjudicator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
+def as_adjudicator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "ines", server.accounts()["ines"]).page
     yield look_at(visitor, "/", P, *(f"{P}adjudication/?tab={tab}" for tab in ("waiting", "mine", "decided")))
     visitor.go(f"{P}adjudication/")
@@ -178,7 +178,7 @@ def as_adjudicator(visitor: Visitor, server: Server) -> Iterator[list[str]]:
     ids=lambda walk: walk.__name__,
 )
 def test_axe_finds_nothing(
-    walk: Callable[[Visitor, Server], Iterator[list[str]]], server: Server, guest: Callable[..., Visitor]
+    walk: Callable[[Visitor, Site], Iterator[list[str]]], server: Site, guest: Callable[..., Visitor]
 ) -> None:
     found = [line for lines in walk(guest(), server) for line in lines]
     assert found == [], "\n".join(found)

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.release_format import PUBLISHED_KEYS
-from tests.browser.server import Server
+from tests.browser.server import Site
 from tests.browser.test_workbench import seen
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
@@ -50,7 +50,7 @@ def values(pressed: Pressed) -> list[int]:
 
 
 def test_from_an_upload_to_a_verified_release(
-    server: Server, guest: Callable[..., Visitor], tmp_path: Path
+    server: Site, guest: Callable[..., Visitor], tmp_path: Path
 ) -> None:
     admin = sign_in(guest(), "admin", server.accounts()["admin"])
     start_project(admin.page)

@@ -11,12 +11,13 @@ from django.db import connection
 from annotation.models import ReleaseLabel, frozen
 from tests import people
 from tests.commands.calling import fails, run
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@shared_rows
 def labelled(cast: Cast) -> Cast:
     """Two unanimous trajectories and a disputed one."""
     people.import_records(cast.project, 3)

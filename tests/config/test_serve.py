@@ -7,39 +7,38 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from config.serve import allowed_hosts, is_loopback, is_private
-from tests.browser.server import Server
+from tests.browser.server import Server, Site
 from tests.servers import wait_for
 
 
-class Served(Server):
-    """`python -m config.serve` on a data folder of its own, and what runs below it."""
-
-    def descendants(self) -> dict[int, str]:
-        """Process id → command line of everything that runs below it."""
-        parents: dict[int, int] = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError):
-                continue
-        below = {self.process.pid}
-        while more := {pid for pid, parent in parents.items() if parent in below} - below:
-            below |= more
-        found = {}
-        for pid in below - {self.process.pid}:
-            try:
-                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-        return found
+def descendants(root: int) -> dict[int, str]:
+    """Process id → command line of everything that runs below that process."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError):
+            continue
+    below = {root}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    found = {}
+    for pid in below - {root}:
+        try:
+            found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+    return found
 
 
 def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
@@ -55,70 +54,66 @@ def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
     return alive
 
 
-@pytest.fixture(scope="module")
-def first_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The data folder that a first run leaves; the later tests start from a copy, to save its minute."""
-    yield tmp_path_factory.mktemp("first") / "data"
-
-
 @pytest.fixture
-def served(first_data: Path, tmp_path: Path) -> Iterator[Served]:
+def second_run(server: Site, tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, on a copy of the data that the first run left."""
     data = tmp_path / "data"
-    if first_data.is_dir():
-        shutil.copytree(first_data, data, ignore=shutil.ignore_patterns("*.sock"))
-    one = Served(data)
+    alive = shutil.ignore_patterns("*.sock", "db.sqlite3*", "broker", "logs", "run.lock")
+    shutil.copytree(server.data, data, ignore=alive)
+    with (
+        closing(sqlite3.connect(server.data / "db.sqlite3")) as there,
+        closing(sqlite3.connect(data / "db.sqlite3")) as here,
+    ):
+        there.backup(here)
+    one = Server(data, TRISTEP_WEB_PROCESSES="1")
     one.ready()
     yield one
     one.stop()
 
 
 @pytest.mark.slow
-def test_the_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(
-    first_data: Path, request: pytest.FixtureRequest
-) -> None:
-    served = Served(first_data)
-    request.addfinalizer(served.stop)
-    served.ready()
-    with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/", timeout=20) as answer:
+def test_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(server: Site, tmp_path: Path) -> None:
+    with urllib.request.urlopen(f"{server.url}/", timeout=20) as answer:
         page = answer.read().decode()
         assert answer.status == 200
     stylesheet = re.search(r'href="(/static/[^"]+\.[0-9a-f]{12}\.css)"', page)
     assert stylesheet, "the page names a hashed stylesheet"
-    with urllib.request.urlopen(f"http://127.0.0.1:{served.port}{stylesheet[1]}", timeout=20) as answer:
+    with urllib.request.urlopen(f"{server.url}{stylesheet[1]}", timeout=20) as answer:
         assert "immutable" in answer.headers["Cache-Control"]
 
-    assert "Accounts:" in served.words()
-    assert (served.data / "secret.key").stat().st_mode & 0o077 == 0
-    assert (served.data / "db.sqlite3").stat().st_mode & 0o077 == 0
+    assert "Accounts:" in server.words()
+    assert (server.data / "secret.key").stat().st_mode & 0o077 == 0
+    assert (server.data / "db.sqlite3").stat().st_mode & 0o077 == 0
 
-    again = Served(served.data)
+    again = Server(server.data)
     assert again.process.wait(timeout=60) == 1
     assert "already serves" in again.words()
-    other = Served(served.data.parent / "other", port=served.port)
+    other = Server(tmp_path / "other", port=server.port)
     assert other.process.wait(timeout=60) == 1
     assert "choose another one" in other.words()
     for words in (again.words(), other.words()):
         assert len(words.strip().splitlines()) == 1
 
-    below = served.descendants()
+
+@pytest.mark.slow
+def test_ctrl_c_stops_every_part_and_keeps_the_data(second_run: Server) -> None:
+    below = descendants(second_run.pid)
     assert {
         name for name in ("gunicorn", "celery", "valkey") if any(name in line for line in below.values())
-    } == {
-        *("gunicorn", "celery", "valkey"),
-    }
-    os.killpg(served.process.pid, signal.SIGINT)
-    assert served.process.wait(timeout=60) == 0
-    assert "your data are kept" in served.words()
-    assert "Traceback" not in served.words()
+    } == {"gunicorn", "celery", "valkey"}
+    os.killpg(second_run.pid, signal.SIGINT)
+    assert second_run.process.wait(timeout=60) == 0
+    assert "your data are kept" in second_run.words()
+    assert "Traceback" not in second_run.words()
     assert running(below) == []
 
 
 @pytest.mark.slow
-def test_a_part_that_dies_is_named_and_everything_stops(served: Served) -> None:
-    below = served.descendants()
+def test_a_part_that_dies_is_named_and_everything_stops(second_run: Server) -> None:
+    below = descendants(second_run.pid)
     os.kill(next(pid for pid, line in sorted(below.items()) if "celery" in line), signal.SIGKILL)
-    assert served.process.wait(timeout=60) == 1
-    assert "The worker stopped" in served.words()
+    assert second_run.process.wait(timeout=60) == 1
+    assert "The worker stopped" in second_run.words()
     assert running(below) == []
 
 
@@ -126,11 +121,11 @@ def test_a_part_that_dies_is_named_and_everything_stops(served: Served) -> None:
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells children that a parent died"
 )
-def test_not_even_sigkill_leaves_an_orphan(served: Served) -> None:
-    below = served.descendants()
+def test_not_even_sigkill_leaves_an_orphan(second_run: Server) -> None:
+    below = descendants(second_run.pid)
     assert len(below) >= 4
-    served.process.kill()
-    served.process.wait()
+    second_run.process.kill()
+    second_run.process.wait()
     wait_for(lambda: not running(below), "the children to be gone")
 
 

@@ -6,26 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
-from django.test import override_settings
 
 from config.static import in_comment
 
 IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULTILINE)
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
-
-
-@pytest.fixture(scope="module")
-def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that collectstatic fills in production."""
-    folder = tmp_path_factory.mktemp("static")
-    storages = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
-    }
-    with override_settings(STATIC_ROOT=folder, STORAGES=storages):
-        call_command("collectstatic", interactive=False, verbosity=0)
-    return folder
 
 
 def test_hashed_modules_import_hashed_modules(collected: Path) -> None:

@@ -7,9 +7,10 @@ import pytest
 from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, Decision, Exposure, Trajectory
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 
 
-@pytest.fixture
+@shared_rows
 def case(cast):
     """A dispute on one step and the outcome, taken by judith; the other step is agreed."""
     trajectory = people.import_records(cast.project, 1)[0]

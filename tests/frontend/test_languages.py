@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gettext
 import json
 import re
@@ -17,7 +16,6 @@ from django.urls import reverse
 from django.utils import translation
 from playwright.sync_api import expect
 
-from annotation.core import errors
 from annotation.core.errors import Conflict, ImportRefused
 from annotation.core.i18n import Translatable, translatable
 from annotation.language import translated
@@ -131,19 +129,6 @@ def test_strings_are_found_in_modules_templates_and_the_domain(strings):
         "Show all (%(lines)s lines, %(size)s characters)",
     )
     assert strings.get(lines) is not None
-
-
-def test_every_refusal_of_the_domain_can_be_said_in_another_language():
-    names = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}
-    bare = []
-    for path in sorted((messages.ROOT / "annotation").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))) if "management" not in path.parts else ():
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in names and node.args:
-                first = node.args[0]
-                text = isinstance(first, ast.Constant) and isinstance(first.value, str)
-                if text or isinstance(first, ast.JoinedStr):
-                    bare.append(f"{path.relative_to(messages.ROOT)}:{node.lineno}")
-    assert not bare, f"said(…) around the sentence: {bare}"
 
 
 # ── Sentences of the domain ─────────────────────────────────────────────────

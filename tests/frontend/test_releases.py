@@ -9,9 +9,10 @@ import pytest
 from annotation.models import Release
 from annotation.services import release as service
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 
 
-@pytest.fixture
+@shared_rows
 def frozen(cast):
     """A release of two unanimous trajectories in two subsets."""
     people.import_records(cast.project, 1, subset="one")

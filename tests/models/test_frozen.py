@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection, models, transaction
 from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
 from annotation.services import release
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 TABLES: tuple[type[models.Model], ...] = (Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal)
@@ -19,7 +20,10 @@ ON_SQLITE = "sqlite"
 ON_POSTGRESQL = "postgresql"
 
 
-@pytest.fixture(autouse=True)
+pytestmark = pytest.mark.usefixtures("withdrawn")
+
+
+@shared_rows
 def withdrawn(cast: Cast) -> Release:
     """A release of two trajectories, withdrawn: rows in all four tables."""
     people.import_records(cast.project, 2)

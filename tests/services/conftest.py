@@ -12,6 +12,7 @@ from annotation.models import (
 )
 from annotation.services.ingest import run as running
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 
@@ -28,7 +29,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.0)
 
 
-@pytest.fixture
+@shared_rows
 def resolved(cast: Cast) -> Cast:
     """Three trajectories: two unanimous, one adjudicated; a fourth is still being labelled."""
     people.import_records(cast.project, [people.make_record(query, steps=3) for query in range(4)])

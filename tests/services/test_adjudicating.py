@@ -19,6 +19,7 @@ from annotation.models import (
 )
 from annotation.services import adjudicate, assign, label
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 
@@ -109,13 +110,13 @@ def test_a_submission_after_a_return_settles_what_the_other_two_made_of_it(cast:
 
 
 # ── Cases ───────────────────────────────────────────────────────────────────
-@pytest.fixture
+@shared_rows
 def disputed(cast: Cast) -> Trajectory:
     """Step 4 disputed, steps 2 and 6 agreed, the outcome disputed."""
     return labelled(cast, ([1, 1, -1], 1), ([1, 0, -1], -1))
 
 
-@pytest.fixture
+@shared_rows
 def case(cast: Cast, disputed: Trajectory) -> Adjudication:
     return people.open_case(cast.judith, disputed)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -13,12 +12,13 @@ from annotation.models import Assignment, Label, OutcomeLabel, Trajectory
 from annotation.models.blindness import with_blind_values, with_untouched
 from annotation.policies import OPERATOR
 from annotation.services import assign, exposures, label, projects
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change, import_records, jsonl, make_record
 from tests.services.saving import save
 from tests.suggesting import make_judge, suggest
 
 
-@pytest.fixture
+@shared_rows
 def rows(cast: Cast) -> list[Trajectory]:
     """Two runs of one task and one of another, three steps each, with suggestions."""
     made = import_records(

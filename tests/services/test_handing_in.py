@@ -9,10 +9,11 @@ from annotation.core.vocabulary import AssignmentState, ExposureKind, Trajectory
 from annotation.models import Assignment, AuditEvent, Label, Membership
 from annotation.services import assign, exposures, label, projects
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change
 
 
-@pytest.fixture
+@shared_rows
 def assignment(cast: Cast) -> Assignment:
     """Ann's, of the first of three trajectories with the steps 2 and 4."""
     people.import_records(cast.project, 3)

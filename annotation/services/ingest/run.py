@@ -84,7 +84,7 @@ def run_import(
     except BaseException as error:
         transient = isinstance(error, OperationalError | InterfaceError) or not isinstance(error, Exception)
         if not (resumable and transient):
-            fail(source, "The import broke off; nothing was imported.")
+            fail(source, translatable("The import broke off; nothing was imported."))
         raise
     stored_path(source).unlink(missing_ok=True)
     if tally.written:
@@ -131,7 +131,12 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
             _flush(source, batch, tally, errors, stream.position)
     if not errors and not tally.created and not tally.unchanged and not tally.replaced:
         errors.add(
-            RecordError(file=source.filename, line=1, field="", reason="There is no record in this file.")
+            RecordError(
+                file=source.filename,
+                line=1,
+                field="",
+                reason=translatable("There is no record in this file."),
+            )
         )
     return tally, errors
 

@@ -5,11 +5,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core import text
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, Closes, LabelSource, is_value
 
 MAX_CHANGES = 2_000
 MAX_NOTE = 20_000
 TARGETS = ("step", "outcome")
+MARKS = ("root_pinned", "unsure", "flagged")
+REFUSALS = {
+    "target": translatable("target: step or outcome."),
+    "message_index": translatable("message_index: the index of a step."),
+    "version": translatable("version: the whole number this page last saw."),
+    "value": translatable("value: −1, 0, 1 or null."),
+    "source": translatable("source: explicit or propagated."),
+    "root": translatable("root: the index of a step, or null."),
+    "closes": translatable("closes: corrected, independent or empty."),
+    "note": translatable("note: text of at most {max} characters.", max=f"{MAX_NOTE:,}"),
+    "reason": translatable("reason: a code of the scheme, or empty."),
+    **{mark: translatable("{mark}: true or false.", mark=mark) for mark in MARKS},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +54,20 @@ def parse_change(raw: Mapping[str, Any]) -> Change | str:
     source = raw.get("source") or LabelSource.EXPLICIT.value
     note, reason, closes = raw.get("note") or "", raw.get("reason") or "", raw.get("closes") or ""
     problems = {
-        "target: step or outcome.": target not in TARGETS,
-        "message_index: the index of a step.": target == "step" and not _index(raw.get("message_index")),
-        "version: the whole number this page last saw.": not _index(raw.get("version")),
-        "value: −1, 0, 1 or null.": value is not None and not is_value(value),
-        "source: explicit or propagated.": source not in [one.value for one in LabelSource],
-        "root: the index of a step, or null.": raw.get("root") is not None and not _index(raw.get("root")),
-        "closes: corrected, independent or empty.": closes not in [one.value for one in Closes],
-        f"note: text of at most {MAX_NOTE:,} characters.": not isinstance(note, str) or len(note) > MAX_NOTE,
-        "reason: a code of the scheme, or empty.": reason != "" and not _known(reason),
+        "target": target not in TARGETS,
+        "message_index": target == "step" and not _index(raw.get("message_index")),
+        "version": not _index(raw.get("version")),
+        "value": value is not None and not is_value(value),
+        "source": source not in [one.value for one in LabelSource],
+        "root": raw.get("root") is not None and not _index(raw.get("root")),
+        "closes": closes not in [one.value for one in Closes],
+        "note": not isinstance(note, str) or len(note) > MAX_NOTE,
+        "reason": reason != "" and not _known(reason),
+        **{mark: not isinstance(raw.get(mark, False), bool) for mark in MARKS},
     }
-    for mark in ("root_pinned", "unsure", "flagged"):
-        problems[f"{mark}: true or false."] = not isinstance(raw.get(mark, False), bool)
-    wrong = next((problem for problem, present in problems.items() if present), None)
+    wrong = next((field for field, present in problems.items() if present), None)
     if wrong is not None:
-        return wrong
+        return REFUSALS[wrong]
     return Change(
         target=str(target),
         message_index=raw.get("message_index") if target == "step" else None,

@@ -164,10 +164,10 @@ def _unfit(label_set: LabelSet, change: Change, step: Step, rules: Rules) -> str
     if change.source == LabelSource.PROPAGATED:
         inputs = label_set.inputs()
         fits = allowed_confirmation(inputs, rules, step.message_index, change.value, change.root)
-        return "" if fits else "Nothing is proposed here any more that could be confirmed."
+        return "" if fits else translatable("Nothing is proposed here any more that could be confirmed.")
     pinned = change.value == -1 and change.root_pinned
     if pinned and (
         change.root is None or change.root > step.message_index or label_set.step(change.root) is None
     ):
-        return "The root of an error is this step or an earlier one."
+        return translatable("The root of an error is this step or an earlier one.")
     return ""

@@ -1,0 +1,85 @@
+"""The sentences of the domain: every one that a reader may meet can be translated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from annotation.core import errors
+from tests import messages
+
+# Their sentences are stored as text (what a judge's run or the baseline says of one trajectory), or are for
+# the operator's terminal.
+STORED_IN_ENGLISH = {
+    "annotation/checks.py",
+    "annotation/core/baseline/explanations.py",
+    "annotation/core/baseline/training.py",
+    "annotation/core/judging/parsing.py",
+    "annotation/core/judging/prompt.py",
+    "annotation/core/judging/trajectory_text.py",
+    "annotation/core/release_format.py",
+    "annotation/providers/http/http_errors.py",
+    "annotation/providers/http/posting.py",
+    "annotation/providers/http/transport.py",
+    "annotation/providers/openai_answer.py",
+    "annotation/providers/openai_compatible.py",
+    "annotation/services/ingest/reaper.py",
+    "annotation/services/release/export.py",
+    "annotation/services/suggest/call_pool.py",
+    "annotation/services/suggest/reaper.py",
+}
+ERRORS = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}
+
+
+def test_every_refusal_of_the_domain_can_be_said_in_another_language() -> None:
+    """No error of core.errors is raised with a bare string, and no sentence stands outside `translatable(…)`
+    but in the files of STORED_IN_ENGLISH."""
+    bare = []
+    sentences = set()
+    for path in sorted((messages.ROOT / "annotation").rglob("*.py")):
+        if {"management", "migrations"} & set(path.parts):
+            continue
+        name = str(path.relative_to(messages.ROOT))
+        tree = ast.parse(path.read_text("utf-8"))
+        bare += [f"{name}:{line}" for line in _refusals(tree)]
+        found = [f"{name}:{line}: {text}" for line, text in _sentences(tree)]
+        sentences |= {name} if found else set()
+        if name not in STORED_IN_ENGLISH:
+            bare += found
+    assert not bare, f"translatable(…) around the sentence: {bare}"
+    assert sentences == STORED_IN_ENGLISH, "take files off the list that have no bare sentence any more"
+
+
+def _refusals(tree: ast.Module) -> Iterator[int]:
+    """The lines where an error is made with a bare string."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ERRORS and node.args:
+            first = node.args[0]
+            text = isinstance(first, ast.Constant) and isinstance(first.value, str)
+            if text or isinstance(first, ast.JoinedStr):
+                yield node.lineno
+
+
+def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """What reads like a sentence. Docstrings, help texts and `translatable(…)` do not count."""
+    apart: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "translatable") or (
+            isinstance(node, ast.keyword) and node.arg == "help_text"
+        ):
+            apart |= set(ast.walk(node))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            apart.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            apart |= set(node.values)
+    for node in ast.walk(tree):
+        if node in apart:
+            continue
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        text = "".join(
+            str(part.value) if isinstance(part, ast.Constant) and isinstance(part.value, str) else "{}"
+            for part in parts
+            if isinstance(part, ast.Constant | ast.FormattedValue)
+        )
+        if " " in text.strip() and text.rstrip().endswith((".", "?", "!")):
+            yield node.lineno, text
