@@ -77,6 +77,8 @@ test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
+PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
+	"frontend/static/frontend/js/**/*.js" "tests/js/*.mjs"
 # No formatter breaks a template tag.
 LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 --include=*.html >&2 && { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
@@ -91,12 +93,14 @@ check: dev node_modules/.installed
 	$(BIN)/deptry .
 	$(BIN)/python -m tests.dead_code
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
+	$(PRETTIER) --check
 	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
-format: dev
+format: dev node_modules/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(PRETTIER) --write
 	$(BIN)/djlint --reformat --quiet frontend/templates || true
 	$(BIN)/djlint --reformat --quiet --profile jinja frontend/jinja2 || true
 

@@ -103,6 +103,12 @@ class SuggestionRunState(StrEnum):
     OVER_BUDGET = "over_budget"
 
 
+ENDED_RUNS: Final = (
+    SuggestionRunState.FINISHED,
+    SuggestionRunState.STOPPED,
+    SuggestionRunState.OVER_BUDGET,
+)
+"""A run came to its end by itself, and may be taken up again."""
 RESUMABLE_RUNS: Final = (
     SuggestionRunState.PAUSED,
     SuggestionRunState.STOPPED,

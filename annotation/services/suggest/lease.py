@@ -1,14 +1,18 @@
 """Leases of runs: one worker at a time holds a run, for as long as it renews its lease."""
 
+from datetime import datetime
+
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import workflow
-from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import ENDED_RUNS, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
+from annotation.policies import OPERATOR
 
-from .. import job_lease
+from .. import audit, job_lease
 
 # So many workers may die one after the other without storing an answer before the run is taken to kill them.
 MAX_DEATHS = 3
@@ -72,3 +76,32 @@ def renew(run: SuggestionRun) -> bool:
 def release(run: SuggestionRun) -> None:
     """Let go of the run: everything that this attempt asked for is stored or given up."""
     mine(run).update(lease_until=None)
+
+
+@transaction.atomic
+def end(
+    run: SuggestionRun, state: SuggestionRunState, reason: str, *, not_before: datetime | None = None
+) -> None:
+    """Write down how this attempt ended and let go of the run; what somebody made of it meanwhile stands.
+
+    `reason` is one sentence for people; `not_before` is when a run that is queued again may go on.
+    """
+    workflow.check(SuggestionRunState.RUNNING, state)
+    over = state in ENDED_RUNS
+    running = mine(run).filter(state=SuggestionRunState.RUNNING)
+    ended = running.update(
+        state=state,
+        stop_reason=reason,
+        finished_at=timezone.now() if over else None,
+        not_before=not_before,
+        resend_at=None,
+    )
+    release(run)
+    if ended and over:
+        audit.record(
+            actor=run.created_by or OPERATOR,
+            verb="suggestions.end",
+            project=run.project,
+            obj=run,
+            state=state.value,
+        )
