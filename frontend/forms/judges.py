@@ -73,7 +73,7 @@ def form_field(setting: Setting) -> forms.Field:
         case Kind.OBJECT:
             return ObjectField(setting, **given)
     if setting.secret:
-        given["help_text"] = format_lazy("{} {}", given["help_text"], keys_said())
+        given["help_text"] = format_lazy("{} {}", given["help_text"], readable_keys())
     return forms.CharField(max_length=setting.max_length, **given)
 
 
@@ -202,7 +202,7 @@ class SuggestionFileForm(forms.Form):
         return self.cleaned_data["file"]
 
 
-def keys_said() -> Any:
+def readable_keys() -> Any:
     """Which names of keys the operator allows, in a sentence."""
     names = ", ".join(operator().keys)
     sentence = _("Names that begin with TRISTEP_JUDGE_KEY_ are always allowed.")

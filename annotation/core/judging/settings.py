@@ -41,6 +41,7 @@ NUMBER_ERRORS: Final = (
     "max_whole_digits",
 )
 """What Django and REST framework call what can be wrong with a number: the rule says it all."""
+LONGEST_ANSWER: Final = 8_192
 MIN_PROMPT_TOKENS: Final = 1_000
 """What the longest answer must leave of the window; less does not even hold the instructions."""
 KEY_PREFIX: Final = "TRISTEP_JUDGE_KEY_"
@@ -265,8 +266,10 @@ class JudgeSettings:
     max_tokens: int = setting(
         Kind.WHOLE,
         translatable("Longest answer, in tokens"),
-        default=8_192,
-        help=translatable("Left empty, 8192. The prompt gets what this leaves of the window."),
+        default=LONGEST_ANSWER,
+        help=translatable(
+            "Left empty, {default}. The prompt gets what this leaves of the window.", default=LONGEST_ANSWER
+        ),
         minimum=16,
         maximum=1_000_000,
         **_SAMPLING,
