@@ -10,7 +10,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
-from annotation.core.judging.settings import NAME, NUMBER_ERRORS, PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.settings import NAME, NUMBER_ERRORS
 from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
