@@ -12,11 +12,12 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 .DEFAULT_GOAL := help
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram settings messages bench screenshots lock clean
+.PHONY: help install dev run test test-js test-sqlite test-postgres coverage check format diagram settings messages bench screenshots lock clean
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
+	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make screenshots                        the pictures in docs/screenshots"
@@ -75,6 +76,10 @@ test-sqlite: dev
 
 test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+
+# beside the tests of .ci/run, whose budget it would cost a third
+coverage: dev
+	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --cov --cov-report=term $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
 PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
