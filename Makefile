@@ -76,14 +76,17 @@ test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
+PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn
 # No formatter breaks a template tag.
-LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 --include=*.html >&2 && { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
+LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 frontend/css --include=*.html --include=*.css >&2 \
+	&& { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
 check: dev node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint --check --lint --quiet frontend/templates
 	$(BIN)/djlint --check --lint --quiet --profile jinja frontend/jinja2
+	$(PRETTIER) --check frontend/css
 	@$(LONG_LINES)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
@@ -93,11 +96,12 @@ check: dev node_modules/.installed
 	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
-format: dev
+format: dev node_modules/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/djlint --reformat --quiet frontend/templates || true
 	$(BIN)/djlint --reformat --quiet --profile jinja frontend/jinja2 || true
+	$(PRETTIER) --write frontend/css
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms
