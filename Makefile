@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 .DEFAULT_GOAL := help
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram messages bench screenshots lock clean
+.PHONY: help install dev run test test-js test-sqlite test-postgres check format diagram settings messages bench screenshots lock clean
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
+	@echo "make settings                           the table of a judge's settings, written into docs/judges.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
 	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
@@ -76,9 +77,11 @@ test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # ── Quality ──────────────────────────────────────────────────────────────────
-PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn
+PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
+	"frontend/static/frontend/js/**/*.js" frontend/css "tests/js/*.mjs"
 # No formatter breaks a template tag.
-LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 frontend/css --include=*.html --include=*.css >&2 \
+PAGES = frontend/templates frontend/jinja2 frontend/css frontend/static
+LONG_LINES = grep -rnE '.{121}' $(PAGES) --include=*.html --include=*.css --include=*.js >&2 \
 	&& { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
 check: dev node_modules/.installed
@@ -86,25 +89,28 @@ check: dev node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint --check --lint --quiet frontend/templates
 	$(BIN)/djlint --check --lint --quiet --profile jinja frontend/jinja2
-	$(PRETTIER) --check frontend/css
 	@$(LONG_LINES)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/deptry .
 	$(BIN)/python -m tests.dead_code
 	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
+	$(PRETTIER) --check
 	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
 format: dev node_modules/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(PRETTIER) --write
 	$(BIN)/djlint --reformat --quiet frontend/templates || true
 	$(BIN)/djlint --reformat --quiet --profile jinja frontend/jinja2 || true
-	$(PRETTIER) --write frontend/css
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms
+
+settings: dev
+	@$(BIN)/python -m tests.judge_settings
 
 messages: dev
 	@DJANGO_SETTINGS_MODULE=config.settings.test $(BIN)/python -m tests.messages $(NEW)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.functional import lazy
 from django.utils.translation import gettext
 
 from annotation.core.i18n import Translatable
@@ -23,3 +24,7 @@ def translated(sentence: str) -> str:
         words = gettext(sentence.pattern)
         return words.format(**values) if values else words
     return gettext(sentence) if sentence else ""
+
+
+translated_lazy = lazy(translated, str)
+"""`translated` when it is shown: for what is made once and read in many languages."""

@@ -88,9 +88,13 @@ def read_records(
         yield RecordError(filename, 0, "", reason)
         return
     layout = outline(source.head).layout
-    split = split_lines if layout is Layout.LINES else split_elements
+    pieces = (
+        split_lines(source, limit=max_record_bytes)
+        if layout is Layout.LINES
+        else split_elements(source, limit=max_record_bytes, within_list=layout is Layout.LIST)
+    )
     nothing = True
-    for piece in split(source, limit=max_record_bytes, within_list=layout is Layout.LIST):
+    for piece in pieces:
         nothing = False
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:

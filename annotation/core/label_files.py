@@ -26,6 +26,8 @@ from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
+MAX_FILE: Final = 100 * 1024 * 1024
+"""The largest file of suggestions that is taken, in bytes."""
 MAX_INDEX: Final = 2**31 - 1
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)

@@ -81,8 +81,8 @@ class Source:
         return taken
 
 
-def split_lines(source: Source, *, limit: int, within_list: bool = False) -> Iterator[RawRecord | SplitError]:
-    """One record a line; blank lines are passed over. `within_list` plays no part."""
+def split_lines(source: Source, *, limit: int) -> Iterator[RawRecord | SplitError]:
+    """One record a line; blank lines are passed over."""
     line, offset = 0, source.offset
     while raw := source.readline(limit + 2):
         line += 1

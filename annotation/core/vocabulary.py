@@ -40,6 +40,12 @@ class TrajectoryState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+SETTLED: Final = (TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+"""All labels of the trajectory are in: figures may count them without telling an annotator of others'."""
+RESOLVED: Final = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
+"""The trajectory has a consensus, which releases hold and judges are compared with."""
+
+
 class ImportState(StrEnum):
     """Where the import of one file stands; its rows are seen by nobody before `published`."""
 
@@ -77,6 +83,10 @@ class JudgeKind(StrEnum):
     IMPORTED = "imported"
 
 
+RUNNABLE_KINDS: Final = (JudgeKind.OPENAI_COMPATIBLE, JudgeKind.BASELINE)
+"""The kinds of judge that a run can ask."""
+
+
 class SuggestionRunState(StrEnum):
     """The state of a run: one judge over many trajectories.
 
@@ -91,6 +101,20 @@ class SuggestionRunState(StrEnum):
     FINISHED = "finished"
     STOPPED = "stopped"
     OVER_BUDGET = "over_budget"
+
+
+ENDED_RUNS: Final = (
+    SuggestionRunState.FINISHED,
+    SuggestionRunState.STOPPED,
+    SuggestionRunState.OVER_BUDGET,
+)
+"""A run came to its end by itself, and may be taken up again."""
+RESUMABLE_RUNS: Final = (
+    SuggestionRunState.PAUSED,
+    SuggestionRunState.STOPPED,
+    SuggestionRunState.OVER_BUDGET,
+)
+"""A run that ended early, or was paused, and can go on where it was."""
 
 
 class SuggestionItemState(StrEnum):
@@ -165,11 +189,6 @@ REASON_CODES: Final[tuple[ReasonCode, ...]] = (
 )
 
 REASON_CODES_BY_CODE: Final[dict[str, ReasonCode]] = {reason.code: reason for reason in REASON_CODES}
-
-
-def reasons_for(value: int) -> tuple[ReasonCode, ...]:
-    """The reason codes that go with a label of `value` (−1, 0 or 1), in the order shown."""
-    return tuple(reason for reason in REASON_CODES if reason.value == value)
 
 
 def is_value(value: object) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.json_layout import outline
-from annotation.core.jsonlines import Record, RecordError, read_records
+from annotation.core.jsonlines import Record, RecordError
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext
@@ -25,6 +25,7 @@ from .records import (
     index_of,
     labels_of,
     messages_of,
+    read_drafts,
     short_text,
     tools_of,
 )
@@ -59,17 +60,7 @@ class AgentProcessBench:
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
-        limit = context.max_record_bytes
-        for record in read_records(stream, filename=context.filename, max_record_bytes=limit):
-            if isinstance(record, RecordError):
-                yield record
-                continue
-            problems = Problems(context.filename, record.line)
-            draft = _draft(record, context, seen, problems)
-            if problems or draft is None:
-                yield from problems.errors()
-            else:
-                yield draft
+        return read_drafts(stream, context, lambda record, found: _draft(record, context, seen, found))
 
 
 def _draft(

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 from annotation.core.canonical import content_digest, sha256_hex
 from annotation.core.i18n import translatable
 from annotation.core.json_layout import outline
-from annotation.core.jsonlines import Record, RecordError, read_records
+from annotation.core.jsonlines import Record, RecordError
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
 
@@ -29,6 +29,7 @@ from .records import (
     first_text,
     labels_of,
     messages_of,
+    read_drafts,
     short_text,
     tools_of,
 )
@@ -64,19 +65,14 @@ class OpenAIChat:
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
-        limit = context.max_record_bytes
-        for record in read_records(stream, filename=context.filename, max_record_bytes=limit):
-            if isinstance(record, RecordError):
-                yield record
-                continue
-            problems = Problems(context.filename, record.line)
+
+        def draft_of(record: Record, problems: Problems) -> TrajectoryDraft | None:
             draft = _draft(record, context, problems)
             if draft is not None and not problems:
                 seen.check(draft.record_id, record.line, "id", problems)
-            if problems or draft is None:
-                yield from problems.errors()
-            else:
-                yield draft
+            return draft
+
+        return read_drafts(stream, context, draft_of)
 
 
 def _draft(record: Record, context: ReadContext, problems: Problems) -> TrajectoryDraft | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonlines import Record, RecordError, read_records
 from annotation.core.label_files import MAX_INDEX, excerpt, read_step_labels, read_value
 from annotation.core.messages import message_text
 from annotation.core.text import escape
-from annotation.core.trajectory import FileLabels
+from annotation.core.trajectory import FileLabels, TrajectoryDraft
+
+from .base import ReadContext
 
 MAX_PROBLEMS_PER_RECORD: Final = 20
 LABEL_KEYS: Final = frozenset({"step_labels", "final_label"})
@@ -70,6 +72,25 @@ class Identities:
                     "{record} occurs twice in this file, in line {line}", record=excerpt(record_id), line=line
                 ),
             )
+
+
+def read_drafts(
+    stream: BinaryIO,
+    context: ReadContext,
+    draft_of: Callable[[Record, Problems], TrajectoryDraft | None],
+) -> Iterator[TrajectoryDraft | RecordError]:
+    """Every record of a file as `draft_of` reads it, or the problems that it has noted, as errors."""
+    records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
+    for record in records:
+        if isinstance(record, RecordError):
+            yield record
+            continue
+        problems = Problems(context.filename, record.line)
+        draft = draft_of(record, problems)
+        if problems or draft is None:
+            yield from problems.errors()
+        else:
+            yield draft
 
 
 def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:

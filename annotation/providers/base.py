@@ -130,7 +130,7 @@ class Hooks:
     `admit` is called before every attempt: it may wait (a rate limit shared by all workers), and may raise
     `Stopped`. `sleep` may raise it too (a run that was paused or cancelled). `rng` is used under a
     lock. `clock` counts seconds, monotonic; `now` is the time of day in seconds since 1970 (for HTTP
-    dates).
+    dates). `attempts`: how often one trajectory is asked about before that has failed.
     """
 
     sleep: Callable[[float], None] = time.sleep
@@ -138,6 +138,7 @@ class Hooks:
     now: Callable[[], float] = time.time
     admit: Callable[[], None] = _admit
     rng: random.Random = field(default_factory=random.Random)
+    attempts: int = 5
 
 
 class Provider(Protocol):

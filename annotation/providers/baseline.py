@@ -1,6 +1,6 @@
 """The baseline as a provider: it answers here and now, from a model in memory, and costs nothing.
 
-It has no `check` and no `create`: it comes out of a training (`services.suggest.baseline`), not out of
+It has no `create`: it comes out of a training (`services.suggest.baseline`), not out of
 settings.
 """
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
+from annotation.core.judging.settings import JudgeSettings
 from annotation.core.label_files import excerpt
 
 from .base import Failure, FailureKind, Reply
 from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import Received
 from .http.redaction import Redactor
-from .openai_config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,9 @@ class _Said:
 class Answers:
     """Reads the replies of one judge."""
 
-    def __init__(self, config: Config, redact: Redactor, asked: Asked) -> None:
-        self._config = config
+    def __init__(self, settings: JudgeSettings, redact: Redactor, asked: Asked) -> None:
+        self._settings = settings
+        self._price = settings.price
         self._redact = redact
         self._asked = asked
 
@@ -74,7 +75,7 @@ class Answers:
         return _Said(text, _text(choice.get("finish_reason")), refused, _text(envelope.get("model")), usage)
 
     def _judged(self, said: _Said, prompt: Prompt) -> Reply | Failure:
-        charged = cost(said.usage, self._config.price)
+        charged = cost(said.usage, self._price)
         if said.refusal or said.finish_reason == "content_filter":
             why = f" It says: {said.refusal[:200]}" if said.refusal else ""
             failure = _failure(FailureKind.REFUSED, f"The model declined to answer.{why}", permanent=True)
@@ -97,7 +98,7 @@ class Answers:
             )
         kind, message = FailureKind(judgement.unusable.kind), judgement.unusable.message
         if cut_off and kind is FailureKind.TRUNCATED:
-            message += f" The limit of {self._config.answer_tokens:,} answer tokens was reached."
+            message += f" The limit of {self._settings.max_tokens:,} answer tokens was reached."
         failure = _failure(kind, message, permanent=True)
         return replace(failure, judgement=judgement, usage=said.usage, cost=charged)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,6 +21,9 @@ from annotation.core.judging import (
     build,
     estimate,
 )
+from annotation.core.judging.addresses import normalised
+from annotation.core.judging.prompt import template
+from annotation.core.judging.settings import SETTINGS, JudgeSettings, Kind, Operator
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from .http.http_errors import Asked, Complaint, refusal
@@ -29,7 +32,6 @@ from .http.redaction import Redactor
 from .http.transport import Deadline, Transport
 from .http.waiting import Waits, retry_after
 from .openai_answer import Answers
-from .openai_config import Config, problems, read
 
 KIND: Final = "openai_compatible"
 _LOWER: Final = {"json_schema": "json_object", "json_object": "none"}
@@ -41,20 +43,25 @@ _FORMAT_WORDS: Final = (
     "guided",
     "grammar",
 )
+_SENT: Final = [
+    one.name for one in SETTINGS if one.sampling and one.kind is not Kind.OBJECT and one.name != "max_tokens"
+]
+"""Settings that stand in a request under their own names, where they are given."""
 _MAX_ADAPTATIONS: Final = 4
+CONNECT_SECONDS: Final = 10.0
+LONGEST_WAIT: Final = 60.0
+"""Seconds; when the server asks for a longer wait, the call has failed."""
 _MAX_HOLDS: Final = 5
 
 
-def check(config: Mapping[str, Any], allow_list: Sequence[str]) -> dict[str, str]:
-    """What is wrong with the settings: field → the end of a sentence."""
-    return problems(config, allow_list)
-
-
 def create(
-    config: Mapping[str, Any], *, environ: Mapping[str, str], allow_list: Sequence[str], hooks: Hooks
+    settings: JudgeSettings, *, environ: Mapping[str, str], operator: Operator, hooks: Hooks
 ) -> OpenAICompatible:
     """The judge with these settings, its key taken from `environ`. Raises `Invalid`."""
-    settings = read(config, allow_list)
+    if wrong := operator.problems(settings):
+        code = str(FailureKind.FORBIDDEN_URL) if wrong.keys() == {"base_url"} else None
+        raise Invalid(next(iter(wrong.values())), fields=wrong, code=code)
+    template(settings.prompt_version)  # raises when there is none of this version
     key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
     if settings.key_name and not key:
         reason = translatable("names an environment variable that is not set where judges run")
@@ -91,18 +98,19 @@ class Dialect:
 class OpenAICompatible:
     """See `Provider`. Threads share its waits and what it learned about its server."""
 
-    def __init__(self, config: Config, key: str, hooks: Hooks) -> None:
-        self._config = config
+    def __init__(self, settings: JudgeSettings, key: str, hooks: Hooks) -> None:
+        self._settings = settings
+        self._price = settings.price
         self._hooks = hooks
         self._redact = Redactor(key)
-        self._asked = Asked(config.model, config.key_name)
-        self._answers = Answers(config, self._redact, self._asked)
+        self._asked = Asked(settings.model, settings.key_name)
+        self._answers = Answers(settings, self._redact, self._asked)
         self._waits = Waits(hooks.clock, hooks.rng)
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(config.concurrency)  # should more threads than that call
-        self._adapts = config.structured == "auto"
-        self._dialect = Dialect("json_schema" if self._adapts else config.structured)
-        self._url = f"{config.base_url}/chat/completions"
+        self._slots = threading.BoundedSemaphore(settings.concurrency)  # should more threads than that call
+        self._adapts = settings.structured_output == "auto"
+        self._dialect = Dialect("json_schema" if self._adapts else settings.structured_output)
+        self._url = f"{normalised(settings.base_url)}/chat/completions"
         self._deadline = Deadline(hooks.clock)
         headers = {
             "Accept": "application/json",
@@ -114,14 +122,14 @@ class OpenAICompatible:
             headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.Client(
             transport=Transport(self._deadline),
-            timeout=httpx.Timeout(config.timeout, connect=config.connect_timeout),
+            timeout=httpx.Timeout(settings.timeout_seconds, connect=CONNECT_SECONDS),
             headers=headers,
             trust_env=False,
             follow_redirects=False,
         )
 
     def __repr__(self) -> str:
-        return f"OpenAICompatible({self._config.model!r} at {self._config.base_url!r})"
+        return f"OpenAICompatible({self._settings.model!r} at {self._settings.base_url!r})"
 
     @property
     def structured(self) -> str:
@@ -135,18 +143,18 @@ class OpenAICompatible:
     def estimate(self, material: JudgeInput) -> Estimate:
         """Tokens and cost of one call, on the high side; a trajectory that is too long costs nothing."""
         try:
-            prompt = build(self._config.prompt_version, material, self._config.budget_tokens)
+            prompt = build(self._settings.prompt_version, material, self._settings.prompt_tokens)
         except TooLong:
             return Estimate(too_long=1)
-        limit = self._config.answer_tokens
+        limit = self._settings.max_tokens
         steps = len(prompt.step_indexes)
-        return estimate(prompt.estimated_tokens, steps, self._config.price, max_answer_tokens=limit)
+        return estimate(prompt.estimated_tokens, steps, self._price, max_tokens=limit)
 
     def judge(self, request: Request) -> Reply | Failure:
         """Ask until there is an answer, a failure that will not pass, or no attempt left."""
         started = self._hooks.clock()
         try:
-            prompt = build(self._config.prompt_version, request.material, self._config.budget_tokens)
+            prompt = build(self._settings.prompt_version, request.material, self._settings.prompt_tokens)
         except TooLong as error:
             message = error.message
             return Failure(kind=FailureKind.TOO_LONG, permanent=True, scope="call", message=message)
@@ -159,7 +167,7 @@ class OpenAICompatible:
             self._hooks.admit()
             sent += 1
             with self._slots:
-                received = post(self._client, self._url, body, self._deadline, self._config.timeout)
+                received = post(self._client, self._url, body, self._deadline, self._settings.timeout_seconds)
             outcome = self._outcome(received, prompt, dialect)
             if isinstance(outcome, Dialect):
                 adaptations += 1
@@ -176,18 +184,18 @@ class OpenAICompatible:
                 self._hooks.sleep(pause)
 
     def _body(self, prompt: Prompt, dialect: Dialect) -> bytes:
-        config = self._config
+        settings = self._settings
         body: dict[str, Any] = {
-            **config.extra,
-            "model": config.model,
+            **(settings.extra or {}),
+            "model": settings.model,
             "messages": [
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.user},
             ],
-            dialect.tokens: config.answer_tokens,
+            dialect.tokens: settings.max_tokens,
         }
         for name in ("temperature", "top_p", "seed"):
-            if (value := getattr(config, name)) is not None:
+            if (value := getattr(settings, name)) is not None:
                 body[name] = value
         if dialect.structured == "json_schema":
             schema = {"name": "judgement", "strict": True, "schema": ANSWER_SCHEMA}
@@ -202,7 +210,7 @@ class OpenAICompatible:
             left = self._waits.left()
             if left <= 0:
                 break
-            if left > self._config.longest_wait * 1.25:
+            if left > LONGEST_WAIT * 1.25:
                 return Failure(
                     kind=FailureKind.RATE_LIMITED,
                     permanent=False,
@@ -238,11 +246,11 @@ class OpenAICompatible:
 
     def _pause(self, failure: Failure, failures: int) -> float | None:
         """Seconds to wait before the next attempt; `None`: there is to be none."""
-        if failure.permanent or failures >= self._config.attempts:
+        if failure.permanent or failures >= self._hooks.attempts:
             return None
         if failure.retry_after is None:
             return self._waits.backoff(failures - 1)
-        if failure.retry_after > self._config.longest_wait:
+        if failure.retry_after > LONGEST_WAIT:
             return None
         return 0.0  # all threads hold back until then, before their next attempt
 
@@ -262,4 +270,4 @@ class OpenAICompatible:
         return replace(outcome, exchange=exchange)
 
 
-__all__ = ["KIND", "MAX_BYTES", "Dialect", "OpenAICompatible", "check", "create"]
+__all__ = ["KIND", "MAX_BYTES", "Dialect", "OpenAICompatible", "create"]

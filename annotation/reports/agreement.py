@@ -5,25 +5,21 @@ others' labels through a figure.
 """
 
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
-from django.db import connections
 from django.db.models import Count, QuerySet, Value
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
 from annotation.core.agreement.pairs import LabelTable
 from annotation.core.agreement.summary import Summary, summarise
-from annotation.core.vocabulary import VALUES, AssignmentState, TrajectoryState
+from annotation.core.seed import SEED
+from annotation.core.vocabulary import SETTLED, VALUES, AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 
 from ..models.blindness import BLIND_VALUE
-
-SEED = 20_260_314
-BLOCK = 10_000  # rows fetched at a time
-SETTLED = (TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+from .integer_rows import integer_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
     require(viewer, "agreement.view", project)
     subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     states = _states(project)
-    steps, outcomes = _table(_step_rows(project)), _table(_outcome_rows(project))
+    steps, outcomes = (LabelTable.of(integer_rows(rows(project), 6)) for rows in (_step_rows, _outcome_rows))
     annotators = sorted({int(one) for one in steps.annotator} | {int(one) for one in outcomes.annotator})
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
 
@@ -81,20 +77,6 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
         people=people,
         seed=SEED,
     )
-
-
-def _table(rows: QuerySet[Any, Any]) -> LabelTable:
-    """The labels that a query of (trajectory, position, annotator, value, task, subset) finds.
-
-    Read with the driver's own cursor: there are a hundred thousand of them and more, all whole numbers, and
-    what Django does to each value would take as long as the statistics.
-    """
-    statement, values = rows.query.sql_with_params()
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(statement, values)
-        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
-        numbers = chain.from_iterable(chain.from_iterable(blocks))
-        return LabelTable.of(np.fromiter(numbers, dtype=np.int64))
 
 
 def _step_rows(project: m.Project) -> QuerySet[Any, Any]:

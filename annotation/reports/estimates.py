@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from annotation.core.judging import Estimate, JudgeInput, Price
+from annotation.core.judging import Estimate, JudgeInput
 from annotation.core.judging import estimate as estimate_call
 from annotation.core.judging.prompt import TooLong, build
+from annotation.core.seed import SEED
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .judges import answer_tokens, prompt_tokens
 from .run_selection import ALL, Selection, pending_trajectories
 
 SAMPLE: Final = 200
-SEED: Final = 20_260_314
 LOADED_AT_ONCE: Final = 20
 _CENTS: Final = Decimal("0.0001")
 
@@ -89,8 +88,8 @@ def estimate(
     return RunEstimate(
         trajectories=len(wanted),
         sampled=len(sample),
-        tokens_in=round(total.prompt_tokens * factor),
-        tokens_out=round(total.answer_tokens * factor),
+        tokens_in=round(total.tokens_in * factor),
+        tokens_out=round(total.tokens_out * factor),
         cost=(total.cost * factor).quantize(_CENTS, ROUND_HALF_UP),
         clipped=round(clipped * factor),
         too_long=round(total.too_long * factor),
@@ -99,13 +98,13 @@ def estimate(
 
 def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
     """One call, and whether its prompt leaves something out."""
+    settings = judge.settings
     try:
-        prompt = build(judge.prompt_version, material, prompt_tokens(judge))
+        prompt = build(settings.prompt_version, material, settings.prompt_tokens)
     except TooLong:
         return Estimate(too_long=1), False
-    price = Price(judge.price_input, judge.price_output, judge.price_cached)
     call = estimate_call(
-        prompt.estimated_tokens, len(prompt.step_indexes), price, max_answer_tokens=answer_tokens(judge)
+        prompt.estimated_tokens, len(prompt.step_indexes), settings.price, max_tokens=settings.max_tokens
     )
     return call, bool(prompt.clipped)
 

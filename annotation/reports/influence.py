@@ -7,15 +7,10 @@ label one learns of others' labels through a figure.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from django.db import connections
-from django.db.models import QuerySet, Value
-from django.db.models.functions import Coalesce
 
 from annotation import models as m
 from annotation.core.agreement.influence import (
@@ -26,21 +21,17 @@ from annotation.core.agreement.influence import (
     difference,
     estimates,
 )
-from annotation.core.agreement.label_changes import NO_MAJORITY
+from annotation.core.agreement.measure import Measure
 from annotation.core.agreement.pairs import LabelTable, pair_up
-from annotation.core.experiment import ARMS, Arm, arm_of
+from annotation.core.experiment import ARMS, Arm
+from annotation.core.seed import SEED
 from annotation.policies import Actor, require
 
-from ..models.blindness import BLIND_VALUE
-from .agreement import SETTLED
-from .label_changes import ChangeRates, change_rates, counted, revealed_labels
-
-SEED: Final = 20_260_314
-BLOCK: Final = 10_000
-MISSING: Final = NO_MAJORITY
-"""Stands for a missing blind value or suggestion: no label has this value."""
-
-Numbers = npt.NDArray[np.int64]
+from . import influence_rows as rows_of
+from .agreement import measure_json
+from .influence_rows import MISSING
+from .integer_rows import Integers
+from .label_changes import ChangeRates, change_rates, revealed_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +95,9 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
     require(viewer, "influence.view", project)
     rng = np.random.default_rng(SEED)
     judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
-    labels = _labels(project)
-    of_step = _suggested(project)
-    arm_of_task = _arms(project)
+    labels = rows_of.labels(project)
+    of_step = rows_of.suggested(project)
+    arm_of_task = rows_of.arms(project)
     names: tuple[str, ...] = tuple(ARMS) if project.experiment_seed is not None else ("",)
     arms = tuple(
         _arm_figures(
@@ -133,66 +124,13 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
     )
 
 
-# ── What is counted ─────────────────────────────────────────────────────────
-def _labels(project: m.Project) -> Numbers:
-    """Labels of steps (n, 8): subset, task, trajectory, ordinal, step, annotator, final and blind value."""
-    query = (
-        counted(m.Label, project)
-        .annotate(blind=Coalesce(BLIND_VALUE, Value(MISSING)))
-        .values_list(
-            "assignment__trajectory__subset",
-            "assignment__trajectory__task",
-            "assignment__trajectory",
-            "step__ordinal",
-            "step",
-            "assignment__annotator",
-            "value",
-            "blind",
-        )
-    )
-    return _numbers(query, 8)
-
-
-def _suggested(project: m.Project) -> Numbers:
-    """What judges say of steps (n, 3): judge, step, value; sorted."""
-    found = m.SuggestedLabel.objects.filter(
-        suggestion__judge__project=project,
-        suggestion__trajectory__live=True,
-        suggestion__trajectory__state__in=SETTLED,
-        value__isnull=False,
-    )
-    rows = _numbers(found.order_by().values_list("suggestion__judge", "step", "value"), 3)
-    ordered: Numbers = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    return ordered
-
-
-def _numbers(query: QuerySet[Any, Any], columns: int) -> Numbers:
-    """Whole numbers by the driver's own cursor, as in the agreement report: (n, columns)."""
-    statement, values = query.query.sql_with_params()
-    with connections[query.db].cursor() as cursor:
-        cursor.execute(statement, values)
-        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
-        numbers = chain.from_iterable(chain.from_iterable(blocks))
-        return np.fromiter(numbers, dtype=np.int64).reshape(-1, columns)
-
-
-def _arms(project: m.Project) -> dict[int, str]:
-    """The arm of each task that has a live trajectory; "" for all where nothing is randomised."""
-    tasks = m.Task.objects.filter(subset__project=project, trajectories__live=True).distinct()
-    seed = project.experiment_seed
-    return {
-        pk: "" if seed is None else arm_of(seed, subset, key).value
-        for pk, subset, key in tasks.values_list("pk", "subset__name", "key")
-    }
-
-
 # ── Arms ────────────────────────────────────────────────────────────────────
 def _arm_figures(
     arm: str,
     allocated: int,
-    labels: Numbers,
+    labels: Integers,
     judges: dict[int, str],
-    suggested: Numbers,
+    suggested: Integers,
     rng: np.random.Generator,
 ) -> ArmFigures:
     # blind values differ from final ones only where something is shown after labelling
@@ -219,14 +157,14 @@ def _arm_figures(
     )
 
 
-def _values(labels: Numbers, basis: str) -> tuple[Numbers, Numbers]:
+def _values(labels: Integers, basis: str) -> tuple[Integers, Integers]:
     """The labels that have a value of that basis, and the values."""
     values = labels[:, 6 if basis == "final" else 7]
     there = values != MISSING
     return labels[there], values[there]
 
 
-def _people(labels: Numbers, basis: str) -> Tables:
+def _people(labels: Integers, basis: str) -> Tables:
     """Each pair of annotators is a stratum."""
     rows, values = _values(labels, basis)
     subset, task, trajectory, ordinal, _step, annotator = rows[:, :6].T
@@ -238,7 +176,7 @@ def _people(labels: Numbers, basis: str) -> Tables:
     )
 
 
-def _against(labels: Numbers, basis: str, judges: dict[int, str], suggested: Numbers) -> Numbers:
+def _against(labels: Integers, basis: str, judges: dict[int, str], suggested: Integers) -> Integers:
     """People's labels beside each judge's: subset, task, judge, the person's value, the judge's."""
     rows, values = _values(labels, basis)
     found = [np.zeros((0, 5), dtype=np.int64)]
@@ -270,3 +208,79 @@ def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:
 
 def _final(arm: ArmFigures) -> Iterator[Line]:
     return (line for line in arm.lines if line.basis == "final")
+
+
+# ── As JSON ──────────────────────────────────────────────────────────────────
+def as_json(report: Influence) -> dict[str, Any]:
+    """The report as JSON: unrounded numbers, null with a reason where undefined.
+
+    {"randomised", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without an
+    experiment, `judge` is null where it is not about a single judge.
+    """
+    return {
+        "project": report.project.slug,
+        "randomised": report.randomised,
+        "seed": report.seed,
+        "policy": None if report.randomised else report.project.suggestion_policy,
+        "reason": report.reason,
+        "arms": [_arm_json(arm) for arm in report.arms],
+        "contrasts": [_contrast_json(contrast) for contrast in report.contrasts],
+        "moves": [_change_rates_json(rates) for rates in report.change_rates],
+        "interval_seed": report.interval_seed,
+    }
+
+
+def _arm_json(arm: ArmFigures) -> dict[str, Any]:
+    return {
+        "arm": arm.arm or None,
+        "allocated_tasks": arm.allocated,
+        "tasks": arm.tasks,
+        "trajectories": arm.trajectories,
+        "steps": arm.steps,
+        "pairs": arm.pairs,
+        "figures": [_line_json(line) for line in arm.lines],
+    }
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    return {
+        "who": line.who,
+        "judge": line.judge or None,
+        "values": line.basis,
+        "percent_agreement": measure_json(line.agreement.measure),
+        "kappa": measure_json(line.kappa.measure),
+    }
+
+
+def _contrast_json(contrast: Contrast) -> dict[str, Any]:
+    return {
+        "arm": contrast.arm,
+        "minus": "sealed",
+        "who": contrast.who,
+        "judge": contrast.judge or None,
+        "percent_agreement": _difference_json(contrast.agreement),
+        "kappa": _difference_json(contrast.kappa),
+    }
+
+
+def _difference_json(found: Difference) -> dict[str, Any]:
+    return {
+        **measure_json(found.measure),
+        "standard_error": found.se,
+        "minimum_detectable_effect": found.mde,
+        "minimum_detectable_effect_reason": found.mde_reason,
+    }
+
+
+def _change_rates_json(rates: ChangeRates) -> dict[str, Any]:
+    shares = {
+        field.name: measure_json(value)
+        for field in fields(rates.changes)
+        if isinstance(value := getattr(rates.changes, field.name), Measure)
+    }
+    return {
+        "unit": rates.unit,
+        "judge": rates.judge or None,
+        "labels": rates.changes.labels,
+        **shares,
+    }

@@ -10,12 +10,11 @@ from decimal import Decimal
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation import models as m
-from annotation.core.vocabulary import AssignmentState, SuggestionItemState
+from annotation.core.vocabulary import SETTLED, AssignmentState, SuggestionItemState
 from annotation.policies import Actor, visible
 
 from ..models.blindness import blind_value
 from . import runs
-from .agreement import SETTLED
 
 
 @dataclass(frozen=True, slots=True)

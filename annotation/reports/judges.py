@@ -3,61 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from django.db import connections
 from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
 from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
-from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.core.seed import SEED
+from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState
 from annotation.policies import Actor, require
 
 from ..models.blindness import BLIND_VALUE
-from .agreement import SETTLED, measure_json
-
-ANSWER_TOKENS: Final = 8_192
-SEED: Final = 20_260_314
-BLOCK: Final = 10_000
-RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
+from .agreement import measure_json
+from .integer_rows import Integers, integer_rows
 
 
-def answer_tokens(judge: m.Judge) -> int:
-    """The most tokens an answer of this judge may have."""
-    given = judge.sampling.get("max_tokens")
-    return given if type(given) is int else ANSWER_TOKENS
-
-
-def prompt_tokens(judge: m.Judge) -> int:
-    """The most tokens a prompt may have: what the answer leaves of the judge's window."""
-    return judge.context_tokens - answer_tokens(judge)
-
-
-def configuration(judge: m.Judge) -> dict[str, Any]:
-    """The judge as `providers.create` wants it."""
-    sampling = {name: value for name, value in judge.sampling.items() if name != "max_tokens"}
-    return {
-        **sampling,
-        "base_url": judge.base_url,
-        "model": judge.model,
-        "key_name": judge.key_name,
-        "prompt_version": judge.prompt_version,
-        "budget_tokens": prompt_tokens(judge),
-        "answer_tokens": answer_tokens(judge),
-        "structured": judge.structured_output,
-        "price_prompt": str(judge.price_input),
-        "price_answer": str(judge.price_output),
-        "price_cached": None if judge.price_cached is None else str(judge.price_cached),
-        "concurrency": judge.concurrency,
-        "timeout": judge.timeout_seconds,
-    }
-
-
-# ── Against people ──────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class Against:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
@@ -101,7 +63,7 @@ def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) ->
 def _parts(
     steps: QuerySet[Any, Any], outcomes: QuerySet[Any, Any], subsets: dict[int, str], intervals: bool
 ) -> tuple[Against, ...]:
-    of_steps, of_outcomes = _rows(steps), _rows(outcomes)
+    of_steps, of_outcomes = integer_rows(steps, 6), integer_rows(outcomes, 6)
 
     def part(pk: int | None, name: str) -> Against:
         rng = np.random.default_rng(SEED) if intervals else None
@@ -112,19 +74,9 @@ def _parts(
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
 
-def _plus(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _plus(rows: Integers) -> Integers:
     """The same steps, judged +1 one and all."""
     return np.column_stack([rows[:, :5], np.ones(len(rows), dtype=np.int64)])
-
-
-def _rows(query: QuerySet[Any, Any]) -> npt.NDArray[np.int64]:
-    """Whole numbers by the driver's own cursor, as in the agreement report: (n, 6)."""
-    statement, values = query.query.sql_with_params()
-    with connections[query.db].cursor() as cursor:
-        cursor.execute(statement, values)
-        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
-        numbers = chain.from_iterable(chain.from_iterable(blocks))
-        return np.fromiter(numbers, dtype=np.int64).reshape(-1, 6)
 
 
 def _its_label(judge: m.Judge, step: str) -> Coalesce:

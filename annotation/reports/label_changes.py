@@ -11,9 +11,7 @@ from django.db.models import QuerySet
 
 from annotation import models as m
 from annotation.core.agreement.label_changes import Changes, changes, majority
-from annotation.core.vocabulary import AssignmentState
-
-from .agreement import SETTLED
+from annotation.core.vocabulary import SETTLED, AssignmentState
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from annotation.core.vocabulary import VALUES, TrajectoryState
+from annotation.core.vocabulary import RESOLVED, VALUES
 from annotation.models import Consensus, OutcomeConsensus, Project, Trajectory
 from annotation.policies import Actor, require
-
-RESOLVED = (TrajectoryState.UNANIMOUS.value, TrajectoryState.ADJUDICATED.value)
 
 
 @dataclass(frozen=True, slots=True)

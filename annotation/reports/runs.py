@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Count, Max, Min, QuerySet
 from django.utils import timezone
@@ -17,7 +15,6 @@ from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
 from annotation.policies import Actor, require, visible
 
 RATE_WINDOW: Final = timedelta(seconds=60)
-FAILURES_SHOWN: Final = 100
 ACTIVE: Final = (SuggestionRunState.QUEUED, SuggestionRunState.RUNNING)
 
 
@@ -70,12 +67,21 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One call as it went over the wire, decoded for reading; bytes that are no text are shown as such."""
+    """One call as it went over the wire. `cut`: the response was longer than what is kept of it."""
 
-    answer: m.JudgeAnswer
-    request: str
-    response: str
+    request: bytes
+    response: bytes
     cut: bool
+
+    @property
+    def request_text(self) -> str:
+        """The request for reading: U+FFFD where it is not UTF-8."""
+        return self.request.decode("utf-8", "replace")
+
+    @property
+    def response_text(self) -> str:
+        """The response for reading: U+FFFD where it is not UTF-8."""
+        return self.response.decode("utf-8", "replace")
 
 
 def judges(*, viewer: Actor, project: m.Project, retired: bool = False) -> list[JudgeRow]:
@@ -153,75 +159,11 @@ def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:
     return [FailureGroup(row["failure"], row["n"], row["message"]) for row in groups]
 
 
-def failed_items(*, viewer: Actor, run: m.SuggestionRun, kind: str = "") -> Sequence[m.SuggestionItem]:
-    """The first hundred failed items of a run, of one kind if named, with their trajectories."""
-    require(viewer, "suggest", run)
-    rows = m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)
-    if kind:
-        rows = rows.filter(failure=kind)
-    return list(rows.select_related("trajectory").order_by("pk")[:FAILURES_SHOWN])
-
-
-def answers(*, viewer: Actor, run: m.SuggestionRun, trajectory: m.Trajectory) -> list[Audit]:
-    """Every call of a run about one trajectory, as it went over the wire, the newest first.
-
-    None of them to whoever is labelling that trajectory (policies.visible).
-    """
-    require(viewer, "suggest", run)
-    rows = visible(viewer, m.JudgeAnswer.objects.filter(run=run, trajectory=trajectory))
-    return [audit(answer) for answer in rows.order_by("-created_at")]
-
-
 def audit(answer: m.JudgeAnswer) -> Audit:
-    """One stored call made readable."""
+    """The request and response of one stored call. For whoever may see the answer (`policies.visible`)."""
     response = zlib.decompress(bytes(answer.response))
     return Audit(
-        answer=answer,
-        request=zlib.decompress(bytes(answer.request)).decode("utf-8", "backslashreplace"),
-        response=response.decode("utf-8", "backslashreplace"),
+        request=zlib.decompress(bytes(answer.request)),
+        response=response,
         cut=answer.response_size > len(response),
     )
-
-
-def spent(*, viewer: Actor, project: m.Project) -> Decimal:
-    """What all runs of a project have cost so far, in US dollars."""
-    require(viewer, "suggest", project)
-    costs = m.SuggestionRun.objects.filter(project=project).order_by().values_list("cost", flat=True)
-    return sum(costs, Decimal(0))
-
-
-def progress_json(report: RunProgress) -> dict[str, Any]:
-    """A run as JSON: costs as strings, times in ISO 8601."""
-    run = report.run
-    return {
-        "id": run.pk,
-        "judge": run.judge.name,
-        "state": run.state,
-        "stop_reason": run.stop_reason,
-        "selection": run.selection,
-        "done": report.done,
-        "failed": report.failed,
-        "due": report.due,
-        "total": report.total,
-        "per_minute": report.per_minute,
-        "seconds_left": report.seconds_left,
-        "draining": report.draining,
-        "waiting_until": _iso(report.waiting_until),
-        "calls": run.calls,
-        "tokens_in": run.tokens_in,
-        "tokens_out": run.tokens_out,
-        "cost": f"{run.cost:f}",
-        "cost_estimated": run.cost_estimated,
-        "budget": None if run.budget is None else f"{run.budget:f}",
-        "clipped": run.clipped,
-        "labels_missing": run.labels_missing,
-        "labels_invalid": run.labels_invalid,
-        "labels_extra": run.labels_extra,
-        "created_at": _iso(run.created_at),
-        "started_at": _iso(run.started_at),
-        "finished_at": _iso(run.finished_at),
-    }
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

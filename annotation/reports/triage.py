@@ -15,10 +15,8 @@ from annotation import models as m
 from annotation.core.agreement.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.triage import contested, share_found_early
-from annotation.core.vocabulary import TrajectoryState
+from annotation.core.vocabulary import SETTLED, TrajectoryState
 from annotation.policies import Actor, require
-
-from .agreement import SETTLED
 
 BLOCK: Final = 10_000
 DISPUTES: Final = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)

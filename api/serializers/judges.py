@@ -2,57 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.core.judging.prompt import VERSIONS
-from annotation.core.text import escape
+from annotation.core.judging import settings
+from annotation.core.judging.settings import NUMBER_ERRORS, PRICE_DIGITS, PRICE_PLACES, Kind, Setting
 from annotation.core.vocabulary import JudgeKind
-from annotation.models import MAX_CONCURRENCY
+from annotation.language import translated, translated_lazy
 
 from .base import Input, Output, Query, StoredText, Whole, words
 
+Field = serializers.Field[Any, Any, Any, Any]
 KINDS = words(JudgeKind)
-STRUCTURED = ("auto", "json_schema", "json_object", "none")
-MAX_INT = 2**31 - 1
-MAX_DEPTH = 8
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True, "example": {"temperature": 0}})
-class Sampling(serializers.DictField):
-    """What is sent with each request: temperature, top_p, seed, max_tokens, and `extra` for anything else."""
+class Number(serializers.FloatField):
+    """A number as it is given: JSON's true and "1" are not."""
 
-    default_error_messages = {
-        "unfit": _("This holds what cannot be stored: NUL, half a character, too deep.")
-    }
+    def to_internal_value(self, data: Any) -> float:
+        """The number."""
+        if type(data) not in (int, float):
+            self.fail("invalid")
+        super().to_internal_value(data)
+        return cast(float, data)
+
+
+class Object(serializers.DictField):
+    """A JSON object within the bounds of a setting."""
+
+    def __init__(self, setting: Setting, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.setting = setting
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """The mapping."""
         value: dict[str, Any] = super().to_internal_value(data)
-        if not _fits(value, MAX_DEPTH):
-            self.fail("unfit")
+        if problem := self.setting.problem(value):
+            raise serializers.ValidationError(translated(problem))
         return value
-
-
-def _fits(value: Any, depth: int) -> bool:
-    """Whether every database takes it as JSON and gives it back."""
-    if isinstance(value, str):
-        return escape(value) == value
-    if isinstance(value, dict):
-        return depth > 0 and all(_fits(key, 0) and _fits(item, depth - 1) for key, item in value.items())
-    if isinstance(value, list):
-        return depth > 0 and all(_fits(item, depth - 1) for item in value)
-    return not isinstance(value, float) or value - value == 0
 
 
 class Price(serializers.DecimalField):
     """US dollars per million tokens."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_digits=12, decimal_places=6, **kwargs)
+        super().__init__(max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, **kwargs)
+
+
+def input_field(setting: Setting) -> Field:
+    """A setting in a request, where none is required: defaults hold."""
+    given: dict[str, Any] = {"required": False, "help_text": str(setting.help) or None}
+    if setting.nullable and setting.kind is not Kind.OBJECT:
+        given["allow_null"] = True
+    errors: Any = dict.fromkeys(NUMBER_ERRORS, translated_lazy(setting.rule))
+    match setting.kind:
+        case Kind.CHOICE:
+            return serializers.ChoiceField(choices=[value for value, _ in setting.choices], **given)
+        case Kind.FLAG:
+            return serializers.BooleanField(**given)
+        case Kind.WHOLE | Kind.NUMBER:
+            number = Whole if setting.kind is Kind.WHOLE else Number
+            return number(
+                min_value=setting.minimum, max_value=setting.maximum, error_messages=errors, **given
+            )
+        case Kind.PRICE:
+            return Price(min_value=setting.minimum, error_messages=errors, **given)
+        case Kind.OBJECT:
+            return Object(setting, **given)
+    return serializers.CharField(allow_blank=True, max_length=setting.max_length, **given)
+
+
+def output_field(setting: Setting) -> Field:
+    """A setting in an answer."""
+    given: dict[str, Any] = {"allow_null": True} if setting.nullable else {}
+    match setting.kind:
+        case Kind.FLAG:
+            return serializers.BooleanField(**given)
+        case Kind.WHOLE:
+            return serializers.IntegerField(**given)
+        case Kind.PRICE:
+            return Price(**given)
+    return serializers.CharField(**given)
 
 
 class Judge(Output):
@@ -63,67 +94,52 @@ class Judge(Output):
     project = serializers.CharField(source="project.slug")
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=KINDS)
-    model = serializers.CharField()
-    base_url = serializers.CharField()
-    key_name = serializers.CharField()
     sampling = serializers.DictField()
-    structured_output = serializers.CharField()
-    with_reference = serializers.BooleanField()
-    context_tokens = serializers.IntegerField()
-    price_input = Price()
-    price_output = Price()
-    price_cached = Price(allow_null=True)
-    rate_per_minute = serializers.IntegerField(allow_null=True)
-    concurrency = serializers.IntegerField()
-    timeout_seconds = serializers.IntegerField()
-    prompt_version = serializers.CharField()
     suggestions = serializers.IntegerField(source="suggestion_count")
     locked = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(allow_null=True)
+
+    def get_fields(self) -> dict[str, Field]:
+        """Its settings among the others."""
+        columns = (one for one in settings.SETTINGS if not one.sampling)
+        return {**super().get_fields(), **{one.name: output_field(one) for one in columns}}
 
     def get_locked(self, row: Any) -> bool:
         """Whether what its answers depend on is fixed."""
         return bool(row.suggestion_count)
 
 
+class Sampling(Input):
+    """What is sent with each request. What is left out, the judge's server decides."""
+
+    def get_fields(self) -> dict[str, Field]:
+        """One for each parameter."""
+        return {one.name: input_field(one) for one in settings.SETTINGS if one.sampling}
+
+
 class JudgeSettings(Input):
     """The settings of a judge, all optional."""
 
-    model = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    base_url = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=500,
-        help_text="Must begin with an address that the operator allows (TRISTEP_JUDGE_URLS).",
-    )
-    key_name = serializers.CharField(
-        required=False, allow_blank=True, max_length=120, help_text="The name of an environment variable."
-    )
     sampling = Sampling(required=False)
-    structured_output = serializers.ChoiceField(required=False, choices=STRUCTURED)
-    with_reference = serializers.BooleanField(required=False)
-    context_tokens = Whole(required=False, min_value=1_024, max_value=MAX_INT)
-    price_input = Price(required=False, min_value=0)
-    price_output = Price(required=False, min_value=0)
-    price_cached = Price(required=False, min_value=0, allow_null=True)
-    rate_per_minute = Whole(required=False, min_value=1, max_value=MAX_INT, allow_null=True)
-    concurrency = Whole(required=False, min_value=1, max_value=MAX_CONCURRENCY)
-    timeout_seconds = Whole(required=False, min_value=1, max_value=3_600)
-    prompt_version = serializers.ChoiceField(required=False, choices=VERSIONS)
+
+    def get_fields(self) -> dict[str, Field]:
+        """One for each column."""
+        columns = (one for one in settings.SETTINGS if not one.sampling)
+        return {**{one.name: input_field(one) for one in columns}, **super().get_fields()}
 
 
 class NewJudge(JudgeSettings):
     """A judge to be made."""
 
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=settings.NAME.max_length)
     kind = serializers.ChoiceField(choices=KINDS)
 
 
 class JudgeChanges(JudgeSettings):
     """What shall change."""
 
-    name = serializers.CharField(required=False, max_length=120)
+    name = serializers.CharField(required=False, max_length=settings.NAME.max_length)
 
 
 class SuggestionOptions(Query):

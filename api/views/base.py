@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -12,9 +13,11 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import NotFound
+from annotation.core.errors import Invalid, NotFound
 from annotation.models import Project, User
 from annotation.policies import visible
+
+from ..parsers import Upload
 
 M = TypeVar("M", bound=Model)
 
@@ -66,6 +69,21 @@ class View(GenericAPIView[Any]):
         checked = serializer(data=self.request.query_params)
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
+
+    def uploaded(
+        self, *, raw: type[serializers.Serializer[Any]], form: type[serializers.Serializer[Any]]
+    ) -> tuple[UploadedFile | Upload, dict[str, Any]]:
+        """The file of an upload and its options: a form's fields, or the query when the body is the file.
+
+        Raises Invalid without a file, ValidationError for options.
+        """
+        is_form = (self.request.content_type or "").startswith("multipart/")
+        options = self.parsed(form) if is_form else self.asked(raw)
+        file = self.request.data.get("file") if isinstance(self.request.data, Mapping) else None
+        if not isinstance(file, UploadedFile | Upload):
+            message = _("Send the file, in the field “file” or as the body.")
+            raise Invalid(message, code="empty_file", fields={"file": message})
+        return file, options
 
     def page(
         self,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Invalid
 from annotation.models import ImportFile
 from annotation.policies import require, visible
 from annotation.services import ingest
@@ -67,17 +63,13 @@ class Imports(ProjectView):
         read in the background, all of it or nothing: follow the address in `Location`."""
         project = self.project()
         require(self.user, "import", project)
-        raw = not (request.content_type or "").startswith("multipart/")
-        wanted = self.asked(shapes.RawOptions) if raw else self.parsed(shapes.ImportOptions)
-        file: Any = request.data.get("file") if isinstance(request.data, Mapping) else None
-        if not hasattr(file, "chunks"):
-            message = _("Send the file, in the field “file” or as the body.")
-            raise Invalid(message, code="empty_file", fields={"file": message})
+        file, wanted = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
+        name = file.name or "upload"
         source = ingest.receive_file(
             actor=self.user,
             project=project,
-            subset=wanted.get("subset") or PurePath(file.name or "upload").stem,
-            filename=file.name or "upload",
+            subset=wanted.get("subset") or ingest.default_subset(name),
+            filename=name,
             chunks=file.chunks(),
             format=wanted.get("format", ""),
             replace=wanted["replace"],

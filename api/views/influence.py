@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.reports.experiment import experiment
-from annotation.reports.influence import influence
-from annotation.reports.influence_json import as_json
+from annotation.reports.influence import as_json, influence
 from annotation.reports.triage import triage_so_far
 from annotation.services import projects
 

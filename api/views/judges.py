@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -17,16 +15,17 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Invalid, TooLarge
+from annotation.core.errors import TooLarge
+from annotation.core.label_files import MAX_FILE
 from annotation.models import Judge, JudgeAnswer
 from annotation.policies import require, visible
+from annotation.reports.runs import audit
 from annotation.services import suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
 from .base import ProjectView, View, fetch
 
-MAX_FILE = 100 * 1024 * 1024
 IN_MEMORY = 1024 * 1024
 RAW_OPTIONS = [
     OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
@@ -146,12 +145,7 @@ class Suggestions(View):
         """Send a file of an imported judge's suggestions, all of it or nothing: as a form, or as the whole
         body with its options in the query. The same file again changes nothing. For admins."""
         judge = _found(self, pk)
-        raw = not (request.content_type or "").startswith("multipart/")
-        wanted = self.asked(shapes.RawSuggestionOptions) if raw else self.parsed(shapes.SuggestionOptions)
-        file: Any = request.data.get("file") if isinstance(request.data, Mapping) else None
-        if not hasattr(file, "chunks"):
-            message = _("Send the file, in the field “file” or as the body.")
-            raise Invalid(message, code="empty_file", fields={"file": message})
+        file, wanted = self.uploaded(raw=shapes.RawSuggestionOptions, form=shapes.SuggestionOptions)
         outcome = suggest.import_suggestions(
             actor=self.user,
             project=judge.project,
@@ -172,8 +166,6 @@ class Answer(View):
     def get(self, request: Request, pk: UUID) -> Response:
         """Request and response of one call, for audit; keys are redacted. For admins."""
         row = fetch(self.user, JudgeAnswer.objects.all(), pk=pk)
-        known = {
-            name: zlib.decompress(bytes(content)).decode("utf-8", "replace")
-            for name, content in (("request_text", row.request), ("response_text", row.response))
-        }
+        texts = audit(row)
+        known = {"request_text": texts.request_text, "response_text": texts.response_text}
         return Response(shapes.Answer(row, context=known).data)

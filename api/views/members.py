@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from annotation.core.errors import Invalid
 from annotation.models import Invitation, Membership
 from annotation.policies import require, visible
-from annotation.reports.people import person_named
 from annotation.services import projects
+from annotation.services.accounts import person_named
 
 from ..serializers import people as shapes
 from .base import ProjectView, fetch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.models import JudgeAnswer
+from annotation.reports.runs import audit
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.judges import SECTION, VERB
 from frontend.rendering.transcript import escape_control_chars
@@ -27,9 +27,8 @@ def _answer(opened: ProjectPage, pk: UUID) -> JudgeAnswer:
     return found
 
 
-def _part(name: str, title: str, content: bytes, note: str = "") -> dict[str, Any]:
+def _part(name: str, title: str, text: str, note: str = "") -> dict[str, Any]:
     """A request or response as text; more than a page bears is left to the download."""
-    text = content.decode("utf-8", "replace")
     if len(text) > SHOWN_CHARACTERS:
         note = " ".join([note, _("Only the beginning is shown; the download has all of it.")]).strip()
     return {"name": name, "title": title, "text": escape_control_chars(text[:SHOWN_CHARACTERS]), "note": note}
@@ -40,7 +39,7 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     """A call of a judge as it went over the wire, as text."""
     opened = open_project(request, slug, VERB)
     row = _answer(opened, pk)
-    response = zlib.decompress(bytes(row.response))
+    call = audit(row)
     cut = _("The server sent %(n)s bytes, of which the first are kept.") % {"n": row.response_size}
     tokens = _("%(input)s in, %(output)s out") % {"input": row.tokens_in, "output": row.tokens_out}
     return opened.render(
@@ -56,8 +55,8 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
             (_("Cost"), money(row.cost)),
         ],
         parts=[
-            _part("response", _("Response"), response, cut if row.response_size > len(response) else ""),
-            _part("request", _("Request"), zlib.decompress(bytes(row.request))),
+            _part("response", _("Response"), call.response_text, cut if call.cut else ""),
+            _part("request", _("Request"), call.request_text),
         ],
     )
 
@@ -68,7 +67,8 @@ def answer_file(request: HttpRequest, slug: str, pk: UUID, part: str) -> HttpRes
     row = _answer(open_project(request, slug, VERB), pk)
     if part not in ("request", "response"):
         raise Http404
-    content = zlib.decompress(bytes(row.request if part == "request" else row.response))
+    call = audit(row)
+    content = call.request if part == "request" else call.response
     name = f"{part}-{row.pk}.txt"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(content, content_type="application/octet-stream", headers=headers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +10,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -52,11 +50,10 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponse:
 def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ImportFile:
     """Hand one uploaded file to the service; without a name for the subset, the file's own is used."""
     name = file.name or "upload"
-    subset = options["subset"] or slugify(Path(name).stem)[:64] or "upload"
     return ingest.receive_file(
         actor=opened.user,
         project=opened.project,
-        subset=subset,
+        subset=options["subset"] or ingest.default_subset(name),
         filename=name,
         chunks=file.chunks(),
         format=options["format"],

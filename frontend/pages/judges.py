@@ -15,26 +15,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.judging.prompt import VERSIONS, template
-from annotation.core.vocabulary import JudgeKind
+from annotation.core.judging.settings import named
+from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
-from annotation.providers import PROVIDERS
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
 from annotation.reports.judges import Against, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
-from frontend.forms.judges import FORMS, STRUCTURED, NameForm, SuggestionFileForm, addresses, keys_said
+from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
 from frontend.pages.common import ProjectPage, open_project
 from frontend.templatetags.judging import duration, money
 from frontend.templatetags.tristep import figure, percent
 
 VERB = "judges.change"
 SECTION = "judges"
-ASKED = tuple(PROVIDERS)
-"""The kinds that a run can ask; a judge from a file is not asked."""
-NAMES = {"base_url": "address", "sampling": "extra"}
-"""The services' names of fields, where the form has others."""
 LAST_RUNS = 5
 
 
@@ -45,7 +41,7 @@ def judges_of(opened: ProjectPage) -> Any:
 
 def may_run(opened: ProjectPage) -> bool:
     """Whether there is a judge that a run could ask."""
-    return bool(judges_of(opened).filter(kind__in=ASKED, retired_at__isnull=True).exists())
+    return bool(judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True).exists())
 
 
 def _one(opened: ProjectPage, pk: int) -> Judge:
@@ -58,18 +54,14 @@ def judges(request: HttpRequest, slug: str) -> HttpResponse:
     """The judges of a project with what they have done, or how to get one."""
     opened = open_project(request, slug, VERB)
     rows = judge_overview.overview(viewer=opened.user, project=opened.project)
-    runnable = any(row.judge.kind in ASKED and row.judge.retired_at is None for row in rows)
-    return opened.render(
-        "judges/list.html", SECTION, rows=rows, may_run=runnable, baseline=JudgeKind.BASELINE in ASKED
-    )
+    runnable = any(row.judge.kind in RUNNABLE_KINDS and row.judge.retired_at is None for row in rows)
+    return opened.render("judges/list.html", SECTION, rows=rows, may_run=runnable)
 
 
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Where the suggestions of a new judge shall come from."""
-    return open_project(request, slug, VERB).render(
-        "judges/new.html", SECTION, baseline=JudgeKind.BASELINE in ASKED
-    )
+    return open_project(request, slug, VERB).render("judges/new.html", SECTION)
 
 
 HEADINGS = {
@@ -80,9 +72,6 @@ HEADINGS = {
 
 
 def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -> HttpResponse:
-    if "key_name" in form.fields:
-        field = form.fields["key_name"]
-        field.help_text = f"{field.help_text} {keys_said()}"
     return opened.render(
         "judges/form.html",
         SECTION,
@@ -90,7 +79,7 @@ def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -
         form=form,
         kind=kind,
         heading=HEADINGS[kind](),
-        allowed=addresses(),
+        allowed=suggest.operator().addresses,
         **context,
     )
 
@@ -110,7 +99,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
                 actor=opened.user, project=opened.project, kind=kind, **form.values()
             )
         except Invalid as error:
-            add_errors(form, error, NAMES)
+            add_errors(form, error)
         else:
             messages.success(request, _("The judge is there."))
             return redirect("frontend:judge", slug, judge.pk)
@@ -125,12 +114,14 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     kind = FORMS[judge.kind]
     locked = judge_overview.locked(judge)
     given = request.POST if request.method == "POST" else None
-    form = kind(given, initial=kind.of(judge), locked=locked)
+    form = kind(given, initial=kind.of(judge))
+    if locked:
+        form.lock()
     if given is not None and form.is_valid():
         try:
             suggest.update_judge(actor=opened.user, judge=judge, values=form.values())
         except Invalid as error:
-            add_errors(form, error, NAMES)
+            add_errors(form, error)
         except Conflict as error:
             form.add_error(None, translated(error.message))
         else:
@@ -143,6 +134,8 @@ def _facts(judge: Judge) -> list[tuple[str, Any]]:
     """The settings of a judge behind a server, in words."""
     if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
         return [(_("Model"), judge.model)] if judge.model else []
+    choices = dict(named("structured_output").choices)
+    structured = translated(choices.get(judge.structured_output, judge.structured_output))
     free = not judge.price_input and not judge.price_output
     prices = _("%(input)s for input, %(output)s for output, per million tokens") % {
         "input": money(judge.price_input),
@@ -154,7 +147,7 @@ def _facts(judge: Judge) -> list[tuple[str, Any]]:
         (_("Environment variable of the key"), judge.key_name or _("none")),
         (_("Prompt"), judge.prompt_version),
         (_("Sampling"), json.dumps(judge.sampling, ensure_ascii=False) if judge.sampling else "–"),
-        (_("Structured output"), dict(STRUCTURED).get(judge.structured_output, judge.structured_output)),
+        (_("Structured output"), structured),
         (_("Sees the reference answer"), _("yes") if judge.with_reference else _("no")),
         (_("Context window"), _("%(n)s tokens") % {"n": judge.context_tokens}),
         (_("Prices"), _("none given") if free else prices),
@@ -216,7 +209,7 @@ def _detail(
     imported = judge.kind == JudgeKind.IMPORTED
     if imported and form is None:
         form = SuggestionFileForm(project=opened.project)
-    asked = judge.kind in ASKED
+    asked = judge.kind in RUNNABLE_KINDS
     known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
     brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
     figures, columns = _figures(opened, judge) if brought else ([], [])

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.errors import Invalid
 from annotation.models import Invitation, Membership
-from annotation.reports import people
 from annotation.services import projects
+from annotation.services.accounts import person_named
 from frontend import mail
 from frontend.forms import add_errors
 from frontend.forms.projects import AddMemberForm, InviteForm, RolesForm
@@ -64,7 +64,7 @@ def add(request: HttpRequest, slug: str) -> HttpResponse:
     form = AddMemberForm(request.POST, auto_id="add_%s")
     if form.is_valid():
         roles = dict(form.cleaned_data)
-        user = people.person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
+        user = person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
         if user is None:
             form.add_error(
                 "username", _("There is no account with this user name; invite the person instead.")

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import Invalid, TristepError
 from annotation.core.text import unescape
+from annotation.core.vocabulary import RESUMABLE_RUNS
 from annotation.core.vocabulary import SuggestionRunState as State
 from annotation.language import translated
 from annotation.models import SuggestionRun
@@ -32,7 +33,6 @@ from frontend.templatetags.judging import count, duration, failure_name, money, 
 from frontend.templatetags.tristep import state_name
 
 BUSY = (State.QUEUED, State.RUNNING)
-RESUMABLE = (State.PAUSED, State.STOPPED, State.OVER_BUDGET)
 BAD = (State.STOPPED, State.OVER_BUDGET)
 RUN_ACTIONS: dict[str, Any] = {
     "pause": suggest.pause_run,
@@ -157,7 +157,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         sentence=_sentence(known),
         facts=_facts(run),
         actions=_run_actions(run),
-        resumable=run.state in RESUMABLE,
+        resumable=run.state in RESUMABLE_RUNS,
         priced=bool(run.judge.price_input or run.judge.price_output),
         form=form
         or BudgetForm(initial={"budget": None if run.budget is None else f"{run.budget.normalize():f}"}),

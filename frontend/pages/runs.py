@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.vocabulary import RUNNABLE_KINDS
 from annotation.language import translated
 from annotation.models import Judge, SuggestionRun
 from annotation.reports import estimates
@@ -21,7 +22,7 @@ from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import RunForm
 from frontend.pages.common import ProjectPage, open_project, paginate
-from frontend.pages.judges import ASKED, SECTION, judges_of, may_run
+from frontend.pages.judges import SECTION, judges_of, may_run
 
 VERB = "suggest"
 PER_PAGE = 25
@@ -98,7 +99,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[Row]) -> HttpRespon
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """First the estimate (by query, so that it can be looked at again), then the start, one run per judge."""
     opened = open_project(request, slug, VERB)
-    able = judges_of(opened).filter(kind__in=ASKED, retired_at__isnull=True)
+    able = judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True)
     given = request.POST if request.method == "POST" else request.GET
     if not given:
         return _new_page(opened, RunForm(project=opened.project, judges=able), [])

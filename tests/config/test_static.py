@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.static import in_comment
+from config.static import COMMENT_LINES, in_comment
 from frontend.stylesheets import COMPONENTS, STYLESHEETS
 
 IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULTILINE)
@@ -34,6 +34,25 @@ def test_every_file_has_a_compressed_copy(collected: Path) -> None:
     styles = list((collected / "frontend").rglob("*.????????????.css"))
     assert styles
     assert [path.name for path in styles if not path.with_name(path.name + ".gz").exists()] == []
+
+
+def test_collected_scripts_lack_the_comments_and_nothing_else(collected: Path) -> None:
+    folder = collected / "frontend" / "js"
+    for script in folder.rglob("*.????????????.js"):
+        source = (script.parent / re.sub(r"\.[0-9a-f]{12}\.js$", ".js", script.name)).read_text(
+            encoding="utf-8"
+        )
+        text = script.read_text(encoding="utf-8")
+        assert not re.search(COMMENT_LINES, text)
+        assert re.sub(r"\.[0-9a-f]{12}\.js", ".js", text) == re.sub(COMMENT_LINES, "", source)
+        assert "`" not in re.sub(r"`[^`\n]*`", "", text), (
+            "a text of several lines could hold what looks like a comment"
+        )
+
+
+def test_comment_lines_are_told_from_code_beside_comments() -> None:
+    text = '// a\nx(); // b\n/**\n * c\n */\n/** d */ (y);\n/** e */\nconst z = "/* f */";\n'
+    assert re.sub(COMMENT_LINES, "", text) == 'x(); // b\n/** d */ (y);\nconst z = "/* f */";\n'
 
 
 @pytest.mark.parametrize(

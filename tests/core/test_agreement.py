@@ -1,20 +1,24 @@
 """Agreement figures of one table: against scikit-learn, statsmodels and textbook examples."""
 
 import warnings
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from annotation.core.agreement import Measure
-from annotation.core.agreement.alpha import nominal_alpha
+from annotation.core.agreement import LabelTable, Measure, summarise
+from annotation.core.agreement.alpha import alpha_sums, alpha_values
 from annotation.core.agreement.confusion import confusion, confusion_by, error_tables
 from annotation.core.agreement.firsterror import compare_first_errors, first_positions
-from annotation.core.agreement.kappa import WEIGHTS, cohen_kappa, kappa_values, percent_agreement
-from annotation.core.agreement.transition import transition_kappa, transition_tables
+from annotation.core.agreement.kappa import Weights, agreement_values, kappa_values
+from annotation.core.agreement.measure import ONE_LABEL, measured
+from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
 
 label = st.integers(-1, 1)
 pairs_of_labels = st.lists(st.tuples(label, label), min_size=1, max_size=60)
@@ -32,8 +36,8 @@ def test_kappa_is_scikit_learns(pairs) -> None:
     a, b = sides(pairs)
     table = confusion(a, b)
     assert (table == confusion_matrix(a, b, labels=[-1, 0, 1])).all()
-    for weights in WEIGHTS:
-        mine = cohen_kappa(table, weights)
+    for weights in get_args(Weights):
+        mine = measured(float(kappa_values(table, weights)), len(pairs), ONE_LABEL)
         if len({*a, *b}) == 1:
             assert mine == Measure(None, len(pairs), "both annotators used one label only")
             continue
@@ -50,32 +54,34 @@ def test_kappa_is_statsmodels(pairs) -> None:
     if len({*a, *b}) == 1:
         return
     table = confusion(a, b)
-    assert cohen_kappa(table).value == pytest.approx(cohens_kappa(table, return_results=False))
+    assert kappa_values(table) == pytest.approx(cohens_kappa(table, return_results=False))
     linear = cohens_kappa(table, wt="linear", return_results=False)
-    assert cohen_kappa(table, "linear").value == pytest.approx(linear)
+    assert kappa_values(table, "linear") == pytest.approx(linear)
     quadratic = cohens_kappa(table, wt="quadratic", return_results=False)
-    assert cohen_kappa(table, "quadratic").value == pytest.approx(quadratic)
+    assert kappa_values(table, "quadratic") == pytest.approx(quadratic)
 
 
 def test_kappa_of_a_textbook_table() -> None:
     # 50 grant proposals, two readers: p_o = .7, p_e = .5, κ = .4
-    assert cohen_kappa([[20, 5], [10, 15]]).value == pytest.approx(0.4)
+    assert kappa_values([[20, 5], [10, 15]]) == pytest.approx(0.4)
 
 
 def test_annotators_who_never_agree_have_a_defined_kappa() -> None:
-    assert cohen_kappa(confusion([1, 1], [-1, -1])).value == pytest.approx(0.0)
-    assert cohen_kappa(confusion([1, -1], [-1, 1])).value == pytest.approx(-1.0)
+    assert kappa_values(confusion([1, 1], [-1, -1])) == pytest.approx(0.0)
+    assert kappa_values(confusion([1, -1], [-1, 1])) == pytest.approx(-1.0)
 
 
 def test_nothing_to_compare_is_undefined_and_says_so() -> None:
     empty = confusion([], [])
     reason = "there are no steps that two annotators labelled"
-    assert percent_agreement(empty) == Measure(None, 0, reason)
-    assert cohen_kappa(empty) == Measure(None, 0, reason)
+    assert np.isnan(agreement_values(empty)) and np.isnan(kappa_values(empty))
+    nothing = summarise(LabelTable.of([])).figures
+    for measure in (nothing.agreement, nothing.kappa):
+        assert replace(measure, interval=None) == Measure(None, 0, reason)
 
 
 def test_percent_agreement_is_the_share_of_equal_labels() -> None:
-    assert percent_agreement(confusion([1, 0, -1, 1], [1, 1, -1, 1])).value == 0.75
+    assert agreement_values(confusion([1, 0, -1, 1], [1, 1, -1, 1])) == 0.75
 
 
 @pytest.mark.parametrize("bad", [[2], [-2], [0.5], [True], ["1"]])
@@ -105,6 +111,17 @@ def test_folding_to_errors_is_relabelling(pairs) -> None:
     ).all()
 
 
+def two_annotators(runs: list[list[tuple[int, int]]]) -> LabelTable:
+    """The labels of annotators 1 and 2: one trajectory a run, one task a trajectory."""
+    rows = [
+        (run, position, annotator, value, run, 0)
+        for run, steps in enumerate(runs)
+        for position, pair in enumerate(steps)
+        for annotator, value in enumerate(pair, 1)
+    ]
+    return LabelTable.of(rows)
+
+
 # --- Krippendorff's α ------------------------------------------------------------------------------------
 
 
@@ -112,6 +129,11 @@ def counts(units: list[list[int | None]]) -> np.ndarray:
     """Label counts of units given as lists of labels, None for missing."""
     labels = sorted({x for unit in units for x in unit if x is not None})
     return np.array([[unit.count(x) for x in labels] for unit in units])
+
+
+def alpha_of(units: npt.ArrayLike) -> float:
+    """α of label counts per unit."""
+    return float(alpha_values(alpha_sums(units)[0].sum(axis=0)))
 
 
 def test_alpha_of_krippendorffs_example_with_missing_labels() -> None:
@@ -122,30 +144,33 @@ def test_alpha_of_krippendorffs_example_with_missing_labels() -> None:
         [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
         [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
     ]
-    alpha = nominal_alpha(counts([list(unit) for unit in zip(*observers, strict=True)]))
-    assert alpha.value == pytest.approx(0.743, abs=5e-4)
-    assert alpha.n == 11  # the last unit has one label only
+    units = counts([list(unit) for unit in zip(*observers, strict=True)])
+    assert alpha_of(units) == pytest.approx(0.743, abs=5e-4)
+    assert alpha_sums(units)[1].sum() == 11  # the last unit has one label only
 
 
 def test_alpha_of_krippendorffs_binary_example() -> None:
     # Krippendorff (2011), section A: two observers, ten units: α = .095
     a = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     b = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    alpha = nominal_alpha(counts([list(unit) for unit in zip(a, b, strict=True)]))
-    assert alpha.value == pytest.approx(0.095, abs=5e-4)
+    assert alpha_of(counts([list(unit) for unit in zip(a, b, strict=True)])) == pytest.approx(0.095, abs=5e-4)
 
 
 def test_alpha_of_krippendorffs_nominal_example() -> None:
     # Krippendorff (2011), section B: two observers, twelve units, five categories: α = .692
     meg = ["a", "a", "b", "b", "d", "c", "c", "c", "e", "d", "d", "a"]
     owen = ["b", "a", "b", "b", "b", "c", "c", "c", "e", "d", "d", "d"]
-    alpha = nominal_alpha(counts([list(unit) for unit in zip(meg, owen, strict=True)]))
-    assert alpha.value == pytest.approx(0.692, abs=5e-4)
+    units = counts([list(unit) for unit in zip(meg, owen, strict=True)])
+    assert alpha_of(units) == pytest.approx(0.692, abs=5e-4)
 
 
 def test_alpha_is_undefined_with_one_label_and_without_pairs() -> None:
-    assert nominal_alpha([[2, 0, 0], [2, 0, 0]]).reason == "both annotators used one label only"
-    assert nominal_alpha([[1, 0, 0], [0, 1, 0]]) == Measure(
+    assert np.isnan(alpha_of([[2, 0, 0], [2, 0, 0]])) and np.isnan(alpha_of([[1, 0, 0], [0, 1, 0]]))
+    alike = two_annotators([[(-1, -1), (-1, -1)]])
+    assert summarise(alike).alpha.reason == "both annotators used one label only"
+    apart = LabelTable.of([[0, 0, 1, -1, 0, 0], [0, 1, 2, 0, 0, 0]])
+    alpha = summarise(apart).alpha
+    assert replace(alpha, interval=None) == Measure(
         None, 0, "there are no steps that two annotators labelled"
     )
 
@@ -158,8 +183,8 @@ def test_alpha_of_two_annotators_is_close_to_kappa_of_their_pooled_marginals(pai
     symmetric = table + table.T  # Scott's π: the limit of α for many units
     pi = float(kappa_values(symmetric))
     units = np.array([[unit.count(v) for v in (-1, 0, 1)] for unit in pairs])
-    alpha = nominal_alpha(units).value
-    if alpha is None:
+    alpha = alpha_of(units)
+    if np.isnan(alpha):
         assert np.isnan(pi)
     else:
         n = len(pairs)
@@ -207,10 +232,7 @@ def slow_transition_kappa(runs: list[list[tuple[int, int]]]) -> tuple[float | No
 
 @given(st.lists(st.lists(st.tuples(label, label), min_size=1, max_size=8), min_size=1, max_size=12))
 def test_transition_kappa_is_its_definition(runs) -> None:
-    a, b = sides([pair for run in runs for pair in run])
-    trajectory = [i for i, run in enumerate(runs) for _ in run]
-    position = [p for run in runs for p in range(len(run))]
-    measure = transition_kappa(transition_tables(a, b, trajectory, position))
+    measure = summarise(two_annotators(runs)).figures.transition
     value, n = slow_transition_kappa(runs)
     assert measure.n == n
     if value is None:
@@ -220,5 +242,4 @@ def test_transition_kappa_is_its_definition(runs) -> None:
 
 
 def test_a_step_without_its_previous_step_is_no_unit() -> None:
-    tables = transition_tables([1, 1], [1, 1], [0, 0], [0, 2])
-    assert tables.sum() == 1 and tables[3, 2, 2] == 1
+    assert strata([1, 1], [1, 1], [0, 0], [0, 2]).tolist() == [STRATA - 1, NO_UNIT]

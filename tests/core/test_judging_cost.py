@@ -16,7 +16,7 @@ def read(usage: Any) -> Usage:
 
 def test_the_published_example_of_a_price_list() -> None:
     # 2.50 per million in, 10.00 out, 1.25 cached: a million of each
-    assert cost(Usage(2_000_000, 1_000_000, cached_tokens=1_000_000), PRICE) == Decimal("13.75")
+    assert cost(Usage(2_000_000, 1_000_000, tokens_cached=1_000_000), PRICE) == Decimal("13.75")
     assert cost(Usage(1, 0), PRICE) == Decimal("0.0000025")
     assert cost(Usage(3, 0), Price(Decimal("0.0049"), Decimal(0))) == Decimal("0.00000001")
     assert cost(Usage(10**9, 10**9), FREE) == 0
@@ -49,5 +49,5 @@ def test_usage_as_servers_say_it_and_an_estimate_for_the_rest(usage: Any, found:
 def test_estimates_add_up() -> None:
     one = estimate(1_000, 3, PRICE)
     assert one == Estimate(1_000, 600, Decimal("0.0085"), calls=1)
-    assert estimate(1_000, 3, PRICE, max_answer_tokens=100).answer_tokens == 100
+    assert estimate(1_000, 3, PRICE, max_tokens=100).tokens_out == 100
     assert sum([one, one, Estimate(too_long=1)], Estimate()) == Estimate(2_000, 1_200, Decimal("0.017"), 2, 1)

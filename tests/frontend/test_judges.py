@@ -10,9 +10,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.core.judging.prompt import template
+from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Suggestion
 from annotation.policies import OPERATOR
-from annotation.providers import PROVIDERS
 from annotation.services import suggest
 from tests import people
 
@@ -20,7 +20,7 @@ URL = "https://judge.test/v1"
 SERVER = {
     "name": "Sage",
     "model": "sage-1",
-    "address": URL,
+    "base_url": URL,
     "path": "",
     "key_name": "TRISTEP_JUDGE_KEY_SAGE",
     "prompt_version": "v1",
@@ -74,8 +74,28 @@ def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
 def test_without_a_judge_the_page_says_how_to_get_one(browse, at, text):
     page = text(browse("admin").get(at("judges", "bench")))
     assert "No judge yet" in page
-    for kind in ("imported", *PROVIDERS):
+    for kind in JudgeKind:
         assert at("judge-create", "bench", kind) in page
+
+
+def test_the_baseline_is_added_and_run_from_the_pages(browse, at, text, cast):
+    people.import_records(cast.project, 1)
+    client = browse("admin")
+    added = at("judge-create", "bench", "baseline")
+    run = at("run-new", "bench")
+    assert added in text(client.get(at("judge-new", "bench")))
+    assert run not in text(client.get(at("judges", "bench")))
+
+    client.post(added, {"name": "Steady"})
+
+    assert run in text(client.get(at("judges", "bench")))
+    page = client.get(run)
+    assert [judge.name for judge in page.context["form"].fields["judges"].queryset] == ["Steady"]
+    assert "Steady" in text(page)
+    judge = Judge.objects.get()
+    assert "runs" in client.get(at("judge", "bench", judge.pk)).context
+    client.post(run, {"judges": [judge.pk]})
+    assert judge.runs.count() == 1
 
 
 def test_a_judge_is_set_up_with_everything_the_form_has(browse, at, cast):
@@ -94,9 +114,8 @@ def test_what_the_form_shows_of_a_judge_is_what_it_takes(browse, at):
     judge = Judge.objects.get()
     assert judge.base_url == f"{URL}/deep/er"
     form = client.get(at("judge-edit", "bench", judge.pk)).context["form"]
-    again = {
-        name: "" if value is None else value for name, value in form.initial.items() if value is not False
-    }
+    values = {field.name: field.value() for field in form}
+    again = {name: "" if value is None else value for name, value in values.items() if value is not False}
     assert client.post(at("judge-edit", "bench", judge.pk), again).status_code == 302
     after = Judge.objects.get()
     assert (after.base_url, after.sampling, after.price_input) == (
@@ -109,7 +128,7 @@ def test_what_the_form_shows_of_a_judge_is_what_it_takes(browse, at):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("address", "https://elsewhere.test/v1"),
+        ("base_url", "https://elsewhere.test/v1"),
         ("path", "../admin"),
         ("path", "x?y=1"),
         ("key_name", "TRISTEP_SECRET_KEY"),

@@ -22,7 +22,10 @@ function batchOf(state, id = "op") {
   return batch;
 }
 
-/** @param {State} state @param {readonly import("../../frontend/static/frontend/js/workbench/sync.js").Batch[]} batches */
+/**
+ * @param {State} state
+ * @param {readonly import("../../frontend/static/frontend/js/workbench/sync.js").Batch[]} batches
+ */
 function keptOf(state, batches) {
   const kept = toBackup(state, batches);
   assert.ok(kept);
@@ -43,7 +46,13 @@ describe("what is kept in the browser", () => {
     const edited = after(state, press(4, -1), press(6, 0));
     const kept = keptOf(edited, [batch]);
     assert.deepEqual(kept.ops[0]?.body, reread(batch.body));
-    assert.deepEqual(kept.edits.map(({ key, label }) => [key, label.value]), [[4, -1], [6, 0]]);
+    assert.deepEqual(
+      kept.edits.map(({ key, label }) => [key, label.value]),
+      [
+        [4, -1],
+        [6, 0],
+      ],
+    );
   });
 
   test("a page that takes it up shows the same labels, and sends the same batch first", () => {
@@ -74,10 +83,13 @@ describe("what is kept in the browser", () => {
     assert.equal(shown(next), "-1@2 0");
     assert.equal(next.problems.size, 0);
     const changes = /** @type {any[]} */ (batchOf(next).body.changes);
-    assert.deepEqual(changes.map(({ message_index, version, value }) => [message_index, version, value]), [
-      [2, 1, -1],
-      [4, 0, 0],
-    ]);
+    assert.deepEqual(
+      changes.map(({ message_index, version, value }) => [message_index, version, value]),
+      [
+        [2, 1, -1],
+        [4, 0, 0],
+      ],
+    );
   });
 
   test("what somebody changed meanwhile is not overwritten: the conflict is told", () => {
@@ -175,7 +187,11 @@ describe("the browser's storage", () => {
   const kept = { v: 1, ops: [], edits: [], marks: null };
 
   test("holds one's own entry until it is cleared, and sees those of the same person and assignment", () => {
-    const storage = storageOf({ "tristep:1:7:old": JSON.stringify(kept), "tristep:2:7:else": "{}", "tristep:1:70:x": "{}" });
+    const storage = storageOf({
+      "tristep:1:7:old": JSON.stringify(kept),
+      "tristep:2:7:else": "{}",
+      "tristep:1:70:x": "{}",
+    });
     const outbox = makeLocalBackup({ storage, user: 1, assignment: 7, id: "me" });
     assert.equal(outbox.write(kept), true);
     assert.deepEqual(outbox.others(), ["tristep:1:7:old"]);

@@ -23,8 +23,15 @@ const BARE = {
  * @param {number} count
  * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean}} [options]
  */
-export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
-  return initialState({
+export const makeState = (count, options) => initialState(makePage(count, options));
+
+/**
+ * What the server would send for it.
+ * @param {number} count
+ * @param {Parameters<typeof makeState>[1]} [options]
+ */
+export function makePage(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
+  return {
     open,
     rules: { suspend_on_user_turn: false, carry_forward: false, ...rules },
     steps: Array.from({ length: count }, (_, i) => ({
@@ -35,7 +42,7 @@ export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = 
       ...steps[2 * i + 2],
     })),
     outcome: { ...BARE, ...outcome },
-  });
+  };
 }
 
 /**
@@ -45,7 +52,10 @@ export function makeState(count, { rules = {}, steps = {}, outcome = {}, open = 
  */
 export const after = (state, ...actions) => actions.reduce(reduce, state);
 
-/** What every step shows: "+1", "0", "-1", a proposal as "?-1@2", a fill as "~-1@2", nothing as ".". @param {State} state */
+/**
+ * What every step shows: "+1", "0", "-1", a proposal as "?-1@2", a fill as "~-1@2", nothing as ".".
+ * @param {State} state
+ */
 export function shown(state) {
   return state.results
     .map(({ value, source, root, proposal }) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import { allowedConfirmation, resolve } from "../../frontend/static/frontend/js/workbench/propagation.js";
+import { resolve } from "../../frontend/static/frontend/js/workbench/propagation.js";
 
 /** @typedef {import("../../frontend/static/frontend/js/workbench/propagation.js").StepInput} StepInput */
 /** @typedef {import("../../frontend/static/frontend/js/workbench/propagation.js").StepResult} StepResult */
@@ -41,35 +41,41 @@ function parse(token) {
 
 /** @param {string} text @returns {StepInput[]} */
 export function readSteps(text) {
-  return text.split(" ").filter(Boolean).map((token) => {
-    const t = parse(token);
-    return {
-      message_index: t.index,
-      value: t.value,
-      source: t.value === null ? null : t.kind === "~" ? "propagated" : "explicit",
-      root: t.root,
-      root_pinned: t.pinned,
-      closes: t.closes === "c" ? "corrected" : t.closes === "i" ? "independent" : "",
-      after_user_turn: t.turn,
-    };
-  });
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((token) => {
+      const t = parse(token);
+      return {
+        message_index: t.index,
+        value: t.value,
+        source: t.value === null ? null : t.kind === "~" ? "propagated" : "explicit",
+        root: t.root,
+        root_pinned: t.pinned,
+        closes: t.closes === "c" ? "corrected" : t.closes === "i" ? "independent" : "",
+        after_user_turn: t.turn,
+      };
+    });
 }
 
 /** @param {string} text @returns {StepResult[]} */
 function readResults(text) {
-  return text.split(" ").filter(Boolean).map((token) => {
-    const t = parse(token);
-    const labelled = t.value !== null && t.kind !== "?";
-    return {
-      message_index: t.index,
-      value: labelled ? t.value : null,
-      source: labelled ? (t.kind === "~" ? "propagated" : "explicit") : null,
-      root: labelled ? t.root : null,
-      root_pinned: t.pinned,
-      proposal: t.value !== null && t.kind === "?" ? { value: t.value, root: t.root } : null,
-      orphaned: t.orphaned,
-    };
-  });
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((token) => {
+      const t = parse(token);
+      const labelled = t.value !== null && t.kind !== "?";
+      return {
+        message_index: t.index,
+        value: labelled ? t.value : null,
+        source: labelled ? (t.kind === "~" ? "propagated" : "explicit") : null,
+        root: labelled ? t.root : null,
+        root_pinned: t.pinned,
+        proposal: t.value !== null && t.kind === "?" ? { value: t.value, root: t.root } : null,
+        orphaned: t.orphaned,
+      };
+    });
 }
 
 describe("the shared cases", () => {
@@ -92,16 +98,4 @@ describe("the shared cases", () => {
 
 test("steps out of order are refused", () => {
   assert.throws(() => resolve(readSteps("4:. 2:."), rulesOf([])), RangeError);
-});
-
-test("only the present proposal can be confirmed", () => {
-  const allowed = (/** @type {string} */ steps, /** @type {Value} */ value, /** @type {number|null} */ root) =>
-    allowedConfirmation(readSteps(steps), rulesOf([]), 4, value, root);
-  assert.equal(allowed("2:- 4:.", -1, 2), true);
-  assert.equal(allowed("2:- 4:.", -1, 4), false);
-  assert.equal(allowed("2:- 4:.", 1, null), false);
-  assert.equal(allowed("2:- 4:0", -1, 2), true);
-  assert.equal(allowed("2:- 4:~-@2", -1, 2), true);
-  assert.equal(allowed("2:. 4:~-@2", -1, 2), false);
-  assert.equal(allowed("2:- 5:.", -1, 2), false);
 });

@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { closedRun, confirmable, earlierRoots, firstMissing, focused, labelAt, nextUnlabelled } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import {
+  closedRun,
+  confirmable,
+  earlierRoots,
+  firstMissing,
+  focused,
+  labelAt,
+  nextUnlabelled,
+} from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 import { after, makeState, shown } from "./page.mjs";
 
@@ -118,7 +126,9 @@ describe("confirming", () => {
 
 describe("undo", () => {
   test("one undo takes back a root with all that followed from it, one redo brings it back", () => {
-    const full = after(makeState(4), press(2, -1), { type: "focus", position: 1 }, seen(4), seen(6), { type: "confirm" });
+    const full = after(makeState(4), press(2, -1), { type: "focus", position: 1 }, seen(4), seen(6), {
+      type: "confirm",
+    });
     const changed = after(full, press(2, 1));
     assert.equal(shown(changed), "1 . . .");
     const undone = after(changed, { type: "undo" });

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import time
+from decimal import Decimal
 from typing import Any
 
 from annotation.core.judging import JudgeInput
+from annotation.core.judging.settings import JudgeSettings, Operator
 from annotation.providers import Failure, Hooks, Reply, Request, create
 from tests.judge_server import JudgeServer
 
@@ -26,24 +28,24 @@ def material(record: str = "r", more: str = "") -> JudgeInput:
 class Judge:
     """One judge with its waits written down; small waits are waited out, backoff is not."""
 
-    def __init__(self, server: JudgeServer, model: str, **config: Any) -> None:
+    def __init__(self, server: JudgeServer, model: str, *, attempts: int = 2, **more: Any) -> None:
         self.waits: list[float] = []
         settings = {
             "base_url": server.url,
             "model": model,
             "key_name": "ACME_API_KEY",
-            "timeout": 15.0,
-            "attempts": 2,
-            "price_prompt": "1",
-            "price_answer": "10",
-            **config,
+            "timeout_seconds": 15.0,
+            "price_input": Decimal(1),
+            "price_output": Decimal(10),
+            "concurrency": 8,
+            **more,
         }
-        hooks = Hooks(sleep=self.sleep, rng=random.Random(3))
+        hooks = Hooks(sleep=self.sleep, rng=random.Random(3), attempts=attempts)
         self.provider = create(
             "openai_compatible",
-            settings,
+            JudgeSettings.of(settings),
             environ={"ACME_API_KEY": KEY},
-            allow_list=[server.url],
+            operator=Operator([server.url], ["ACME_API_KEY"]),
             hooks=hooks,
         )
 

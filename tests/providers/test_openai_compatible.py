@@ -18,7 +18,7 @@ def test_a_reply_with_everything_that_is_kept(server: JudgeServer) -> None:
     assert found.judgement.labels == {1: 1, 3: 1}
     assert found.judgement.reasons == {1: "Because of 1.", 3: "Because of 3."}
     assert (found.judgement.outcome, found.judgement.outcome_reason) == (1, "It ended so.")
-    assert (found.usage.prompt_tokens, found.usage.answer_tokens, found.usage.estimated) == (1000, 100, False)
+    assert (found.usage.tokens_in, found.usage.tokens_out, found.usage.estimated) == (1000, 100, False)
     assert found.cost == Decimal("0.002")
     assert (found.model, found.finish_reason, found.prompt_version) == ("ok", "stop", LATEST)
     assert (found.exchange.attempts, found.exchange.status) == (1, 200)
@@ -57,7 +57,9 @@ READ = {
 @pytest.mark.parametrize("model", READ)
 def test_what_can_be_read_is_read_and_what_passes_is_waited_for(server: JudgeServer, model: str) -> None:
     labels, counts = READ[model]
-    found = Judge(server, model, timeout=1.0 if model in ("timeout+ok", "drip_headers+ok") else 15.0).reply()
+    found = Judge(
+        server, model, timeout_seconds=1.0 if model in ("timeout+ok", "drip_headers+ok") else 15.0
+    ).reply()
     assert tuple(found.judgement.labels.values()) == labels
     assert (found.judgement.missing, found.judgement.extra, found.judgement.invalid) == counts
     assert server.calls[model, "r"] == model.count("+") + 1 == found.exchange.attempts
@@ -101,7 +103,7 @@ FAILED: dict[str, tuple[str, bool, str, int]] = {
 def test_a_failure_knows_itself(server: JudgeServer, model: str) -> None:
     kind, permanent, scope, calls = FAILED[model]
     started = time.monotonic()
-    found = Judge(server, model, timeout=0.4 if kind == "timeout" else 15.0).failure()
+    found = Judge(server, model, timeout_seconds=0.4 if kind == "timeout" else 15.0).failure()
     assert (found.kind, found.permanent, found.scope) == (kind, permanent, scope)
     assert found.exchange.attempts == server.calls[model, "r"] == calls
     assert found.message.endswith((".", "…")) or "It says:" in found.message

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from annotation.core.judging import JudgeInput
+from annotation.core.judging.settings import JudgeSettings, Operator
 from annotation.providers import Failure, FailureKind, Hooks, Reply, Request, Stopped, create
 from annotation.providers.http.posting import KEPT_BYTES, MAX_BYTES
 from tests.judge_server import JudgeServer
@@ -79,28 +80,28 @@ def test_structured_output_is_given_up_when_refused_and_that_is_remembered(
 
 
 def test_a_server_that_wants_another_name_for_the_limit(server: JudgeServer) -> None:
-    Judge(server, "completion_tokens", attempts=1, structured="none").reply()
+    Judge(server, "completion_tokens", attempts=1, structured_output="none").reply()
     assert ["max_completion_tokens" in call.body for call in server.seen] == [False, True]
     assert not any("response_format" in call.body for call in server.seen)
 
 
 def test_a_fixed_format_is_not_given_up(server: JudgeServer) -> None:
-    assert Judge(server, "no_json_schema", structured="json_schema").failure().kind == FailureKind.BAD_REQUEST
+    assert (
+        Judge(server, "no_json_schema", structured_output="json_schema").failure().kind
+        == FailureKind.BAD_REQUEST
+    )
     assert server.total == 1
 
 
 def test_missing_usage_is_estimated_and_flagged(server: JudgeServer) -> None:
     judge = Judge(server, "no_usage")
     found = judge.reply()
-    assert (
-        found.usage.estimated
-        and found.usage.prompt_tokens == judge.provider.estimate(material()).prompt_tokens
-    )
+    assert found.usage.estimated and found.usage.tokens_in == judge.provider.estimate(material()).tokens_in
     assert found.cost > 0
 
 
 def test_a_zip_bomb_is_not_unpacked(server: JudgeServer) -> None:
-    found = Judge(server, "gzip_bomb", timeout=30.0).failure()
+    found = Judge(server, "gzip_bomb", timeout_seconds=30.0).failure()
     assert found.kind == FailureKind.TOO_LARGE
     assert found.raw is not None and len(found.raw) == KEPT_BYTES < MAX_BYTES
 
@@ -125,7 +126,7 @@ def test_the_key_is_nowhere_in_what_is_kept_said_or_logged(
 
 def test_a_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
     long = JudgeInput(question="", messages=[{"role": "assistant", "content": "word " * 20_000}])
-    judge = Judge(server, "ok", budget_tokens=5_000)
+    judge = Judge(server, "ok", context_tokens=13_192)
     found = judge.failure(long)
     assert (found.kind, found.permanent, found.scope) == ("too_long", True, "call")
     assert server.total == 0
@@ -133,14 +134,15 @@ def test_a_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
 
 
 def test_what_was_clipped_is_told_with_the_reply(server: JudgeServer) -> None:
-    found = Judge(server, "ok", budget_tokens=3_000).reply(material(more="word " * 9_000))
+    found = Judge(server, "ok", context_tokens=11_192).reply(material(more="word " * 9_000))
     assert [note[:10] for note in found.clipped] == ["Message 2:"]
 
 
 def test_nobody_listens() -> None:
     nobody = "http://127.0.0.1:9/v1"
-    settings = {"base_url": nobody, "model": "ok", "attempts": 1}
-    provider = create("openai_compatible", settings, environ={}, allow_list=[nobody])
+    settings = JudgeSettings(base_url=nobody, model="ok")
+    allowed = Operator([nobody])
+    provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=Hooks(attempts=1))
     found = provider.judge(Request(material()))
     assert isinstance(found, Failure) and found.kind == FailureKind.CONNECTION and not found.permanent
     assert found.message.startswith("The server could not be reached (")
@@ -150,9 +152,9 @@ def test_a_hook_stops_a_call_between_attempts(server: JudgeServer) -> None:
     def stop(_: float) -> None:
         raise Stopped
 
-    hooks = Hooks(sleep=stop)
-    settings = {"base_url": server.url, "model": "http_500", "attempts": 5}
-    provider = create("openai_compatible", settings, environ={}, allow_list=[server.url], hooks=hooks)
+    settings = JudgeSettings(base_url=server.url, model="http_500")
+    allowed = Operator([server.url])
+    provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=Hooks(sleep=stop))
     with pytest.raises(Stopped):
         provider.judge(Request(material()))
     assert server.total == 1 and "authorization" not in server.seen[0].headers
@@ -170,8 +172,9 @@ def test_many_threads_share_one_judge_its_connections_and_its_rate() -> None:
     admitted = threading.Semaphore(0)
     hooks = Hooks(admit=admitted.release)
     with JudgeServer(delay=0.05) as server, ThreadPoolExecutor(24) as pool:
-        settings = {"base_url": server.url, "model": "ok", "concurrency": 16}
-        provider = create("openai_compatible", settings, environ={}, allow_list=[server.url], hooks=hooks)
+        settings = JudgeSettings(base_url=server.url, model="ok", concurrency=16)
+        allowed = Operator([server.url])
+        provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=hooks)
         requests = [Request(material(str(number))) for number in range(96)]
         replies = list(pool.map(provider.judge, requests))
     assert all(isinstance(reply, Reply) for reply in replies)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def allowed(settings: Any) -> None:
     settings.JUDGE_URLS = [URL]
-    settings.JUDGE_KEYS = ["OTHER_API_KEY"]
+    settings.JUDGE_KEYS = ["OTHER_API_KEY", "OPENAI_KEY"]
 
 
 def problems(cast: Cast, **values: Any) -> set[str]:
@@ -89,7 +89,7 @@ def test_no_other_variable_of_the_server_can_be_named_as_a_key(
 def test_keys_that_the_operator_names_are_read_from_the_environment(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TRISTEP_JUDGE_KEY_A", "OTHER_API_KEY"):
+    for name in ("TRISTEP_JUDGE_KEY_A", "OTHER_API_KEY", "OPENAI_KEY"):
         judge = make_judge(cast, name=name, key_name=name)
         with pytest.raises(Invalid):
             open_provider(judge, Hooks())
@@ -110,10 +110,21 @@ def test_every_wrong_value_is_named(cast: Cast) -> None:
         "prompt_version": "v999",
         "structured_output": "xml",
     }
-    assert problems(cast, **wrong) == set(wrong)
+    assert problems(cast, **wrong) == set(wrong) - {"sampling"} | {"temperature"}
     assert problems(cast, sampling={"stop": "x"}) == {"sampling"}
     assert problems(cast, context_tokens=8_192) == {"context_tokens"}
     assert problems(cast, colour="blue") == {"colour"}
+
+
+def test_a_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast) -> None:
+    judge = make_judge(cast)
+    Judge.objects.update(sampling={"seed": -5})
+    changed = suggest.update_judge(actor=cast.admin, judge=judge, values={"concurrency": 9})
+    assert (changed.concurrency, changed.sampling) == (9, {"seed": -5})
+    open_provider(changed, Hooks()).close()
+    with pytest.raises(Invalid) as refused:
+        suggest.update_judge(actor=cast.admin, judge=judge, values={"sampling": {"seed": -6}})
+    assert list(refused.value.fields) == ["seed"]
 
 
 def test_a_judge_may_change_until_it_has_judged(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,9 +114,10 @@ def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
         ("no_labels", 2, "Broken."),
         ("truncated", 1, "Broken."),
     ]
-    item = reports.failed_items(viewer=cast.admin, run=run, kind="truncated")[0]
-    (audit,) = reports.answers(viewer=cast.admin, run=run, trajectory=item.trajectory)
-    assert (audit.request, audit.response, audit.answer.failure) == ("asked", "<html>", "truncated")
+    item = run.items.get(failure="truncated")
+    answer = JudgeAnswer.objects.get(run=run, trajectory=item.trajectory_id)
+    call = reports.audit(answer)
+    assert (call.request_text, call.response_text, answer.failure) == ("asked", "<html>", "truncated")
 
     del broken[3], broken[4]
     assert suggest.retry_failed(actor=cast.admin, run=run) == 3

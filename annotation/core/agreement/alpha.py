@@ -12,20 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.agreement.confusion import SIZE, codes
-from annotation.core.agreement.measure import ONE_LABEL, FloatArray, IntArray, Measure, measured
+from annotation.core.agreement.measure import FloatArray, IntArray, divide
 
 
 def counts_by_unit(values: npt.ArrayLike, units: npt.ArrayLike, n_units: int) -> IntArray:
     """How often each unit got each label, (n_units, 3). One row per label; `units` holds 0 … n_units − 1."""
     cell = np.asarray(units, dtype=np.int64) * SIZE + codes(values)
     return np.bincount(cell, minlength=n_units * SIZE).reshape(n_units, SIZE)
-
-
-def nominal_alpha(counts: npt.ArrayLike) -> Measure:
-    """α from label counts per unit, (units, k); its `n` is the number of units with two labels or more."""
-    table = np.asarray(counts, dtype=np.float64).reshape(len(np.asarray(counts)), -1)
-    sums, units = alpha_sums(table)
-    return measured(float(alpha_values(sums.sum(axis=0))), int(units.sum()), ONE_LABEL)
 
 
 def alpha_sums(counts: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -44,6 +37,4 @@ def alpha_values(sums: npt.ArrayLike) -> FloatArray:
     per_label, coincident = array[..., :-1], array[..., -1]
     n = per_label.sum(axis=-1)
     expected = n**2 - (per_label**2).sum(axis=-1)
-    result = np.full(np.shape(n), np.nan)
-    np.divide((n - 1) * (n - coincident), expected, out=result, where=expected > 0)
-    return 1.0 - result
+    return 1.0 - divide((n - 1) * (n - coincident), expected)

@@ -28,6 +28,8 @@ from annotation.core.agreement.measure import (
     FloatArray,
     Interval,
     Measure,
+    divide,
+    weighted_mean,
 )
 from annotation.core.i18n import translatable
 
@@ -115,8 +117,7 @@ def _draw(
 def _weighted(tables: FloatArray, name: str) -> FloatArray:
     """The figure of tables (…, strata, 3, 3): mean over strata weighted by n, NaN where none has it."""
     values = agreement_values(tables) if name == "agreement" else kappa_values(tables)
-    weight = np.where(np.isnan(values), 0.0, tables.sum(axis=(-2, -1)))
-    return quotient((np.nan_to_num(values) * weight).sum(axis=-1), weight.sum(axis=-1))
+    return weighted_mean(values, tables.sum(axis=(-2, -1)))
 
 
 def shares_of(
@@ -137,7 +138,7 @@ def shares_of(
 
     def one(place: int, hit: float) -> Estimate:
         value = float(hit / n) if n else float("nan")
-        resamples = None if drawn is None else quotient(drawn[:, place], drawn[:, -1])
+        resamples = None if drawn is None else divide(drawn[:, place], drawn[:, -1])
         return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
 
     return [one(place, hit) for place, hit in enumerate(found)]
@@ -184,15 +185,3 @@ def difference(one: Estimate, other: Estimate) -> Difference:
         return Difference(Measure(value, n, "", bounds), None, None, UNSTABLE)
     se = float(np.nanstd(apart, ddof=1))
     return Difference(Measure(value, n, "", bounds), se, MDE_FACTOR * se)
-
-
-def no_difference(reason: str) -> Difference:
-    """An undefined difference, with the reason."""
-    return Difference(Measure(None, 0, reason), None, None, reason)
-
-
-def quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """NaN where the denominator is 0."""
-    result = np.full(np.shape(denominator), np.nan)
-    np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
-    return result

@@ -9,34 +9,21 @@ of the table's, also those that nobody used; this changes no value, and agrees w
 Conventions: no pairs, or Σ w·E = 0 (both annotators used one and the same label only), is undefined.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import ONE_LABEL, FloatArray, Measure, measured
+from annotation.core.agreement.measure import FloatArray, divide
 
 Weights = Literal["plain", "linear", "quadratic"]
-WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-
-
-def percent_agreement(table: npt.ArrayLike) -> Measure:
-    """Share of pairs with equal labels, 0 … 1, from one k×k table."""
-    counts = np.asarray(table)
-    return measured(float(agreement_values(counts)), int(counts.sum()), "")
-
-
-def cohen_kappa(table: npt.ArrayLike, weights: Weights = "plain", *, reason: str = ONE_LABEL) -> Measure:
-    """Cohen's κ of one k×k table; undefined with `reason` when only one label was used."""
-    counts = np.asarray(table)
-    return measured(float(kappa_values(counts, weights)), int(counts.sum()), reason)
 
 
 def agreement_values(tables: npt.ArrayLike) -> FloatArray:
     """Shares of agreement of many tables at once: (…, k, k) → (…), NaN where a table is empty."""
     counts = np.asarray(tables, dtype=np.float64)
     total = counts.sum(axis=(-2, -1))
-    return _divide(np.trace(counts, axis1=-2, axis2=-1), total)
+    return divide(np.trace(counts, axis1=-2, axis2=-1), total)
 
 
 def kappa_values(tables: npt.ArrayLike, weights: Weights = "plain") -> FloatArray:
@@ -46,7 +33,7 @@ def kappa_values(tables: npt.ArrayLike, weights: Weights = "plain") -> FloatArra
     total = counts.sum(axis=(-2, -1))
     observed = (counts * weight).sum(axis=(-2, -1)) * total
     expected = np.einsum("...i,ij,...j->...", counts.sum(axis=-1), weight, counts.sum(axis=-2))
-    return 1.0 - _divide(observed, expected)
+    return 1.0 - divide(observed, expected)
 
 
 def disagreement(size: int, weights: Weights) -> FloatArray:
@@ -55,10 +42,3 @@ def disagreement(size: int, weights: Weights) -> FloatArray:
     if weights == "plain":
         return (distance > 0).astype(np.float64)
     return distance if weights == "linear" else distance**2
-
-
-def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Quotient, NaN where the denominator is 0."""
-    result = np.full(np.shape(denominator), np.nan)
-    np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
-    return result

@@ -48,3 +48,17 @@ def measured(value: float, n: int, reason: str, *, empty: str = NO_PAIRS) -> Mea
     if np.isnan(value):
         return Measure(None, n, reason)
     return Measure(float(value), n)
+
+
+def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
+    """Quotients, NaN where the denominator is 0: shapes as NumPy broadcasts them."""
+    below = np.asarray(denominator, dtype=np.float64)
+    result = np.full(np.shape(below), np.nan)
+    np.divide(numerator, below, out=result, where=below != 0)
+    return result
+
+
+def weighted_mean(values: FloatArray, n: FloatArray) -> FloatArray:
+    """The mean over strata, weighted by their n: (…, strata) → (…), NaN where no stratum has a value."""
+    weight = np.where(np.isnan(values), 0.0, n)
+    return divide((np.nan_to_num(values) * weight).sum(axis=-1), weight.sum(axis=-1))

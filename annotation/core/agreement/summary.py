@@ -29,7 +29,9 @@ from annotation.core.agreement.measure import (
     IntArray,
     Interval,
     Measure,
+    divide,
     measured,
+    weighted_mean,
 )
 from annotation.core.agreement.pairs import LabelTable, Pairs, pair_up
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata, transition_values
@@ -107,10 +109,7 @@ def _presence(features: FloatArray) -> FloatArray:
 
 
 def _location(features: FloatArray) -> FloatArray:
-    both = features[..., _PRESENCE.start]
-    result = np.full(np.shape(both), np.nan)
-    np.divide(features[..., _SAME], both, out=result, where=both > 0)
-    return result
+    return divide(features[..., _SAME], features[..., _PRESENCE.start])
 
 
 def _steps(features: FloatArray) -> FloatArray:
@@ -243,12 +242,7 @@ def _headlines(totals: FloatArray, resampled: FloatArray | None, n_tasks: int) -
 
 def _weighted(recipe: _Recipe, features: FloatArray) -> FloatArray:
     """Mean over the pairs (the last axis but one), weighted by n; NaN where no pair has the figure."""
-    values, n = recipe.values(features), recipe.n(features)
-    weight = np.where(np.isnan(values), 0.0, n)
-    total = weight.sum(axis=-1)
-    result = np.full(np.shape(total), np.nan)
-    np.divide((np.nan_to_num(values) * weight).sum(axis=-1), total, out=result, where=total > 0)
-    return result
+    return weighted_mean(recipe.values(features), recipe.n(features))
 
 
 def _alpha_by_task(labels: LabelTable) -> tuple[FloatArray, int, IntArray]:

@@ -12,8 +12,8 @@ used one label only). The source of a label plays no part.
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.confusion import SIZE, confusion_by
-from annotation.core.agreement.measure import ONE_LABEL, FloatArray, IntArray, Measure, measured
+from annotation.core.agreement.confusion import SIZE
+from annotation.core.agreement.measure import FloatArray, IntArray
 
 STRATA = SIZE + 1
 """Strata 0, 1, 2: the previous label was −1, 0, +1; stratum 3: the first step of a trajectory."""
@@ -36,21 +36,6 @@ def strata(
         alike = follows & (first[:-1] == second[:-1])
         result[1:] = np.where(alike, first[:-1] + 1, result[1:])
     return result
-
-
-def transition_tables(
-    a: npt.ArrayLike, b: npt.ArrayLike, trajectories: npt.ArrayLike, positions: npt.ArrayLike
-) -> IntArray:
-    """Counts of the units by stratum: (4, 3, 3). Input as for `strata`."""
-    stratum = strata(a, b, trajectories, positions)
-    unit = stratum != NO_UNIT
-    return confusion_by(np.asarray(a)[unit], np.asarray(b)[unit], stratum[unit], STRATA)
-
-
-def transition_kappa(tables: npt.ArrayLike) -> Measure:
-    """κ_T of one (4, 3, 3) table; `n` is the number of units."""
-    counts = np.asarray(tables)
-    return measured(float(transition_values(counts)), int(counts.sum()), ONE_LABEL)
 
 
 def transition_values(tables: npt.ArrayLike) -> FloatArray:

@@ -18,12 +18,12 @@ _MAX_TOKENS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price per million tokens, in the currency of the judge's account. `per_million_cached` is what prompt
-    tokens cost that the server had in its cache; `None`: the same as the others."""
+    """Price per million tokens, in the currency of the judge's account. `cached` is what input costs that
+    the server had in its cache; `None`: the same as the others."""
 
-    per_million_prompt: Decimal
-    per_million_answer: Decimal
-    per_million_cached: Decimal | None = None
+    input: Decimal
+    output: Decimal
+    cached: Decimal | None = None
 
 
 FREE: Final = Price(Decimal(0), Decimal(0))
@@ -31,12 +31,12 @@ FREE: Final = Price(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `cached_tokens` are part of `prompt_tokens`; hidden reasoning is part of
-    `answer_tokens`. `estimated`: the server did not say (all of) it, and ours are upper bounds."""
+    """Tokens of one call. `tokens_cached` are part of `tokens_in`; hidden reasoning is part of
+    `tokens_out`. `estimated`: the server did not say (all of) it, and ours are upper bounds."""
 
-    prompt_tokens: int
-    answer_tokens: int
-    cached_tokens: int = 0
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int = 0
     estimated: bool = False
 
     @classmethod
@@ -48,22 +48,22 @@ class Usage:
         cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
         if cached is None:
             cached = _count(given.get("prompt_cache_hit_tokens"))  # as DeepSeek says it
-        prompt_tokens = prompt_estimate if prompt is None else prompt
+        tokens_in = prompt_estimate if prompt is None else prompt
         return cls(
-            prompt_tokens=prompt_tokens,
-            answer_tokens=answer_estimate if answer is None else answer,
-            cached_tokens=min(cached or 0, prompt_tokens),
+            tokens_in=tokens_in,
+            tokens_out=answer_estimate if answer is None else answer,
+            tokens_cached=min(cached or 0, tokens_in),
             estimated=prompt is None or answer is None,
         )
 
 
 def cost(usage: Usage, price: Price) -> Decimal:
     """What `usage` costs at `price`, rounded half up to eight places."""
-    cached_price = price.per_million_prompt if price.per_million_cached is None else price.per_million_cached
+    cached_price = price.input if price.cached is None else price.cached
     total = (
-        (usage.prompt_tokens - usage.cached_tokens) * price.per_million_prompt
-        + usage.cached_tokens * cached_price
-        + usage.answer_tokens * price.per_million_answer
+        (usage.tokens_in - usage.tokens_cached) * price.input
+        + usage.tokens_cached * cached_price
+        + usage.tokens_out * price.output
     )
     return (total / MILLION).quantize(PLACES, ROUND_HALF_UP)
 
@@ -72,8 +72,8 @@ def cost(usage: Usage, price: Price) -> Decimal:
 class Estimate:
     """What a call, or a run of calls, is expected to take at most. Sums: `a + b`."""
 
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
     cost: Decimal = Decimal(0)
     calls: int = 0
     too_long: int = 0
@@ -81,24 +81,22 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         return Estimate(
-            self.prompt_tokens + other.prompt_tokens,
-            self.answer_tokens + other.answer_tokens,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
             self.cost + other.cost,
             self.calls + other.calls,
             self.too_long + other.too_long,
         )
 
 
-def estimate(
-    prompt_tokens: int, steps: int, price: Price, *, max_answer_tokens: int | None = None
-) -> Estimate:
+def estimate(tokens_in: int, steps: int, price: Price, *, max_tokens: int | None = None) -> Estimate:
     """One call before it is made. An answer is taken to have 150 tokens, and 150 more for each step (two or
-    three sentences of reasoning, a label, a reason), at most `max_answer_tokens`; hidden reasoning of a
+    three sentences of reasoning, a label, a reason), at most `max_tokens`; hidden reasoning of a
     reasoning model comes on top, and cannot be known."""
     answer = ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
-    if max_answer_tokens is not None:
-        answer = min(answer, max_answer_tokens)
-    return Estimate(prompt_tokens, answer, cost(Usage(prompt_tokens, answer), price), calls=1)
+    if max_tokens is not None:
+        answer = min(answer, max_tokens)
+    return Estimate(tokens_in, answer, cost(Usage(tokens_in, answer), price), calls=1)
 
 
 def _count(value: Any) -> int | None:

@@ -25,7 +25,9 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
         parser.add_argument("files", metavar="FILE", nargs="+")
-        parser.add_argument("--subset", default="", help="the subset's name (default: the file's stem)")
+        parser.add_argument(
+            "--subset", default="", help="the subset's name (default: the file's name up to the first dot)"
+        )
         parser.add_argument("--format", default="", help=f"one of {', '.join(FORMATS)} (default: sniffed)")
         parser.add_argument("--replace", action="store_true", help="replace records whose content changed")
         parser.add_argument(
@@ -66,7 +68,7 @@ class Command(OperatorCommand):
         source = ingest.receive_file(
             actor=OPERATOR,
             project=project,
-            subset=options["subset"] or _stem(path),
+            subset=options["subset"] or ingest.default_subset(path.name),
             filename=path.name,
             chunks=_blocks(path),
             format=options["format"],
@@ -92,10 +94,6 @@ class Command(OperatorCommand):
             self.stderr.write(f"{place}:{field} {one['reason']}")
         if not alone:
             self.stderr.write(error.message)
-
-
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0]
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

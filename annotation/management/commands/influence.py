@@ -7,8 +7,7 @@ from annotation.core.agreement.influence import Difference
 from annotation.core.agreement.measure import Measure
 from annotation.management.base import OperatorCommand, add_project, find_project
 from annotation.policies import OPERATOR
-from annotation.reports.influence import Contrast, Influence, Line, influence
-from annotation.reports.influence_json import as_json
+from annotation.reports.influence import Contrast, Influence, Line, as_json, influence
 from annotation.reports.label_changes import ChangeRates
 
 NAMES = {"people": "annotators", "judges": "judges, pooled"}

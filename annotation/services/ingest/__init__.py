@@ -2,7 +2,7 @@
 once."""
 
 from .reaper import reap
-from .receive import abandon, receive_file
+from .receive import abandon, default_subset, receive_file
 from .run import run_import
 
-__all__ = ["abandon", "reap", "receive_file", "run_import"]
+__all__ = ["abandon", "default_subset", "reap", "receive_file", "run_import"]

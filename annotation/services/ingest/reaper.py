@@ -5,18 +5,17 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation import dispatch
 from annotation.core.vocabulary import ImportState
 from annotation.models import ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
-from .lease import LEASE, MAX_ATTEMPTS, mine
+from .. import job_lease
+from .lease import MAX_ATTEMPTS, mine
 from .receive import SUFFIX, UNFINISHED, stored_path
 
 SWEEP_ROWS = 500
-RESENT_AT_ONCE = 100
 # A file that no unfinished import needs, or an import that nobody began, is left over after this.
 FORGOTTEN = timedelta(hours=1)
 
@@ -86,16 +85,9 @@ def _requeue_dead(now: datetime) -> int:
 
 
 def _send_again(now: datetime) -> int:
-    waiting = ImportFile.objects.filter(state=ImportState.QUEUED).filter(
-        Q(lease_until=None) | Q(lease_until__lt=now)
-    )
-    touched = 0
-    for pk in list(waiting.order_by("pk").values_list("pk", flat=True)[:RESENT_AT_ONCE]):
-        # The lease of a queued row says until when not to send it again; of several reapers one sends it.
-        if waiting.filter(pk=pk).update(lease_until=now + LEASE):
-            dispatch.send("run_import", pk)
-            touched += 1
-    return touched
+    waiting = ImportFile.objects.filter(state=ImportState.QUEUED)
+    # the lease of a queued import says until when not to send it again
+    return job_lease.send_again(waiting, "run_import", not_until="lease_until", now=now)
 
 
 def _sweep_ended(now: datetime) -> int:

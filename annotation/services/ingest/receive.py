@@ -7,8 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.validators import slug_re
 from django.db import transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
@@ -23,6 +25,7 @@ from .. import audit, projects
 from ..transitions import advance
 
 HEAD = 64 * 1024
+MAX_SUBSET = 64
 # How long a queued import may wait before the reaper sends its job again.
 QUEUE_PATIENCE = timedelta(seconds=30)
 UNFINISHED = (ImportState.UPLOADED, ImportState.QUEUED, ImportState.RUNNING)
@@ -32,6 +35,22 @@ SUFFIX = ".import"
 def stored_path(source: ImportFile) -> Path:
     """Where the bytes of an import lie until it has ended."""
     return Path(settings.UPLOAD_DIR) / source.stored_as
+
+
+def default_subset(filename: str) -> str:
+    """The subset of a file that comes without one: its name up to the first dot.
+
+    A name that no subset may have is made a slug ("My runs.jsonl" is `my-runs`), or `upload` when nothing is
+    left of it.
+    """
+    stem = _base_name(filename).split(".")[0]
+    if len(stem) <= MAX_SUBSET and slug_re.match(stem):
+        return stem
+    return slugify(stem)[:MAX_SUBSET] or "upload"
+
+
+def _base_name(filename: str) -> str:
+    return Path(filename.replace("\\", "/")).name
 
 
 def receive_file(
@@ -59,7 +78,7 @@ def receive_file(
             translatable("Unknown format “{format}”; choose one of {known}.", format=format, known=known),
             fields={"format": translatable("One of {known}.", known=known)},
         )
-    name = escape(Path(filename.replace("\\", "/")).name)[:255] or "upload"
+    name = escape(_base_name(filename))[:255] or "upload"
     stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
     path = Path(settings.UPLOAD_DIR) / stored_as
     try:

@@ -31,7 +31,7 @@ from annotation.core.release_format import (
     with_checksum,
 )
 from annotation.core.text import escape, unescape
-from annotation.core.vocabulary import TrajectoryState
+from annotation.core.vocabulary import RESOLVED
 from annotation.models import (
     Consensus,
     OutcomeConsensus,
@@ -47,7 +47,6 @@ from annotation.reports.agreement import agreement, as_json
 
 from .. import assign, audit
 
-RESOLVED = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
 CHUNK = 100
 MAX_NOTE = 20_000
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,39}", re.ASCII)

@@ -1,7 +1,7 @@
 """Suggestions: judges are set up and asked about many trajectories, or a file brings their answers."""
 
 from .import_file import SuggestionImport, import_suggestions
-from .judges import create_judge, restore_judge, retire_judge, update_judge
+from .judges import create_judge, operator, restore_judge, retire_judge, update_judge
 from .reaper import reap
 from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
@@ -12,6 +12,7 @@ __all__ = [
     "cancel_run",
     "create_judge",
     "import_suggestions",
+    "operator",
     "pause_run",
     "reap",
     "restore_judge",

@@ -22,6 +22,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
 from annotation.core.label_files import LabelLine, read_label_lines
+from annotation.core.seed import SEED
 from annotation.core.text import escape
 from annotation.importers import ReadContext, RecordError, by_name
 from annotation.models import Consensus, Judge, OutcomeConsensus, Suggestion, SuggestionRun, TrajectoryContent
@@ -31,7 +32,6 @@ from annotation.providers.baseline import Baseline
 
 from .. import audit
 
-SEED: Final = 20_260_314
 FEWEST_STEPS: Final = 30
 FEWEST_TASKS: Final = 5
 """With fewer labelled steps, or of fewer tasks, the demo release is what it is trained on."""

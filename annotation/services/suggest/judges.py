@@ -2,9 +2,8 @@
 judged."""
 
 import os
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
@@ -13,62 +12,21 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
+from annotation.core.judging import settings as specification
 from annotation.core.judging.prompt import LATEST
+from annotation.core.judging.settings import Operator, check
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require
-from annotation.providers import Hooks, Provider, check, create
-from annotation.reports.judges import configuration, prompt_tokens
+from annotation.providers import Hooks, Provider, create
 
 from .. import audit
-
-KEY_PREFIX: Final = "TRISTEP_JUDGE_KEY_"
-_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
-# What its suggestions depend on: another value makes another judge.
-DEFINING: Final = frozenset(
-    {
-        "model",
-        "base_url",
-        "sampling",
-        "structured_output",
-        "with_reference",
-        "context_tokens",
-        "prompt_version",
-    }
-)
-RUNNING: Final = frozenset(
-    {
-        "key_name",
-        "price_input",
-        "price_output",
-        "price_cached",
-        "rate_per_minute",
-        "concurrency",
-        "timeout_seconds",
-    }
-)
-SETTINGS: Final = DEFINING | RUNNING | {"name"}
-SAMPLING: Final = frozenset({"temperature", "top_p", "seed", "max_tokens", "extra"})
-# the names of our fields, and what a provider's configuration calls them
-FIELDS: Final = {
-    "base_url": "base_url",
-    "model": "model",
-    "key_name": "key_name",
-    "prompt_version": "prompt_version",
-    "structured": "structured_output",
-    "concurrency": "concurrency",
-    "timeout": "timeout_seconds",
-    "price_prompt": "price_input",
-    "price_answer": "price_output",
-    "price_cached": "price_cached",
-    "budget_tokens": "context_tokens",
-}
 
 
 @transaction.atomic
 def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **values: Any) -> Judge:
-    """Make a judge. `values` are those of SETTINGS. Raises Invalid, field by field, also for an address or a
-    key that the operator does not allow."""
+    """Make a judge. `values` are columns: settings by name, those of its sampling as a mapping `sampling`.
+    Raises Invalid, setting by setting, also for an address or a key that the operator does not allow."""
     require(actor, "judges.change", project)
     _known(values)
     if kind == JudgeKind.OPENAI_COMPATIBLE:
@@ -81,7 +39,7 @@ def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **valu
         created_at=timezone.now(),
         **values,
     )
-    _clean(judge)
+    _clean(judge, before={})
     try:
         with transaction.atomic():
             judge.save(force_insert=True)
@@ -98,7 +56,8 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
     _known(values)
     current = Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
     changed = sorted(name for name, value in values.items() if getattr(current, name) != value)
-    if DEFINING & set(changed) and _has_judged(current):
+    before = current.setting_values()
+    if specification.columns(defining=True) & set(changed) and _has_judged(current):
         raise Locked(
             translatable(
                 "This judge has made suggestions, so that model, prompt and sampling are fixed; make another."
@@ -107,8 +66,7 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
         )
     for name in changed:
         setattr(current, name, values[name])
-    current.name = current.name.strip()
-    _clean(current)
+    _clean(current, before=before)
     try:
         with transaction.atomic():
             current.save(update_fields=changed)
@@ -140,21 +98,18 @@ def restore_judge(*, actor: Actor, judge: Judge) -> None:
 
 def open_provider(judge: Judge, hooks: Hooks) -> Provider:
     """A provider that asks this judge. Raises Invalid: what the operator allows is asked again every time."""
-    if problem := _key_problem(judge.key_name):
-        raise Invalid(problem, fields={"key_name": problem})
     # the one variable that this judge may read, and no other
     environ = {judge.key_name: os.environ[judge.key_name]} if judge.key_name in os.environ else {}
-    return create(
-        judge.kind,
-        configuration(judge),
-        environ=environ,
-        allow_list=django_settings.JUDGE_URLS,
-        hooks=hooks,
-    )
+    return create(judge.kind, judge.settings, environ=environ, operator=operator(), hooks=hooks)
+
+
+def operator() -> Operator:
+    """What the operator of this server allows."""
+    return Operator(addresses=django_settings.JUDGE_URLS, keys=django_settings.JUDGE_KEYS)
 
 
 def _known(values: Mapping[str, Any]) -> None:
-    unknown = sorted(set(values) - SETTINGS)
+    unknown = sorted(set(values) - specification.columns() - {"name"})
     if unknown:
         raise Invalid(
             translatable("Unknown settings."),
@@ -177,47 +132,36 @@ def _has_judged(judge: Judge) -> bool:
     )
 
 
-def _clean(judge: Judge) -> None:
-    """Raise Invalid with everything that is wrong, field by field."""
+def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
+    """Raise Invalid with everything that is wrong, field by field.
+
+    Settings that are as they were `before` are held against the operator's rules only: bounds may have been
+    others when they were set, and what defines the judge can no longer be changed.
+    """
+    judge.name, judge.model = judge.name.strip(), judge.model.strip()
     judge.base_url = judge.base_url.strip().rstrip("/")
-    judge.model = judge.model.strip()
+    served = judge.kind == JudgeKind.OPENAI_COMPATIBLE
     fields: dict[str, str] = {}
     try:
-        judge.full_clean(exclude=["created_by", "project"], validate_unique=False, validate_constraints=False)
+        judge.full_clean(
+            exclude={"created_by", "project"} | specification.columns(),
+            validate_unique=False,
+            validate_constraints=False,
+        )
     except ValidationError as error:
         fields = {name: " ".join(messages) for name, messages in error.message_dict.items()}
-    if judge.kind == JudgeKind.OPENAI_COMPATIBLE:
-        for name, problem in _provider_problems(judge).items():
-            fields.setdefault(name, problem)
+    known = {one.name for one in specification.SETTINGS if one.sampling}
+    if not isinstance(judge.sampling, dict) or set(judge.sampling) - known:
+        fields["sampling"] = translatable("Only {names}.", names=", ".join(sorted(known)))
+    else:
+        values = judge.setting_values()
+        problems = check(values, complete=served)
+        fields |= {
+            name: why
+            for name, why in problems.items()
+            if name not in before or values.get(name) != before[name]
+        }
+        if served and not problems.keys() & {"base_url", "key_name"}:
+            fields |= operator().problems(judge.settings)
     if fields:
         raise Invalid(translatable("The judge cannot be saved as given."), fields=fields)
-
-
-def _provider_problems(judge: Judge) -> dict[str, str]:
-    if not isinstance(judge.sampling, dict) or set(judge.sampling) - SAMPLING:
-        return {"sampling": translatable("Only temperature, top_p, seed, max_tokens and extra.")}
-    problems: dict[str, str] = {}
-    if problem := _key_problem(judge.key_name):
-        problems["key_name"] = problem
-    if prompt_tokens(judge) < 1:
-        problems["context_tokens"] = translatable("The window must be larger than the longest answer.")
-        return problems
-    found = check(judge.kind, configuration(judge), allow_list=django_settings.JUDGE_URLS)
-    for name, reason in found.items():
-        problems.setdefault(FIELDS.get(name, "sampling"), reason)
-    return problems
-
-
-def _key_problem(name: str) -> str:
-    """Why this environment variable may not be read as a key; empty when it may.
-
-    An admin of a project is not the operator of the server: naming another variable would send the server's
-    own secrets to a judge.
-    """
-    if not name:
-        return ""
-    if _NAME.fullmatch(name) and (name.startswith(KEY_PREFIX) or name in django_settings.JUDGE_KEYS):
-        return ""
-    return translatable(
-        "The operator allows only variables whose names begin with {prefix}.", prefix=KEY_PREFIX
-    )

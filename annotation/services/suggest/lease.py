@@ -1,16 +1,19 @@
 """Leases of runs: one worker at a time holds a run, for as long as it renews its lease."""
 
-from datetime import timedelta
+from datetime import datetime
 
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import workflow
-from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import ENDED_RUNS, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
+from annotation.policies import OPERATOR
 
-LEASE = timedelta(seconds=60)
+from .. import audit, job_lease
+
 # So many workers may die one after the other without storing an answer before the run is taken to kill them.
 MAX_DEATHS = 3
 
@@ -24,23 +27,19 @@ def take(run_id: int) -> bool:
     now = timezone.now()
     workflow.check(SuggestionRunState.QUEUED, SuggestionRunState.RUNNING)
     waiting = SuggestionRun.objects.filter(
-        Q(lease_until__isnull=True) | Q(lease_until__lt=now),
+        job_lease.passed("lease_until", now),
         Q(not_before__isnull=True) | Q(not_before__lte=now),
         pk=run_id,
         state=SuggestionRunState.QUEUED,
     )
-    changed = waiting.update(
+    return job_lease.take(
+        waiting,
         state=SuggestionRunState.RUNNING,
-        lease_until=now + LEASE,
-        heartbeat_at=now,
-        attempt=F("attempt") + 1,
         started_at=Coalesce(F("started_at"), now),
         finished_at=None,
         not_before=None,
         stop_reason="",
-        error="",
     )
-    return changed == 1
 
 
 def load(run_id: int) -> SuggestionRun:
@@ -66,15 +65,43 @@ def _recount(run: SuggestionRun) -> None:
 
 def mine(run: SuggestionRun) -> QuerySet[SuggestionRun]:
     """The row of a run, as long as nobody has begun another attempt since `run` was taken."""
-    return SuggestionRun.objects.filter(pk=run.pk, attempt=run.attempt)
+    return job_lease.mine(run)
 
 
 def renew(run: SuggestionRun) -> bool:
     """Say that this attempt is alive, whatever has become of the run's state; False when it is another's."""
-    now = timezone.now()
-    return mine(run).update(heartbeat_at=now, lease_until=now + LEASE) == 1
+    return job_lease.renew(mine(run))
 
 
 def release(run: SuggestionRun) -> None:
     """Let go of the run: everything that this attempt asked for is stored or given up."""
     mine(run).update(lease_until=None)
+
+
+@transaction.atomic
+def end(
+    run: SuggestionRun, state: SuggestionRunState, reason: str, *, not_before: datetime | None = None
+) -> None:
+    """Write down how this attempt ended and let go of the run; what somebody made of it meanwhile stands.
+
+    `reason` is one sentence for people; `not_before` is when a run that is queued again may go on.
+    """
+    workflow.check(SuggestionRunState.RUNNING, state)
+    over = state in ENDED_RUNS
+    running = mine(run).filter(state=SuggestionRunState.RUNNING)
+    ended = running.update(
+        state=state,
+        stop_reason=reason,
+        finished_at=timezone.now() if over else None,
+        not_before=not_before,
+        resend_at=None,
+    )
+    release(run)
+    if ended and over:
+        audit.record(
+            actor=run.created_by or OPERATOR,
+            verb="suggestions.end",
+            project=run.project,
+            obj=run,
+            state=state.value,
+        )

@@ -5,15 +5,14 @@ from datetime import datetime
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation import dispatch
 from annotation.core import workflow
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import SuggestionRun
 
-from .lease import LEASE, MAX_DEATHS
+from .. import job_lease
+from .lease import MAX_DEATHS
 
 State = SuggestionRunState
-RESENT_AT_ONCE = 100
 
 
 def reap(*, now: datetime | None = None) -> int:
@@ -39,15 +38,8 @@ def _requeue_dead(now: datetime) -> int:
 
 def _send_again(now: datetime) -> int:
     waiting = SuggestionRun.objects.filter(
-        Q(resend_at__isnull=True) | Q(resend_at__lt=now),
-        Q(lease_until__isnull=True) | Q(lease_until__lt=now),
+        job_lease.passed("lease_until", now),
         Q(not_before__isnull=True) | Q(not_before__lte=now),
         state=State.QUEUED,
     )
-    touched = 0
-    for pk in list(waiting.order_by("pk").values_list("pk", flat=True)[:RESENT_AT_ONCE]):
-        # of several reapers one sends it
-        if waiting.filter(pk=pk).update(resend_at=now + LEASE):
-            dispatch.send("run_suggestions", pk)
-            touched += 1
-    return touched
+    return job_lease.send_again(waiting, "run_suggestions", not_until="resend_at", now=now)

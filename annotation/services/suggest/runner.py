@@ -10,18 +10,14 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final, TypeVar
 
-from django.db import transaction
 from django.utils import timezone
 
-from annotation.core import workflow
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
-from annotation.policies import OPERATOR
 from annotation.providers import Failure, FailureKind, Hooks, Provider, Stopped
 
-from .. import audit
 from . import lease
 from .baseline import open_baseline
 from .call_pool import CallPool, CallResult, sleeper
@@ -148,6 +144,15 @@ class RunAttempt:
             raise Stopped
 
     def _loop(self) -> None:
+        """Ask, store and look around in turns, until nothing is left to do or the run is to end.
+
+        1. Collect the answers that have come in (waiting a moment for one); note failures that end the run.
+        2. Store them, when there are enough, enough time has passed, or nothing is in flight.
+        3. Look at the row from time to time: renew the lease, see whether somebody paused or cancelled.
+        4. Unless the run is halted, hand out calls as far as concurrency, rate and budget allow.
+        5. Return when no more calls are to be made and every answer is stored.
+        6. Return at the deadline of a process that is asked to stop, with what has come back stored.
+        """
         while True:
             self.waiting += self._sorted_out(self.calls.collect(TURN_SECONDS))
             now = time.monotonic()
@@ -291,35 +296,8 @@ class RunAttempt:
             self._finish(State.QUEUED if self._patiently(due.exists) else State.FINISHED, "")
 
     def _finish(self, state: SuggestionRunState, reason: str) -> None:
-        workflow.check(State.RUNNING, state)
-        now = timezone.now()
-        later = now + self.wait if self.wait is not None and state == State.QUEUED else None
-        over = state in (State.FINISHED, State.STOPPED, State.OVER_BUDGET)
-
-        def write() -> None:
-            with transaction.atomic():
-                ended = (
-                    lease.mine(self.run)
-                    .filter(state=State.RUNNING)
-                    .update(
-                        state=state,
-                        stop_reason=reason,
-                        finished_at=now if over else None,
-                        not_before=later,
-                        resend_at=None,
-                    )
-                )
-                lease.release(self.run)
-                if ended and over:
-                    audit.record(
-                        actor=self.run.created_by or OPERATOR,
-                        verb="suggestions.end",
-                        project=self.run.project,
-                        obj=self.run,
-                        state=state.value,
-                    )
-
-        self._patiently(write)
+        later = timezone.now() + self.wait if self.wait is not None and state == State.QUEUED else None
+        self._patiently(lambda: lease.end(self.run, state, reason, not_before=later))
         log.info("run %s: %s", self.run.pk, state.value)
 
 

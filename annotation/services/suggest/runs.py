@@ -13,7 +13,13 @@ from annotation import dispatch
 from annotation.core import workflow
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import (
+    ENDED_RUNS,
+    RESUMABLE_RUNS,
+    JudgeKind,
+    SuggestionItemState,
+    SuggestionRunState,
+)
 from annotation.models import Guideline, Judge, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
@@ -21,13 +27,11 @@ from annotation.reports.run_selection import ALL, Selection, pending_trajectorie
 
 from .. import audit
 from ..ingest.bulk import insert
+from ..job_lease import LEASE
 from ..transitions import advance
-from .lease import LEASE
 
 ITEMS_AT_ONCE = 2_000
 State = SuggestionRunState
-ENDED: Final = (State.FINISHED, State.STOPPED, State.OVER_BUDGET)
-RESUMABLE: Final = (State.PAUSED, State.STOPPED, State.OVER_BUDGET)
 # What a run that stopped may have failed at through no fault of the trajectory: resumed, it asks again.
 TRANSIENT: Final = (
     FailureKind.TIMEOUT.value,
@@ -136,7 +140,7 @@ def resume_run(
         raise Invalid(problem, fields={"budget": problem})
     if current.state == State.STOPPED:
         _again(current, failure__in=TRANSIENT)
-    _queue(current, RESUMABLE, budget=wanted)
+    _queue(current, RESUMABLE_RUNS, budget=wanted)
     audit.record(
         actor=actor,
         verb="suggestions.resume",
@@ -164,7 +168,7 @@ def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue
     again = _again(current, **({"failure": failure} if failure else {}))
     if not again:
         raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
-    _queue(current, ENDED)
+    _queue(current, ENDED_RUNS)
     audit.record(
         actor=actor, verb="suggestions.retry", project=current.project, obj=current, trajectories=again
     )

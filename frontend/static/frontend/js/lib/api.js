@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The one module that talks to the server.
+ * The one module that talks to the server: JSON, forms and uploads, all answered in the same shape. Nothing throws.
  */
 
 /**
@@ -8,63 +8,121 @@
  * @typedef {object} Answer
  * @property {boolean} reached
  * @property {boolean} ok
- * @property {number} status
- * @property {any} data      the JSON body, or null
+ * @property {number} status      0 without an answer that can be read
+ * @property {boolean} redirected the server sent us elsewhere: as a rule, to sign in
+ * @property {any} data           the JSON body, or null
  */
 
+/** How long an answer may take, in ms. */
+const TIMEOUT = 15_000;
+/** How long the answer to a form may take, in ms. */
+const FORM_TIMEOUT = 60_000;
+
+/** @type {Answer} */
+const NO_ANSWER = Object.freeze({ reached: false, ok: false, status: 0, redirected: false, data: null });
+
+/** The CSRF token as it is now: signing in again, in another tab too, makes a new one. */
+export function csrfToken() {
+  const cookie = /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1];
+  if (cookie) return cookie;
+  const field = document.querySelector('input[name="csrfmiddlewaretoken"]');
+  return field instanceof HTMLInputElement ? field.value : "";
+}
+
+/** An answer that asks to try again. @param {number} status */
+const asksAgain = (status) => status >= 500 || status === 429 || status === 408;
+
 /**
- * The CSRF token as it is now: signing in again, in another tab too, makes a new one.
- * @param {string} fallback  the one that the page came with
+ * @param {string} url
+ * @param {RequestInit & {headers?: Record<string, string>}} init
+ * @param {number} timeout   in ms
+ * @returns {Promise<Answer>}
  */
-export function csrfToken(fallback) {
-  return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? fallback;
+async function send(url, init, timeout) {
+  try {
+    const response = await fetch(url, {
+      ...init,
+      credentials: "same-origin",
+      redirect: "manual",
+      headers: {
+        ...init.headers,
+        Accept: "application/json",
+        "Accept-Language": document.documentElement.lang, // refusals in the language of the page
+      },
+      signal: AbortSignal.timeout(timeout),
+    });
+    if (response.type === "opaqueredirect") return { ...NO_ANSWER, redirected: true };
+    // an answer without JSON: its status says enough; one that breaks off is none
+    const text = await response.text();
+    const { status, ok } = response;
+    return { reached: !asksAgain(status), ok, status, redirected: false, data: parsed(text) };
+  } catch {
+    return NO_ANSWER;
+  }
+}
+
+/** @param {string} text @returns {any} null when it is not JSON */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /**
  * Send JSON, with the session and its CSRF token.
  * @param {string} url
  * @param {unknown} body
- * @param {string} csrf
- * @param {{last?: boolean, timeout?: number, method?: "POST" | "GET"}} [options] `last`: the page is going away, let
- *   the request outlive it
- * @returns {Promise<Answer>}
+ * @param {{last?: boolean}} [options] `last`: the page is going away, let the request outlive it
  */
-export async function post(url, body, csrf, { last = false, timeout = 15000, method = "POST" } = {}) {
-  try {
-    const response = await fetch(url, {
-      method,
-      credentials: "same-origin",
-      redirect: "error",
-      keepalive: last,
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "application/json",
-        "Accept-Language": document.documentElement.lang, // refusals in the language of the page
-        "X-CSRFToken": csrfToken(csrf),
-      },
-      body: method === "GET" ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(timeout),
-    });
-    /** @type {unknown} */
-    let data = null;
-    try {
-      data = await response.json();
-    } catch {
-      // an answer without JSON: its status says enough
-    }
-    const again = response.status >= 500 || response.status === 429 || response.status === 408;
-    return { reached: !again, ok: response.ok, status: response.status, data };
-  } catch {
-    return { reached: false, ok: false, status: 0, data: null };
-  }
+export function post(url, body, { last = false } = {}) {
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
+  return send(url, { method: "POST", keepalive: last, headers, body: JSON.stringify(body) }, TIMEOUT);
 }
 
 /**
  * Ask for JSON.
  * @param {string} url
- * @param {string} csrf
+ * @param {{timeout?: number}} [options]
  */
-export const get = (url, csrf) => post(url, null, csrf, { method: "GET" });
+export const get = (url, { timeout = TIMEOUT } = {}) => send(url, {}, timeout);
+
+/**
+ * Send the fields of a form, as its own button would.
+ * @param {string} url
+ * @param {FormData} data
+ */
+export function form(url, data) {
+  data.set("csrfmiddlewaretoken", csrfToken());
+  return send(url, { method: "POST", body: data }, FORM_TIMEOUT);
+}
+
+/**
+ * Send a form with files, however long it takes, and say how far it is. (`fetch` cannot tell.)
+ * @param {string} url
+ * @param {FormData} data
+ * @param {(share: number) => void} onProgress   from 0 to 1
+ * @returns {Promise<Answer>}
+ */
+export function upload(url, data, onProgress) {
+  data.set("csrfmiddlewaretoken", csrfToken());
+  const request = new XMLHttpRequest();
+  request.open("POST", url);
+  request.setRequestHeader("Accept", "application/json");
+  request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
+    if (lengthComputable) onProgress(loaded / total);
+  });
+  return new Promise((done) => {
+    request.addEventListener("load", () => {
+      const { status, responseText } = request;
+      const ok = status >= 200 && status < 300;
+      done({ reached: !asksAgain(status), ok, status, redirected: false, data: parsed(responseText) });
+    });
+    request.addEventListener("error", () => done(NO_ANSWER));
+    request.send(data);
+  });
+}
 
 /**
  * The sentence in an error answer, or the fallback.

@@ -29,10 +29,12 @@ export function byRole(parent, role, kind) {
   return found;
 }
 
+/** @typedef {(name: string, values?: Record<string, string | number>) => string} Words */
+
 /**
- * Words with {names} filled in.
+ * The page's sentences by name, with {names} filled in.
  * @param {Readonly<Record<string, string>>} words
- * @returns {(name: string, values?: Record<string, string | number>) => string}
+ * @returns {Words}
  */
 export function makeWords(words) {
   return (name, values = {}) =>
@@ -53,7 +55,12 @@ export function setOptions(select, choices, chosen) {
   if (select.value !== chosen) select.value = chosen;
 }
 
-/** @param {Element} element @param {string} name @param {string} value */
+/**
+ * Only when it is another: nothing is laid out anew for what is there.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string} value
+ */
 export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
@@ -63,7 +70,7 @@ export function setInvisible(element, on) {
   element.classList.toggle("is-absent", on);
 }
 
-/** @param {HTMLElement} element @param {string} text */
+/** Write a text; an element without one is hidden. @param {HTMLElement} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
   if (element.hidden !== !text) element.hidden = !text;

@@ -4,7 +4,7 @@
  * Every decision is saved at once. Without this the same forms work with their own buttons.
  */
 
-import { csrfToken } from "../lib/api.js";
+import { form as sendForm, reasonOf } from "../lib/api.js";
 
 /** @type {Record<string, string>} */
 const VALUES = { 1: "1", "+": "1", 0: "0", "-": "-1" };
@@ -15,10 +15,10 @@ const cards = () => [...document.querySelectorAll("[data-decision]")].filter((ca
 const words = /** @type {HTMLElement} */ (document.querySelector("[data-case]")).dataset;
 
 /** @type {Map<HTMLFormElement, Promise<void>>} One save after the other for each card: versions count up. */
-const queue = new Map();
+const saving = new Map();
 
 /** @param {HTMLElement} card @param {string} text */
-function say(card, text) {
+function showStatus(card, text) {
   const status = card.querySelector("[data-said]");
   if (status) status.textContent = text;
 }
@@ -27,33 +27,22 @@ function say(card, text) {
 async function save(form) {
   const card = form.closest("[data-decision]");
   if (!(card instanceof HTMLElement) || !new FormData(form).has("value")) return;
-  say(card, words.saving ?? "");
-  try {
-    const data = new FormData(form);
-    data.set("csrfmiddlewaretoken", csrfToken(String(data.get("csrfmiddlewaretoken"))));
-    const answer = await fetch(form.action, {
-      method: "POST",
-      redirect: "manual",
-      body: data,
-      headers: { Accept: "application/json" },
-    });
-    const body = await answer.json().catch(() => null);
-    const signedOut = answer.type === "opaqueredirect" || answer.status === 403;
-    if (!body) return say(card, (signedOut ? words.signedOut : words.offline) ?? "");
-    if (!answer.ok) return say(card, body.error.message);
-    const version = form.elements.namedItem("version");
-    if (version instanceof HTMLInputElement) version.value = String(body.version);
-    card.classList.add("decision--done");
-    say(card, words.saved ?? "");
-  } catch {
-    say(card, words.offline ?? "");
+  showStatus(card, words.saving ?? "");
+  const answer = await sendForm(form.action, new FormData(form));
+  if (!answer.ok || !answer.data) {
+    const signedOut = answer.redirected || answer.status === 403;
+    return showStatus(card, reasonOf(answer, (signedOut ? words.signedOut : words.offline) ?? ""));
   }
+  const version = form.elements.namedItem("version");
+  if (version instanceof HTMLInputElement) version.value = String(answer.data.version);
+  card.classList.add("decision--done");
+  showStatus(card, words.saved ?? "");
 }
 
 /** @param {HTMLFormElement} form */
 function enqueue(form) {
-  const waiting = (queue.get(form) ?? Promise.resolve()).then(() => save(form));
-  queue.set(form, waiting);
+  const waiting = (saving.get(form) ?? Promise.resolve()).then(() => save(form));
+  saving.set(form, waiting);
   return waiting;
 }
 
@@ -77,8 +66,11 @@ function go(card) {
 /** @param {KeyboardEvent} event */
 function typing(event) {
   const target = event.target;
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
-    (target instanceof HTMLInputElement && target.type !== "radio");
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && target.type !== "radio")
+  );
 }
 
 document.addEventListener("keydown", (event) => {
@@ -115,10 +107,10 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.decide !== undefined) {
     event.preventDefault();
     void enqueue(form);
-  } else if (form.dataset.finish !== undefined && queue.size) {
+  } else if (form.dataset.finish !== undefined && saving.size) {
     // What is being saved comes first.
     event.preventDefault();
-    void Promise.all(queue.values()).then(() => form.submit());
+    void Promise.all(saving.values()).then(() => form.submit());
   }
 });
 

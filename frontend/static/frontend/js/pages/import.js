@@ -4,13 +4,16 @@
  * the pages still show where things stand when they are reloaded.
  */
 
+import { get, upload } from "../lib/api.js";
+import { el } from "../lib/dom.js";
+
 const EVERY = 1000;
 
 /** @param {Element} root @param {string} selector @returns {HTMLElement | null} */
 const find = (root, selector) => root.querySelector(selector);
 
 /** Send the form with a progress bar, and go where the server says; what it refuses is shown above the button. */
-function upload() {
+function guideUpload() {
   const form = document.querySelector("form[data-upload]");
   if (!(form instanceof HTMLFormElement)) return;
   const area = find(form, "[data-upload-progress]");
@@ -25,41 +28,24 @@ function upload() {
     if (!area || !errors || !button) return;
     area.hidden = true;
     button.disabled = false;
-    errors.replaceChildren(
-      ...sentences.map((sentence) => {
-        const line = document.createElement("p");
-        line.textContent = sentence;
-        return line;
-      }),
-    );
+    errors.replaceChildren(...sentences.map((sentence) => el("p", {}, sentence)));
     errors.hidden = false;
   }
 
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const data = new FormData(form);
     const size = [...data.values()].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
     errors.hidden = true;
     if (size > Number(form.dataset.max)) return refuse([form.dataset.tooLarge ?? ""]);
-    const request = new XMLHttpRequest();
-    request.open("POST", form.action || location.href);
-    request.setRequestHeader("Accept", "application/json");
-    request.responseType = "json";
-    request.upload.addEventListener("progress", (step) => {
-      if (!step.lengthComputable) return;
-      const share = Math.round((100 * step.loaded) / step.total);
-      bar.value = share;
-      text.textContent = `${share} %`;
-    });
-    request.addEventListener("load", () => {
-      const answer = request.response;
-      if (request.status === 200 && answer?.next) location.assign(answer.next);
-      else refuse(answer?.errors ?? [form.dataset.failed ?? ""]);
-    });
-    request.addEventListener("error", () => refuse([form.dataset.failed ?? ""]));
     area.hidden = false;
     button.disabled = true;
-    request.send(data);
+    const answer = await upload(form.action || location.href, data, (share) => {
+      bar.value = Math.round(100 * share);
+      text.textContent = `${bar.value} %`;
+    });
+    if (answer.ok && answer.data?.next) location.assign(answer.data.next);
+    else refuse(answer.data?.errors ?? [form.dataset.failed ?? ""]);
   });
 }
 
@@ -74,28 +60,22 @@ function watch() {
   const url = `${list.dataset.imports}?ids=${[...rows.keys()].join(",")}`;
 
   async function ask() {
-    try {
-      const answer = await fetch(url, { headers: { Accept: "application/json" } });
-      if (answer.ok) {
-        for (const state of (await answer.json()).imports) {
-          const row = rows.get(String(state.id));
-          const bar = row?.querySelector("progress");
-          const title = row && find(row, "[data-state]");
-          if (bar) {
-            bar.max = state.total || 1;
-            bar.value = state.done;
-          }
-          if (title && title.textContent !== state.title) title.textContent = state.title;
-          if (state.finished) return location.reload();
-        }
+    const answer = await get(url);
+    for (const state of answer.ok && answer.data ? answer.data.imports : []) {
+      const row = rows.get(String(state.id));
+      const bar = row?.querySelector("progress");
+      const title = row && find(row, "[data-state]");
+      if (bar) {
+        bar.max = state.total || 1;
+        bar.value = state.done;
       }
-    } catch {
-      // The server is away for a moment: ask again.
+      if (title && title.textContent !== state.title) title.textContent = state.title;
+      if (state.finished) return location.reload();
     }
-    setTimeout(ask, EVERY);
+    setTimeout(ask, EVERY); // also when the server is away for a moment
   }
   setTimeout(ask, EVERY);
 }
 
-upload();
+guideUpload();
 watch();

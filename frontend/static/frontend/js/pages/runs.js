@@ -4,6 +4,7 @@
  * rests; then the page is loaded anew, to show what can be done with it. Without a script, reloading says the same.
  */
 
+import { get } from "../lib/api.js";
 import { byRole, el, makeWords, setText } from "../lib/dom.js";
 
 const EVERY = 1500;
@@ -67,21 +68,16 @@ function watch(page) {
   }
 
   async function ask() {
-    try {
-      const answer = await fetch(url, {
-        headers: { Accept: "application/json" },
-        credentials: "same-origin",
-        signal: AbortSignal.timeout(15000),
-      });
-      if (answer.redirected || answer.status === 403 || answer.status === 404) return location.reload();
-      if (!answer.ok) throw new Error(String(answer.status));
-      /** @type {Run} */
-      const run = await answer.json();
+    const answer = await get(url);
+    if (answer.redirected || answer.status === 403 || answer.status === 404) return location.reload();
+    /** @type {Run | null} */
+    const run = answer.ok ? answer.data : null;
+    if (run) {
       setText(note, "");
       wait = EVERY;
       draw(run);
       if (run.state !== before || !run.busy) return renew();
-    } catch {
+    } else {
       wait = Math.min(2 * wait, SLOWEST);
       setText(note, words("away"));
     }
@@ -89,7 +85,10 @@ function watch(page) {
   }
 
   function next() {
-    setTimeout(() => (document.hidden ? document.addEventListener("visibilitychange", ask, { once: true }) : ask()), wait);
+    setTimeout(
+      () => (document.hidden ? document.addEventListener("visibilitychange", ask, { once: true }) : ask()),
+      wait,
+    );
   }
 
   next();

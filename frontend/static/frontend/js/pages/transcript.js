@@ -4,15 +4,14 @@
  * as it came, or as Markdown. Everything is written as text nodes.
  */
 
+import { get } from "../lib/api.js";
 import { el, makeWords, setText } from "../lib/dom.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */
 /** @typedef {{json: string, exact: boolean, withheld: boolean, text: string}} Source */
 
-const TAGS = new Set(
-  "p br hr ul ol li blockquote pre code em strong span table thead tbody tr th td".split(" "),
-);
+const TAGS = new Set("p br hr ul ol li blockquote pre code em strong span table thead tbody tr th td".split(" "));
 
 /** @param {Element} text @param {boolean} open */
 export function unfold(text, open) {
@@ -52,29 +51,28 @@ const words = makeWords(/** @type {Record<string, string>} */ ({ ...menu?.datase
 let chosen = "";
 
 /** @param {string} text */
-function tell(text) {
+function showToast(text) {
   const box = document.querySelector('[data-role="transcript-said"]');
   if (!(box instanceof HTMLElement)) return;
   setText(box, text);
   setTimeout(() => box.textContent === text && setText(box, ""), 4000);
 }
 
+/** How long a message may take, in ms: some are large. */
+const TIMEOUT = 60_000;
+
 /** @type {Map<string, Promise<any>>} */
 const fetched = new Map();
 
 /** @param {string} index @param {string} query @returns {Promise<any>} null when it could not be had */
-function get(index, query = "") {
+function load(index, query = "") {
   const url = `${menu?.dataset.url?.replace(/0\/$/, "")}${index}/${query}`;
-  const answer =
-    fetched.get(url) ??
-    fetch(url, { headers: { Accept: "application/json" } })
-      .then((response) => (response.ok ? response.json() : null))
-      .catch(() => null);
+  const answer = fetched.get(url) ?? get(url, { timeout: TIMEOUT }).then(({ ok, data }) => (ok ? data : null));
   fetched.set(url, answer);
   void answer.then((data) => {
     if (data) return;
     fetched.delete(url);
-    tell(words("failed"));
+    showToast(words("failed"));
   });
   return answer;
 }
@@ -123,7 +121,7 @@ const exactly = (title, text) => [
 async function openRaw(index) {
   const body = bodyOf(index);
   /** @type {Source | null} */
-  const source = await get(index);
+  const source = await load(index);
   if (!body || !source || panelIn(body, "raw")) return;
   const title = words(source.exact ? "exact" : source.withheld ? "withheld" : "rewritten", { n: index });
   const content = body.classList.contains("result") && source.text ? exactly(words("content"), source.text) : [];
@@ -155,7 +153,7 @@ async function toggleMarkdown(index) {
     return;
   }
   /** @type {{markdown: TreeNode[]} | null} */
-  const answer = await get(index, "?as=markdown");
+  const answer = await load(index, "?as=markdown");
   if (!answer) return;
   const title = el("p", { class: "source__title" }, words("markdown"));
   panel(body, "markdown", title, el("div", { class: "md", dir: "auto" }, ...answer.markdown.map(build)));
@@ -165,16 +163,16 @@ async function toggleMarkdown(index) {
 /** @param {string} index */
 async function copy(index) {
   /** @type {Source | null} */
-  const source = await get(index);
+  const source = await load(index);
   if (!source) return;
   try {
     await navigator.clipboard.writeText(source.text || source.json);
-    tell(words("copied"));
+    showToast(words("copied"));
   } catch {
     await openRaw(index);
     const shown = bodyOf(index)?.querySelector(".source__text");
     if (shown) window.getSelection()?.selectAllChildren(shown);
-    tell(words("notCopied"));
+    showToast(words("notCopied"));
   }
 }
 

@@ -1,8 +1,11 @@
 // @ts-check
 /**
  * How long somebody is at work on a trajectory. A pause of more than a minute does not count, nor does a hidden
- * page. The clock is pure; `measure` brings it to a page.
+ * page. The clock is pure; `measure` brings it to a page; `reportWorkTime` tells the server, and the person.
  */
+
+import { post } from "../lib/api.js";
+import { byRole, setText } from "../lib/dom.js";
 
 export const IDLE_MS = 60_000;
 const REPORT_MS = 60_000;
@@ -69,4 +72,25 @@ export function measure(report) {
     clock.rest(performance.now());
     return send(false);
   };
+}
+
+/**
+ * Measure the time at work while the trajectory is open, and show it.
+ * @param {{open: boolean, active_ms: number, urls: {activity: string}}} page
+ * @param {import("../lib/dom.js").Words} words
+ * @returns {() => Promise<void>} report it until now
+ */
+export function reportWorkTime(page, words) {
+  const time = byRole(document, "time", HTMLElement);
+  let total = page.active_ms;
+  const show = () => setText(time, words("time", { n: Math.round(total / 60_000) }));
+  show();
+  if (!page.open) return async () => {};
+  return measure(async (ms, last) => {
+    const answer = await post(page.urls.activity, { active_ms: ms }, { last });
+    if (!answer.ok) return answer.reached;
+    total += ms;
+    show();
+    return true;
+  });
 }

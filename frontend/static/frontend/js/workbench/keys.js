@@ -7,7 +7,8 @@
 
 /**
  * One key. `key` is what it types; `code` also matches by place on the keyboard (digits on keyboards where they
- * need Shift); `alike` is what it types with Shift on some. `shift` and `ctrl` must be held exactly when true; Ctrl may be the Mac's ⌘.
+ * need Shift); `alike` is what it types with Shift on some. `shift` and `ctrl` must be held exactly when true; Ctrl may
+ * be the Mac's ⌘.
  * @typedef {{key: string, code?: string, shift?: true, ctrl?: true, alike?: string}} Key
  */
 /** @typedef {"label" | "move" | "mark" | "rest"} Group */

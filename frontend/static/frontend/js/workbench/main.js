@@ -1,18 +1,62 @@
 // @ts-check
 /**
- * The workbench: what happens on the page, handed to the commands and the state.
+ * The workbench, put together: the store with what draws and saves it, and what happens on the page, handed to the
+ * commands and the store.
  */
 
-import { ACTIONS } from "./commands.js";
-import { current, dispatch, go, keys, rescue, reveal, saver, show, view, watchProposals, words } from "./store.js";
 import { byRole, setText } from "../lib/dom.js";
+import { reportWorkTime } from "./activity.js";
+import { drawClosingReason } from "./closing_reason.js";
+import { makeCommands } from "./commands.js";
+import { coveredTop } from "./find_and_raw.js";
 import { drawHelp, nameShortcuts } from "./help.js";
+import { makeKeys } from "./keys.js";
+import { drawMobileBar, followTouch, visibleBottom } from "./mobile_bar.js";
+import { makeNavigation } from "./navigation.js";
+import { startSaving } from "./saving.js";
 import { focused } from "./selectors.js";
-import { forgetMissing, giveBack, isLeaving } from "./submit.js";
-import { begin as beginSuggestions } from "./suggestions.js";
+import { createStore } from "./store.js";
+import { makeSubmission } from "./submit.js";
+import { makeSuggestions } from "./suggestions.js";
+import { makeView } from "./view.js";
+import { watchVisibility } from "./visibility.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Value} Value */
+
+const page = JSON.parse(document.getElementById("workbench-state")?.textContent ?? "{}");
+const keys = makeKeys(page.keys);
+const store = createStore(page);
+const view = makeView(page, keys);
+const { steps, words } = view;
+const navigation = makeNavigation(store, steps);
+/** @type {() => void} */
+let watchAgain = () => {};
+
+/** @param {import("./reducer.js").State} state */
+function draw(state) {
+  view.draw(state);
+  drawClosingReason(state, view);
+  drawMobileBar(state);
+  watchAgain();
+}
+store.subscribe(draw); // before saving: a key is drawn first
+
+const saving = startSaving({ store, page, words });
+const { saver } = saving;
+const reportTime = reportWorkTime(page, words);
+const submission = makeSubmission({ store, view, navigation, saving, reportTime, urls: page.urls });
+const suggestions = makeSuggestions({
+  store,
+  view,
+  navigation,
+  saver,
+  policy: String(page.suggestions),
+  url: page.urls.reveals,
+});
+const commands = makeCommands({ store, view, navigation, submission, suggestions });
+
+// --- what happens on the page ---------------------------------------------------------------------------
 
 /** @param {EventTarget | null} target @returns {"" | "field" | "radio" | "control"} */
 function placeOf(target) {
@@ -31,7 +75,7 @@ function keyOf(target) {
 }
 
 /** @param {Key | null} key */
-const positionOf = (key) => current().steps.findIndex((step) => step.index === key);
+const positionOf = (key) => store.get().steps.findIndex((step) => step.index === key);
 
 const dialogs = [...document.querySelectorAll("dialog")];
 
@@ -39,7 +83,7 @@ document.addEventListener("keydown", (event) => {
   if (dialogs.some((dialog) => dialog.open)) return;
   const where = placeOf(event.target);
   if (event.key === "Escape" && where === "field") {
-    reveal();
+    navigation.reveal();
     return;
   }
   const action = keys.actionOf(event, where);
@@ -47,8 +91,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (action === "submit") keepOpenNote();
   if (event.repeat && action !== "next" && action !== "previous") return;
-  if (action !== "submit") forgetMissing();
-  ACTIONS[action](focused(current()));
+  if (action !== "submit") submission.forgetMissing();
+  commands[action](focused(store.get()));
 });
 
 /** Whether a button or finger is down: moving the focus then would move what it is about to let go of. */
@@ -60,7 +104,7 @@ for (const kind of ["pointerdown", "pointercancel", "click", "keydown"]) {
 document.addEventListener("focusin", (event) => {
   if (pressed) return;
   const position = positionOf(keyOf(event.target));
-  if (position >= 0) dispatch({ type: "focus", position });
+  if (position >= 0) store.dispatch({ type: "focus", position });
 });
 
 document.addEventListener("click", (event) => {
@@ -68,16 +112,16 @@ document.addEventListener("click", (event) => {
   const link = target?.closest("[data-goto]");
   if (link instanceof HTMLElement) {
     event.preventDefault();
-    go(positionOf(Number(link.dataset.goto)));
+    navigation.go(positionOf(Number(link.dataset.goto)));
   }
   const key = keyOf(target);
   const position = positionOf(key);
-  if (position >= 0) dispatch({ type: "focus", position });
+  if (position >= 0) store.dispatch({ type: "focus", position });
   const button = target?.closest("[data-action]");
   const action = button instanceof HTMLElement ? button.dataset.action : undefined;
-  if (action !== "submit") forgetMissing();
-  if (action && action in ACTIONS) {
-    ACTIONS[/** @type {import("./commands.js").Command} */ (action)](key ?? focused(current()));
+  if (action !== "submit") submission.forgetMissing();
+  if (action && action in commands) {
+    commands[/** @type {import("./commands.js").Command} */ (action)](key ?? focused(store.get()));
   }
 });
 
@@ -86,14 +130,14 @@ document.addEventListener("change", (event) => {
   if (key === null) return;
   const field = event.target;
   if (field instanceof HTMLInputElement && field.type === "radio") {
-    dispatch({ type: "value", key, value: /** @type {Value} */ (Number(field.value)) });
+    store.dispatch({ type: "value", key, value: /** @type {Value} */ (Number(field.value)) });
   } else if (field instanceof HTMLSelectElement && key !== "outcome") {
     const { role } = field.dataset;
-    if (role === "root") dispatch({ type: "root", key, root: Number(field.value) });
-    if (role === "reason") dispatch({ type: "edit", key, change: { reason: field.value } });
+    if (role === "root") store.dispatch({ type: "root", key, root: Number(field.value) });
+    if (role === "reason") store.dispatch({ type: "edit", key, change: { reason: field.value } });
     if (role === "closes") {
       const closes = /** @type {"" | "corrected" | "independent"} */ (field.value);
-      dispatch({ type: "edit", key, change: { closes } });
+      store.dispatch({ type: "edit", key, change: { closes } });
     }
   } else if (field instanceof HTMLTextAreaElement) {
     keepNote(field);
@@ -107,7 +151,7 @@ let writing;
 function keepNote(field) {
   clearTimeout(writing);
   const key = keyOf(field);
-  if (key !== null && current().open) dispatch({ type: "edit", key, change: { note: field.value } });
+  if (key !== null && store.get().open) store.dispatch({ type: "edit", key, change: { note: field.value } });
 }
 
 document.addEventListener("input", (event) => {
@@ -124,10 +168,10 @@ function keepOpenNote() {
 
 window.addEventListener("beforeunload", (event) => {
   keepOpenNote();
-  if (!isLeaving() && saver.pending()) event.preventDefault();
+  if (!submission.isLeaving() && saver.pending()) event.preventDefault();
 });
 window.addEventListener("pagehide", () => {
-  if (!isLeaving()) saver.farewell();
+  if (!submission.isLeaving()) saver.farewell();
 });
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) keepOpenNote();
@@ -141,18 +185,30 @@ form?.addEventListener("submit", async (event) => {
   const reason = document.getElementById("return-reason");
   const problem = byRole(document, "return-problem", HTMLElement);
   if (!(reason instanceof HTMLTextAreaElement)) return;
-  setText(problem, await giveBack(reason.value));
+  setText(problem, await submission.giveBack(reason.value));
 });
 
-drawHelp(words);
-nameShortcuts();
-await rescue();
-watchProposals();
-show();
-if (current().focus > 0) view.steps.get(focused(current()))?.article.scrollIntoView({ block: "start" });
+// --- begin ----------------------------------------------------------------------------------------------
+
+drawHelp(keys, words);
+nameShortcuts(keys);
+await saving.rescue();
+watchAgain = watchVisibility({
+  elements: new Map([...steps].map(([index, { article }]) => [index, article])),
+  wanted: (index) =>
+    !store.get().seen.has(index) &&
+    view.isDrawn(index) &&
+    store.get().results.some((step) => step.message_index === index && step.proposal !== null),
+  seen: (index) => store.dispatch({ type: "seen", index }),
+  coveredTop,
+  visibleBottom,
+});
+followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop });
+draw(store.get());
+if (store.get().focus > 0) steps.get(focused(store.get()))?.article.scrollIntoView({ block: "start" });
 if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }
-if (current().open) void saver.save();
-void beginSuggestions();
+if (store.get().open) void saver.save();
+void suggestions.begin();
 document.documentElement.dataset.workbench = "ready";

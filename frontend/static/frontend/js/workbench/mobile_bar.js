@@ -38,7 +38,8 @@ export function drawMobileBar(state) {
   const { value } = labelAt(state, index);
   setText(here, `${state.focus + 1} / ${state.steps.length}`);
   for (const button of values) {
-    if (button instanceof HTMLElement) setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
+    if (button instanceof HTMLElement)
+      setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
   }
   if (confirmer instanceof HTMLButtonElement) {
     const off = !state.results.some((step) => step.proposal && state.seen.has(step.message_index));
@@ -51,17 +52,15 @@ export function drawMobileBar(state) {
 
 /**
  * @param {object} options
- * @param {() => State} options.current
+ * @param {import("./store.js").Store} options.store
  * @param {(index: number) => Element | undefined} options.step   by message index
- * @param {(position: number) => void} options.take    the focus goes there
  * @param {() => number} options.coveredTop    how many pixels of the window's top are covered
- * @param {() => void} options.show
  */
-export function followTouch({ current, step, take, coveredTop, show }) {
+export function followTouch({ store, step, coveredTop }) {
   let byTouch = false;
   document.addEventListener("pointerdown", (event) => (byTouch = event.pointerType === "touch"), { passive: true });
   document.addEventListener("keydown", () => (byTouch = false));
-  narrow.addEventListener("change", show);
+  narrow.addEventListener("change", () => drawMobileBar(store.get()));
 
   /** @param {number} index */
   function visible(index) {
@@ -70,14 +69,14 @@ export function followTouch({ current, step, take, coveredTop, show }) {
   }
 
   function follow() {
-    if (!byTouch || !narrow.matches || visible(focused(current())) > 0) return;
+    if (!byTouch || !narrow.matches || visible(focused(store.get())) > 0) return;
     let best = -1;
     let most = 0;
-    current().steps.forEach(({ index }, position) => {
+    store.get().steps.forEach(({ index }, position) => {
       const pixels = visible(index);
       if (pixels > most) [best, most] = [position, pixels];
     });
-    if (best >= 0) take(best);
+    if (best >= 0) store.dispatch({ type: "focus", position: best });
   }
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -62,27 +62,6 @@ export function resolve(steps, rules) {
 }
 
 /**
- * Whether a label with source "propagated" may be saved here: it equals the step's proposal, or the fill that
- * stands here already.
- * @param {readonly StepInput[]} steps
- * @param {Rules} rules
- * @param {number} messageIndex
- * @param {Value} value
- * @param {number | null} root
- * @returns {boolean}
- */
-export function allowedConfirmation(steps, rules, messageIndex, value, root) {
-  const index = steps.findIndex((step) => step.message_index === messageIndex);
-  const step = steps[index];
-  if (!step) return false;
-  const now = resolve(steps.slice(0, index + 1), rules)[index];
-  if (now && now.source === "propagated" && now.value === value && now.root === root) return true;
-  const bare = { ...step, value: null, source: null, root: null, root_pinned: false };
-  const proposal = resolve([...steps.slice(0, index), bare], rules)[index]?.proposal;
-  return proposal != null && proposal.value === value && proposal.root === root;
-}
-
-/**
  * @param {StepInput} step
  * @param {Value} value
  * @param {Run} run

@@ -91,23 +91,6 @@ export function earlierRoots(state, index) {
 }
 
 /**
- * The root of the run that an explicit +1 closes, or null when none is open there.
- * @param {State} state
- * @param {number} index
- * @returns {number | null}
- */
-export function closedRun(state, index) {
-  /** @type {number | null} */
-  let open = null;
-  for (const step of state.results) {
-    if (step.message_index === index) return step.value === 1 && step.source === "explicit" ? open : null;
-    if (step.value === -1) open = step.root;
-    else if (step.value === 1 && step.source === "explicit") open = null;
-  }
-  return null;
-}
-
-/**
  * All roots in order, and for each step the root of the run that it closes (null when it closes none), in one
  * pass over the steps.
  * @param {State} state
@@ -127,6 +110,28 @@ export function errorRuns(state) {
     return root;
   });
   return { roots, closed };
+}
+
+/**
+ * The root of the run that an explicit +1 closes, or null when none is open there.
+ * @param {State} state
+ * @param {number} index
+ * @returns {number | null}
+ */
+export function closedRun(state, index) {
+  const position = state.results.findIndex((step) => step.message_index === index);
+  return errorRuns(state).closed[position] ?? null;
+}
+
+/**
+ * The step that closes an error run without saying why, by message index, if it is the one judged last: there the page
+ * asks. Null when there is nothing to ask.
+ * @param {State} state
+ */
+export function stepToExplain(state) {
+  const { last } = state;
+  const asks = state.open && last !== null && closedRun(state, last) !== null && labelAt(state, last).closes === "";
+  return asks ? last : null;
 }
 
 /**

@@ -1,102 +1,119 @@
 // @ts-check
 /**
- * The end of a trajectory: handing it in and taking the next, or giving it back.
+ * The end of a trajectory: submitting it and taking the next, or giving it back.
  */
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
-import { current, go, page, reportTime, saver, tellClosed, token, view, words } from "./store.js";
 import { byRole, setText } from "../lib/dom.js";
 import { allMissing, firstMissing, oddity } from "./selectors.js";
 
-let leaving = false;
-/** @type {string | null} what has been asked already */
-let asked = null;
+/** @typedef {ReturnType<typeof makeSubmission>} Submission */
 
-/** Whether the page is being left on purpose, with everything saved. */
-export const isLeaving = () => leaving;
+/**
+ * @param {object} options
+ * @param {import("./store.js").Store} options.store
+ * @param {import("./view.js").View} options.view
+ * @param {import("./navigation.js").Navigation} options.navigation
+ * @param {import("./saving.js").Saving} options.saving
+ * @param {() => Promise<void>} options.reportTime
+ * @param {{submit: string, return: string, done: string}} options.urls
+ */
+export function makeSubmission({ store, view, navigation, saving, reportTime, urls }) {
+  const { words } = view;
+  const box = byRole(document, "missing", HTMLElement);
+  const rest = byRole(document, "missing-rest", HTMLElement);
+  let leaving = false;
+  /** @type {string | null} what has been asked already */
+  let asked = null;
 
-const box = byRole(document, "missing", HTMLElement);
-const rest = byRole(document, "missing-rest", HTMLElement);
-
-/** @param {number | "outcome"} first  what is missing */
-function goToMissing(first) {
-  const others = allMissing(current()).filter((one) => one !== first);
-  if (first === "outcome") {
-    setText(box, words("missing_outcome"));
-    view.outcome.radios[0]?.focus();
-  } else {
-    const proposed = current().results[first]?.proposal;
-    setText(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
-    go(first);
+  /** @param {number | "outcome"} first  what is missing */
+  function goToMissing(first) {
+    const others = allMissing(store.get()).filter((one) => one !== first);
+    if (first === "outcome") {
+      setText(box, words("missing_outcome"));
+      view.outcome.radios[0]?.focus();
+    } else {
+      const proposed = store.get().results[first]?.proposal;
+      setText(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
+      navigation.go(first);
+    }
+    const names = others.map((one) => (one === "outcome" ? words("outcome") : String(one + 1)));
+    setText(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
   }
-  const names = others.map((one) => (one === "outcome" ? words("outcome") : String(one + 1)));
-  setText(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
-}
 
-/** What is missing, or asked, changes with every label. */
-export function forgetMissing() {
-  if (box.hidden && rest.hidden) return;
-  setText(box, "");
-  setText(rest, "");
-}
-
-/** Whether the outcome sits oddly with the steps and this has not been asked yet. It is asked once. */
-function asks() {
-  const odd = oddity(current());
-  if (odd === null || odd === asked) return false;
-  asked = odd;
-  setText(box, words(odd));
-  setText(rest, words("submit_again"));
-  return true;
-}
-
-export async function submit() {
-  if (!current().open || leaving) return;
-  forgetMissing();
-  const first = firstMissing(current());
-  if (first !== null) {
-    goToMissing(first);
-    return;
+  /** What is missing, or asked, changes with every label. */
+  function forgetMissing() {
+    if (box.hidden && rest.hidden) return;
+    setText(box, "");
+    setText(rest, "");
   }
-  if (asks()) return;
-  await saver.save();
-  if (saver.pending()) {
-    setText(box, words("wait"));
-    return;
+
+  /** Whether the outcome sits oddly with the steps and this has not been asked yet. It is asked once. */
+  function asks() {
+    const odd = oddity(store.get());
+    if (odd === null || odd === asked) return false;
+    asked = odd;
+    setText(box, words(odd));
+    setText(rest, words("submit_again"));
+    return true;
   }
-  await reportTime();
-  const answer = await post(page.urls.submit, {}, token);
-  if (answer.ok) {
+
+  async function submit() {
+    if (!store.get().open || leaving) return;
+    forgetMissing();
+    const first = firstMissing(store.get());
+    if (first !== null) {
+      goToMissing(first);
+      return;
+    }
+    if (asks()) return;
+    await saving.saver.save();
+    if (saving.saver.pending()) {
+      setText(box, words("wait"));
+      return;
+    }
+    await reportTime();
+    const answer = await post(urls.submit, {});
+    if (answer.ok) {
+      leaving = true;
+      saving.tellClosed();
+      takeNext();
+      return;
+    }
+    const lacks = answer.data?.error?.details?.missing?.[0];
+    const position = store.get().steps.findIndex((step) => step.index === lacks);
+    if (position >= 0) goToMissing(position);
+    else setText(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+  }
+
+  /** @param {string} reason @returns {Promise<string>} why it could not be done; empty when it is */
+  async function giveBack(reason) {
+    await saving.saver.save();
+    if (saving.saver.pending()) return words("wait_return");
+    await reportTime();
+    const answer = await post(urls.return, { reason });
+    if (!answer.ok) return answer.reached ? reasonOf(answer, String(answer.status)) : words("offline");
     leaving = true;
-    tellClosed();
-    takeNext();
-    return;
+    saving.tellClosed();
+    window.location.assign(urls.done);
+    return "";
   }
-  const lacks = answer.data?.error?.details?.missing?.[0];
-  const position = current().steps.findIndex((step) => step.index === lacks);
-  if (position >= 0) goToMissing(position);
-  else setText(box, answer.reached ? reasonOf(answer, String(answer.status)) : words("offline"));
+
+  return {
+    submit,
+    giveBack,
+    forgetMissing,
+    /** Whether the page is being left on purpose, with everything saved. */
+    isLeaving: () => leaving,
+  };
 }
 
 /** The next trajectory, as the button on the list of one's work takes it; the list says when there is none. */
 function takeNext() {
   const form = byRole(document, "next", HTMLFormElement);
-  for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken(token) })) {
+  for (const [name, value] of Object.entries({ claim_key: newOpId(), csrfmiddlewaretoken: csrfToken() })) {
     const field = form.elements.namedItem(name);
     if (field instanceof HTMLInputElement) field.value = value;
   }
   form.submit();
-}
-
-/** @param {string} reason @returns {Promise<string>} why it could not be done; empty when it is */
-export async function giveBack(reason) {
-  await saver.save();
-  if (saver.pending()) return words("wait_return");
-  await reportTime();
-  const answer = await post(page.urls.return, { reason }, token);
-  if (!answer.ok) return answer.reached ? reasonOf(answer, String(answer.status)) : words("offline");
-  leaving = true;
-  tellClosed();
-  window.location.assign(page.urls.done);
-  return "";
 }

@@ -5,166 +5,179 @@
  */
 
 import { get, post, reasonOf } from "../lib/api.js";
-import { announce, current, go, page, saver, token, view, words } from "./store.js";
 import { byRole, el } from "../lib/dom.js";
 import { labelAt, suggestionTarget } from "./selectors.js";
-import { kindOf, signOf } from "./step_view.js";
+import { kindOf, signOf } from "./step_text.js";
 
 /** @typedef {import("./labels.js").Key} Key */
-/** @typedef {{judge: string, value: import("./labels.js").Value | null, reason: string}} Advice */
-/** @typedef {{message_index: number | null, suggestions: Advice[]}} Revealed */
+/** @typedef {{judge: string, value: import("./labels.js").Value | null, reason: string}} JudgeSuggestion */
+/** @typedef {{message_index: number | null, suggestions: JudgeSuggestion[]}} Revealed */
+/** @typedef {ReturnType<typeof makeSuggestions>} Suggestions */
 
-/** @type {Map<Key, readonly Advice[]>} what has been revealed, drawn or not */
-const revealed = new Map();
-/** @type {Set<Key>} */
-const drawn = new Set();
-/** @type {Set<Key>} */
-const asking = new Set();
-/** The policy in force, or "all" for admins who are done. */
-const policy = String(page.suggestions);
-const { reveals } = page.urls;
+/**
+ * @param {object} options
+ * @param {import("./store.js").Store} options.store
+ * @param {import("./view.js").View} options.view
+ * @param {import("./navigation.js").Navigation} options.navigation
+ * @param {import("./saver.js").Saver} options.saver
+ * @param {string} options.policy    the one in force, or "all" for admins who are done
+ * @param {string} options.url       where to ask
+ */
+export function makeSuggestions({ store, view, navigation, saver, policy, url }) {
+  const { words } = view;
+  /** @type {Map<Key, readonly JudgeSuggestion[]>} what has been revealed, drawn or not */
+  const revealed = new Map();
+  /** @type {Set<Key>} */
+  const drawn = new Set();
+  /** @type {Set<Key>} */
+  const asking = new Set();
 
-/** @param {Key} key */
-const nameOf = (key) =>
-  key === "outcome" ? words("suggestions_outcome") : words("suggestions_step", { n: view.numberOf(key) });
+  /** @param {Key} key */
+  const nameOf = (key) =>
+    key === "outcome" ? words("suggestions_outcome") : words("suggestions_step", { n: view.numberOf(key) });
 
-/** Why it is no use asking; empty when it is. @param {Key} key */
-function refusal(key) {
-  if (policy === "never") return words("suggestions_never");
-  if (policy === "after_submit" && current().open) return words("suggestions_submit");
-  if (policy !== "after_label" || labelAt(current(), key).value !== null) return "";
-  return words(key === "outcome" ? "suggestions_outcome_first" : "suggestions_label_first");
-}
-
-/** The key: the focused step, or the one just judged. */
-export function revealFocused() {
-  const position = suggestionTarget(current(), (index) => revealed.has(index) || refusal(index) === "");
-  const place = current().steps[position];
-  if (place === undefined) return;
-  go(position);
-  void reveal(place.index);
-}
-
-/** Show what is suggested for a step or the outcome. @param {Key} key */
-export async function reveal(key) {
-  const known = revealed.get(key);
-  if (known) {
-    show(key, known);
-    return;
+  /** Why it is no use asking; empty when it is. @param {Key} key */
+  function refusal(key) {
+    if (policy === "never") return words("suggestions_never");
+    if (policy === "after_submit" && store.get().open) return words("suggestions_submit");
+    if (policy !== "after_label" || labelAt(store.get(), key).value !== null) return "";
+    return words(key === "outcome" ? "suggestions_outcome_first" : "suggestions_label_first");
   }
-  const no = refusal(key);
-  if (no || asking.has(key)) {
-    if (no) tell(key, no);
-    return;
-  }
-  asking.add(key);
-  await saver.save();
-  if (saver.pending()) tell(key, words("suggestions_unsaved"));
-  else {
-    const what = key === "outcome" ? { outcome: true } : { message_index: key };
-    const answer = await post(reveals, what, token);
-    if (answer.ok && answer.data) for (const one of answer.data.revealed) take(one, true);
-    else tell(key, answer.reached ? reasonOf(answer, String(answer.status)) : words("suggestions_offline"));
-  }
-  asking.delete(key);
-}
 
-/** @param {Revealed} one @param {boolean} now whether somebody waits for it */
-function take({ message_index, suggestions }, now) {
-  const key = message_index ?? "outcome";
-  const tells = suggestions.some(({ value, reason }) => value !== null || reason !== "");
-  if (!tells) {
-    if (now) tell(key, words("suggestions_none"));
-    return;
+  /** The key: the focused step, or the one just judged. */
+  function revealFocused() {
+    const position = suggestionTarget(store.get(), (index) => revealed.has(index) || refusal(index) === "");
+    const step = store.get().steps[position];
+    if (step === undefined) return;
+    navigation.go(position);
+    void reveal(step.index);
   }
-  revealed.set(key, suggestions);
-  if (now) show(key, suggestions);
-  else if (key === "outcome") draw(key, suggestions);
-  else waitFor(key);
-}
 
-/** Draw it if need be, and say it. @param {Key} key @param {readonly Advice[]} suggestions */
-function show(key, suggestions) {
-  draw(key, suggestions);
-  const said = suggestions.map(({ judge, value }) => `${judge}: ${value === null ? words("no_suggestion") : signOf(value)}`);
-  announce(`${nameOf(key)}: ${said.join(", ")}`);
-}
-
-/** Steps are drawn when they come near: there may be a hundred. */
-const watcher = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      const key = target instanceof HTMLElement ? Number(target.dataset.step) : -1;
-      const suggestions = revealed.get(key);
-      if (isIntersecting && suggestions) draw(key, suggestions);
+  /** Show what is suggested for a step or the outcome. @param {Key} key */
+  async function reveal(key) {
+    const known = revealed.get(key);
+    if (known) {
+      show(key, known);
+      return;
     }
-  },
-  { rootMargin: "50% 0px" },
-);
+    const no = refusal(key);
+    if (no || asking.has(key)) {
+      if (no) refuse(key, no);
+      return;
+    }
+    asking.add(key);
+    await saver.save();
+    if (saver.pending()) refuse(key, words("suggestions_unsaved"));
+    else {
+      const answer = await post(url, key === "outcome" ? { outcome: true } : { message_index: key });
+      if (answer.ok && answer.data) for (const one of answer.data.revealed) add(one, true);
+      else refuse(key, answer.reached ? reasonOf(answer, String(answer.status)) : words("suggestions_offline"));
+    }
+    asking.delete(key);
+  }
 
-/** @param {number} key */
-function waitFor(key) {
-  const article = view.steps.get(key)?.article;
-  if (article && !drawn.has(key)) watcher.observe(article);
-}
+  /** @param {Revealed} one @param {boolean} now whether somebody waits for it */
+  function add({ message_index, suggestions }, now) {
+    const key = message_index ?? "outcome";
+    const saysSomething = suggestions.some(({ value, reason }) => value !== null || reason !== "");
+    if (!saysSomething) {
+      if (now) refuse(key, words("suggestions_none"));
+      return;
+    }
+    revealed.set(key, suggestions);
+    if (now) show(key, suggestions);
+    else if (key === "outcome") draw(key, suggestions);
+    else drawWhenNear(key);
+  }
 
-/** Where the controls of a label are. @param {Key} key @returns {HTMLElement | null} */
-function boxOf(key) {
-  if (!view.controlsOf(key)) return null;
-  if (key === "outcome") return byRole(document, "outcome", HTMLElement);
-  const article = view.steps.get(key)?.article;
-  return article ? byRole(article, "controls", HTMLElement) : null;
-}
+  /** Draw it if need be, and say it. @param {Key} key @param {readonly JudgeSuggestion[]} suggestions */
+  function show(key, suggestions) {
+    draw(key, suggestions);
+    const spoken = suggestions.map(
+      ({ judge, value }) => `${judge}: ${value === null ? words("no_suggestion") : signOf(value)}`,
+    );
+    navigation.announce(`${nameOf(key)}: ${spoken.join(", ")}`);
+  }
 
-/** @param {Key} key @param {readonly Advice[]} suggestions */
-function draw(key, suggestions) {
-  const box = drawn.has(key) ? null : boxOf(key);
-  if (!box) return;
-  drawn.add(key);
-  const step = key === "outcome" ? undefined : view.steps.get(key);
-  if (step) watcher.unobserve(step.article);
-  box.querySelector('[data-role="refused"]')?.remove();
-  box.querySelector('[data-action="reveal"]')?.remove();
-  const rows = suggestions.map(({ judge, value, reason }) =>
-    el("div", { class: "advice__one" }, el("dt", {}, judge), el("dd", {}, chip(value), " ", made(reason))),
+  /** Steps are drawn when they come near: there may be a hundred. */
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const key = target instanceof HTMLElement ? Number(target.dataset.step) : -1;
+        const suggestions = revealed.get(key);
+        if (isIntersecting && suggestions) draw(key, suggestions);
+      }
+    },
+    { rootMargin: "50% 0px" },
   );
-  const heading = el(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
-  const region = { class: "advice", role: "region", "aria-label": nameOf(key), tabindex: "0", "data-role": "advice" };
-  box.append(el("section", region, heading, el("dl", {}, ...rows)));
-  step?.marks.after(el("span", { class: "badge badge--outline", "data-role": "seen" }, words("suggestions_seen")));
-}
 
-/** @param {Advice["value"]} value */
-function chip(value) {
-  if (value === null) return el("span", { class: "soft" }, words("no_suggestion"));
-  const shape = el("span", { class: "mark__shape", "aria-hidden": "true" });
-  return el("span", { class: `mark mark--${kindOf(value)}` }, shape, el("span", { class: "mark__sign" }, signOf(value)));
+  /** @param {number} key */
+  function drawWhenNear(key) {
+    const article = view.steps.get(key)?.article;
+    if (article && !drawn.has(key)) watcher.observe(article);
+  }
+
+  /** Where the controls of a label are. @param {Key} key @returns {HTMLElement | null} */
+  function boxOf(key) {
+    if (!view.controlsOf(key)) return null;
+    if (key === "outcome") return byRole(document, "outcome", HTMLElement);
+    const article = view.steps.get(key)?.article;
+    return article ? byRole(article, "controls", HTMLElement) : null;
+  }
+
+  /** @param {Key} key @param {readonly JudgeSuggestion[]} suggestions */
+  function draw(key, suggestions) {
+    const box = drawn.has(key) ? null : boxOf(key);
+    if (!box) return;
+    drawn.add(key);
+    const step = key === "outcome" ? undefined : view.steps.get(key);
+    if (step) watcher.unobserve(step.article);
+    box.querySelector('[data-role="refused"]')?.remove();
+    box.querySelector('[data-action="reveal"]')?.remove();
+    const rows = suggestions.map(({ judge, value, reason }) =>
+      el("div", { class: "advice__one" }, el("dt", {}, judge), el("dd", {}, chip(value), " ", reasonText(reason))),
+    );
+    const heading = el(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
+    const region = { class: "advice", role: "region", "aria-label": nameOf(key), tabindex: "0", "data-role": "advice" };
+    box.append(el("section", region, heading, el("dl", {}, ...rows)));
+    step?.marks.after(el("span", { class: "badge badge--outline", "data-role": "seen" }, words("suggestions_seen")));
+  }
+
+  /** @param {JudgeSuggestion["value"]} value */
+  function chip(value) {
+    if (value === null) return el("span", { class: "soft" }, words("no_suggestion"));
+    const shape = el("span", { class: "mark__shape", "aria-hidden": "true" });
+    const sign = el("span", { class: "mark__sign" }, signOf(value));
+    return el("span", { class: `mark mark--${kindOf(value)}` }, shape, sign);
+  }
+
+  /** Why not, beside the controls and aloud, until something else is done. @param {Key} key @param {string} why */
+  function refuse(key, why) {
+    navigation.announce(why);
+    const box = boxOf(key);
+    box?.querySelector('[data-role="refused"]')?.remove();
+    const refusedText = el("p", { class: "advice__refused", "data-role": "refused" }, why);
+    box?.append(refusedText);
+    // not when a finger comes down: what it points at must not move away under it
+    for (const name of ["keydown", "click"]) {
+      document.addEventListener(name, () => refusedText.remove(), { once: true, capture: true });
+    }
+  }
+
+  /** What was revealed before is there again; where everything is shown from the start, it is asked for once. */
+  async function begin() {
+    if (policy === "never") return;
+    const all = policy === "always";
+    const answer = all ? await post(url, { all: true }) : await get(url);
+    if (answer.ok && answer.data) for (const one of answer.data.revealed) add(one, false);
+    else if (!answer.reached) {
+      if (all) navigation.announce(words("suggestions_offline"));
+      window.addEventListener("online", () => void begin(), { once: true });
+    }
+  }
+
+  return { begin, reveal, revealFocused };
 }
 
 /** @param {string} reason */
-const made = (reason) => (reason ? el("span", { class: "advice__reason", dir: "auto" }, reason) : "");
-
-/** Why not, beside the controls and aloud, until something else is done. @param {Key} key @param {string} why */
-function tell(key, why) {
-  announce(why);
-  const box = boxOf(key);
-  box?.querySelector('[data-role="refused"]')?.remove();
-  const said = el("p", { class: "advice__refused", "data-role": "refused" }, why);
-  box?.append(said);
-  // not when a finger comes down: what it points at must not move away under it
-  for (const name of ["keydown", "click"]) {
-    document.addEventListener(name, () => said.remove(), { once: true, capture: true });
-  }
-}
-
-/** What was revealed before is there again; where everything is shown from the start, it is asked for once. */
-export async function begin() {
-  if (policy === "never") return;
-  const all = policy === "always";
-  const answer = all ? await post(reveals, { all: true }, token) : await get(reveals, token);
-  if (answer.ok && answer.data) for (const one of answer.data.revealed) take(one, false);
-  else if (!answer.reached) {
-    if (all) announce(words("suggestions_offline"));
-    window.addEventListener("online", () => void begin(), { once: true });
-  }
-}
+const reasonText = (reason) => (reason ? el("span", { class: "advice__reason", dir: "auto" }, reason) : "");

@@ -20,14 +20,14 @@ export function isVisible(top, bottom, from, to) {
 
 /**
  * @param {object} options
- * @param {ReadonlyMap<number, Element>} options.elements  by message index
- * @param {(index: number) => boolean} options.wanted      whether it matters that this one is seen
- * @param {(index: number) => void} options.seen           it has been seen
- * @param {() => number} options.coveredTop                   how many pixels of the window's top are covered
- * @param {() => number} options.visibleBottom                     where in the window something covers its bottom, or it ends
+ * @param {ReadonlyMap<number, Element>} options.elements   by message index
+ * @param {(index: number) => boolean} options.wanted       whether it matters that this one is seen
+ * @param {(index: number) => void} options.seen            it has been seen
+ * @param {() => number} options.coveredTop      how many pixels of the window's top are covered
+ * @param {() => number} options.visibleBottom   where in the window something covers its bottom, or it ends
  * @returns {() => void} look again (after a change of what is wanted)
  */
-export function watch({ elements, wanted, seen, coveredTop, visibleBottom }) {
+export function watchVisibility({ elements, wanted, seen, coveredTop, visibleBottom }) {
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Map<number, ReturnType<typeof setTimeout>>} */

@@ -1,0 +1,40 @@
+// @ts-check
+/** Moving through the steps, and saying aloud what has happened. */
+
+import { byRole } from "../lib/dom.js";
+import { coveredTop } from "./find_and_raw.js";
+import { visibleBottom } from "./mobile_bar.js";
+import { focused } from "./selectors.js";
+
+/** @typedef {ReturnType<typeof makeNavigation>} Navigation */
+
+/**
+ * @param {import("./store.js").Store} store
+ * @param {ReadonlyMap<number, {article: HTMLElement}>} steps
+ */
+export function makeNavigation(store, steps) {
+  const live = byRole(document, "live", HTMLElement);
+
+  /** Bring the focused step into view and give it the keyboard. */
+  function reveal() {
+    const article = steps.get(focused(store.get()))?.article;
+    if (!article) return;
+    const box = article.getBoundingClientRect();
+    if (box.top < coveredTop() || box.bottom > visibleBottom()) article.scrollIntoView({ block: "start" });
+    // after the sizes were read: focusing changes styles, and reading would lay the page out again
+    article.focus({ preventScroll: true });
+  }
+
+  return {
+    reveal,
+    /** Focus the step at a position. @param {number} position */
+    go(position) {
+      store.dispatch({ type: "focus", position });
+      reveal();
+    },
+    /** To those who hear the page. @param {string} text */
+    announce(text) {
+      live.textContent = text;
+    },
+  };
+}
