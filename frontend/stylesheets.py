@@ -29,6 +29,9 @@ STYLESHEETS: Final[dict[str, str]] = {
 }
 """The components of each stylesheet, in the order of the cascade; a page names `frontend/css/<name>.css`."""
 
+# Of the process: Django makes a finder for each thread that asks at the same time, and keeps one.
+_FOLDER: Final = tempfile.TemporaryDirectory(prefix="tristep-css-")
+
 
 def stylesheet(name: str) -> str:
     """The text of one stylesheet."""
@@ -42,8 +45,7 @@ class StylesheetFinder(BaseFinder):
     """Finds the stylesheets for `collectstatic`, and for the servers of development and tests."""
 
     def __init__(self, app_names: Iterable[str] | None = None) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tristep-css-")
-        self.storage = FileSystemStorage(location=self._folder.name)
+        self.storage = FileSystemStorage(location=_FOLDER.name)
 
     def check(self, **kwargs: Any) -> list[Any]:
         """Nothing about it can be configured."""
@@ -57,10 +59,12 @@ class StylesheetFinder(BaseFinder):
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         """Every stylesheet, freshly written."""
         for name in STYLESHEETS:
-            yield self._write(name).relative_to(self._folder.name).as_posix(), self.storage
+            yield self._write(name).relative_to(_FOLDER.name).as_posix(), self.storage
 
     def _write(self, name: str) -> Path:
-        path = Path(self._folder.name, "frontend", "css", f"{name}.css")
+        path = Path(_FOLDER.name, "frontend", "css", f"{name}.css")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(stylesheet(name), encoding="utf-8")
-        return path
+        # another thread may be reading it: it is there whole, or not yet
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as written:
+            written.write(stylesheet(name))
+        return Path(written.name).replace(path)
