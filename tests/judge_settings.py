@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.core.judging import settings
+from annotation.core.judging.setting_kinds import Setting
 
 JUDGES: Final = Path(__file__).resolve().parents[1] / "docs" / "judges.md"
 BEGIN: Final = "<!-- settings (make settings) -->"
@@ -27,7 +28,7 @@ def table() -> list[str]:
     ]
 
 
-def row(one: settings.Setting) -> str:
+def row(one: Setting) -> str:
     name = f"sampling.{one.name}" if one.sampling else one.name
     cells = [one.title, f"`{name}`", one.rule, default(one.default), "yes" if one.defining else "no"]
     return f"| {' | '.join(cells)} |"

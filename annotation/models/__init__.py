@@ -5,6 +5,7 @@ from .audit import AuditEvent
 from .consensus import Adjudication, Consensus, Decision, OutcomeConsensus
 from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .jobs import JobFields
+from .judges import MAX_CONCURRENCY, Judge
 from .labels import (
     ACTIVE_STATES,
     Assignment,
@@ -18,9 +19,7 @@ from .labels import (
 from .projects import MAX_ANNOTATORS, Guideline, Membership, Project, Subset
 from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
-    MAX_CONCURRENCY,
     UNFINISHED_RUNS,
-    Judge,
     JudgeAnswer,
     SuggestedLabel,
     Suggestion,

@@ -1,145 +1,26 @@
-"""Judges, their runs and what they propose. Sealed from annotators by policies.access; filled by
+"""Runs of judges and what they propose. Sealed from annotators by policies.access; filled by
 services.suggest."""
 
 import uuid
 from decimal import Decimal
-from typing import Any
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
-from annotation.core.judging.settings import (
-    NAME,
-    PRICE_DIGITS,
-    PRICE_PLACES,
-    SETTINGS,
-    JudgeSettings,
-    named,
-)
-from annotation.core.vocabulary import VALUES, JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import VALUES, SuggestionItemState, SuggestionRunState
 
 from .data import Step, Trajectory
 from .jobs import JobFields
+from .judges import Judge
 from .projects import Project
 
-MAX_CONCURRENCY = named("concurrency").maximum
 # A judge has one run in these states at most: that is what makes its rate limit one for all workers.
 UNFINISHED_RUNS = (
     SuggestionRunState.QUEUED.value,
     SuggestionRunState.RUNNING.value,
     SuggestionRunState.PAUSED.value,
 )
-
-
-class Judge(models.Model):
-    """An LLM, a trained baseline or a file whose suggestions a project has.
-
-    What its settings mean and may be is said in core.judging.settings; the columns have their names, and
-    `sampling` holds those that are sent with each request, and nothing for what the server shall decide.
-    `next_call_at` is when the rate limit lets the next call begin; it lies in the database, so that a worker
-    that takes over does not begin with a burst. `details` is what a baseline or an imported judge says of
-    itself (its figures, its file).
-    """
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
-    name = models.CharField(_("name"), max_length=NAME.max_length)
-    kind = models.CharField(
-        _("kind"), max_length=40, choices=[(kind.value, kind.value) for kind in JudgeKind]
-    )
-    model = models.CharField(_("model"), max_length=named("model").max_length, blank=True)
-    base_url = models.CharField(_("address"), max_length=named("base_url").max_length, blank=True)
-    key_name = models.CharField(
-        _("environment variable of the key"), max_length=named("key_name").max_length, blank=True
-    )
-    sampling = models.JSONField(_("sampling parameters"), default=dict, blank=True)
-    structured_output = models.CharField(
-        _("structured output"), max_length=16, default=named("structured_output").default
-    )
-    with_reference = models.BooleanField(_("sees the reference answer"), default=False)
-    context_tokens = models.PositiveIntegerField(
-        _("context window in tokens"),
-        default=named("context_tokens").default,
-        validators=[MinValueValidator(named("context_tokens").minimum)],
-    )
-    price_input = models.DecimalField(
-        _("price of input"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        default=Decimal(0),
-        validators=[MinValueValidator(0)],
-    )
-    price_output = models.DecimalField(
-        _("price of output"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        default=Decimal(0),
-        validators=[MinValueValidator(0)],
-    )
-    price_cached = models.DecimalField(
-        _("price of cached input"),
-        max_digits=PRICE_DIGITS,
-        decimal_places=PRICE_PLACES,
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0)],
-    )
-    rate_per_minute = models.PositiveIntegerField(
-        _("calls per minute"), null=True, blank=True, validators=[MinValueValidator(1)]
-    )
-    concurrency = models.PositiveSmallIntegerField(
-        _("calls at once"),
-        default=named("concurrency").default,
-        validators=[MinValueValidator(1), MaxValueValidator(MAX_CONCURRENCY)],
-    )
-    timeout_seconds = models.PositiveIntegerField(
-        _("longest call in seconds"),
-        default=named("timeout_seconds").default,
-        validators=[MinValueValidator(1), MaxValueValidator(named("timeout_seconds").maximum)],
-    )
-    prompt_version = models.CharField(_("prompt version"), max_length=40, blank=True)
-    details = models.JSONField(default=dict, blank=True)
-    next_call_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    created_at = models.DateTimeField()
-    retired_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("project", "name")
-        constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="judge_name_once"),
-            models.CheckConstraint(
-                condition=Q(kind__in=[kind.value for kind in JudgeKind]), name="judge_kind_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(concurrency__gte=1, concurrency__lte=MAX_CONCURRENCY),
-                name="judge_concurrency_in_range",
-            ),
-            models.CheckConstraint(
-                condition=Q(price_input__gte=0, price_output__gte=0), name="judge_prices_not_negative"
-            ),
-            models.CheckConstraint(
-                condition=Q(rate_per_minute__isnull=True) | Q(rate_per_minute__gte=1),
-                name="judge_rate_positive",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return self.name
-
-    def setting_values(self) -> dict[str, Any]:
-        """Name of a setting → its value; sampling parameters that are not there are left out."""
-        columns = {one.name: getattr(self, one.name) for one in SETTINGS if not one.sampling}
-        return {**columns, **self.sampling}
-
-    @property
-    def settings(self) -> JudgeSettings:
-        """Its settings as providers and estimates take them."""
-        return JudgeSettings.of(self.setting_values())
 
 
 class SuggestionRun(JobFields):

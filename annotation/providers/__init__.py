@@ -13,7 +13,8 @@ from typing import Final, Protocol, cast
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging.settings import JudgeSettings, Operator
+from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.settings import JudgeSettings
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
 

@@ -18,7 +18,7 @@ from .http.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Choice:
     """The first choice of a completion. `text`: its content, "" for none."""
 
     text: str
@@ -52,7 +52,7 @@ class Answers:
         choice = _first(envelope.get("choices"))
         if choice is None:
             return self._without_choice(envelope)
-        return self._judged(self._said(envelope, choice, prompt), prompt)
+        return self._outcome(self._choice(envelope, choice, prompt), prompt)
 
     def _without_choice(self, envelope: Mapping[str, Any]) -> Failure:
         """A reply of 200 without choices; some servers pass another server's error on like that."""
@@ -62,7 +62,7 @@ class Answers:
             return refusal(status if 400 <= status < 600 else 500, complaint, self._asked)
         return _failure(FailureKind.NO_ANSWER, "The server’s reply holds no answer (no choices).")
 
-    def _said(self, envelope: Mapping[str, Any], choice: Mapping[str, Any], prompt: Prompt) -> _Said:
+    def _choice(self, envelope: Mapping[str, Any], choice: Mapping[str, Any], prompt: Prompt) -> _Choice:
         message = choice.get("message")
         message = message if isinstance(message, Mapping) else {}
         text = self._redact.text(_content(message.get("content")))
@@ -72,35 +72,35 @@ class Answers:
             answer_estimate=estimate_tokens(text),
         )
         refused = _text(message.get("refusal"))
-        return _Said(text, _text(choice.get("finish_reason")), refused, _text(envelope.get("model")), usage)
+        return _Choice(text, _text(choice.get("finish_reason")), refused, _text(envelope.get("model")), usage)
 
-    def _judged(self, said: _Said, prompt: Prompt) -> Reply | Failure:
-        charged = cost(said.usage, self._price)
-        if said.refusal or said.finish_reason == "content_filter":
-            why = f" It says: {said.refusal[:200]}" if said.refusal else ""
+    def _outcome(self, choice: _Choice, prompt: Prompt) -> Reply | Failure:
+        charged = cost(choice.usage, self._price)
+        if choice.refusal or choice.finish_reason == "content_filter":
+            why = f" It says: {choice.refusal[:200]}" if choice.refusal else ""
             failure = _failure(FailureKind.REFUSED, f"The model declined to answer.{why}", permanent=True)
-            return replace(failure, usage=said.usage, cost=charged)
-        cut_off = said.finish_reason == "length"
-        if not said.text.strip() and not cut_off:
+            return replace(failure, usage=choice.usage, cost=charged)
+        cut_off = choice.finish_reason == "length"
+        if not choice.text.strip() and not cut_off:
             message = "The model’s answer has no content."
             failure = _failure(FailureKind.NO_ANSWER, message, permanent=True)
-            return replace(failure, usage=said.usage, cost=charged)
-        judgement = self._clean(parse(said.text, prompt.step_indexes, cut_off=cut_off))
+            return replace(failure, usage=choice.usage, cost=charged)
+        judgement = self._clean(parse(choice.text, prompt.step_indexes, cut_off=cut_off))
         if judgement.unusable is None:
             return Reply(
                 judgement=judgement,
-                usage=said.usage,
+                usage=choice.usage,
                 cost=charged,
                 prompt_version=prompt.version,
-                model=self._redact.text(said.model)[:200],
-                finish_reason=self._redact.text(said.finish_reason)[:40],
+                model=self._redact.text(choice.model)[:200],
+                finish_reason=self._redact.text(choice.finish_reason)[:40],
                 clipped=prompt.clipped,
             )
         kind, message = FailureKind(judgement.unusable.kind), judgement.unusable.message
         if cut_off and kind is FailureKind.TRUNCATED:
             message += f" The limit of {self._settings.max_tokens:,} answer tokens was reached."
         failure = _failure(kind, message, permanent=True)
-        return replace(failure, judgement=judgement, usage=said.usage, cost=charged)
+        return replace(failure, judgement=judgement, usage=choice.usage, cost=charged)
 
     def _clean(self, judgement: Judgement) -> Judgement:
         """Reasons and findings without the key, in case the model's JSON spelled it in escapes."""

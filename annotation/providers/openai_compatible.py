@@ -22,8 +22,10 @@ from annotation.core.judging import (
     estimate,
 )
 from annotation.core.judging.addresses import normalised
+from annotation.core.judging.operator_rules import Operator
 from annotation.core.judging.prompt import template
-from annotation.core.judging.settings import SETTINGS, JudgeSettings, Kind, Operator
+from annotation.core.judging.setting_kinds import Kind
+from annotation.core.judging.settings import SETTINGS, JudgeSettings
 
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from .http.http_errors import Asked, Complaint, refusal

@@ -52,14 +52,14 @@ def triage_so_far(*, viewer: Actor, project: m.Project) -> Triage:
     return Triage(
         seed=project.triage_seed,
         batch_size=project.triage_batch_size,
-        waiting=untouched(project).count(),
+        waiting=unclaimed(project).count(),
         found=found(queue),
         # rows of one file have their keys in the order of its lines
         by_import=found(sorted(queue)),
     )
 
 
-def untouched(project: m.Project) -> QuerySet[m.Trajectory]:
+def unclaimed(project: m.Project) -> QuerySet[m.Trajectory]:
     """The trajectories that nobody has ever begun: all their places free, and no assignment given back."""
     begun = m.Assignment.objects.filter(trajectory=OuterRef("pk"))
     return m.Trajectory.objects.filter(

@@ -124,7 +124,7 @@ def _disputed_step(case: Adjudication, message_index: int | None) -> Step | None
             translatable("Message {message_index} is not a step.", message_index=message_index),
             fields={"message_index": translatable("Not a step.")},
         )
-    if step.pk not in consensus.ballot(case.trajectory_id).disputed_steps:
+    if step.pk not in consensus.submitted_labels(case.trajectory_id).disputed_steps:
         raise Invalid(
             translatable("The annotators agree on step {message_index}.", message_index=message_index),
             fields={"message_index": translatable("Not disputed.")},
@@ -140,7 +140,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
     """
     case = _own_open(actor, adjudication)
     _check_note(note)
-    cast = consensus.ballot(case.trajectory_id)
+    cast = consensus.submitted_labels(case.trajectory_id)
     decided = {decision.step_id: decision.value for decision in Decision.objects.filter(adjudication=case)}
     missing = [step for step in cast.disputed_steps if step not in decided]
     outcome_missing = cast.outcome_disputed and None not in decided

@@ -35,7 +35,7 @@ class SubmittedLabels:
         return not self.disputed_steps and not self.outcome_disputed
 
 
-def ballot(trajectory_id: int) -> SubmittedLabels:
+def submitted_labels(trajectory_id: int) -> SubmittedLabels:
     """The submitted labels of a trajectory. Two queries."""
     submitted = {"assignment__trajectory": trajectory_id, "assignment__state": AssignmentState.SUBMITTED}
     steps: dict[int, list[int]] = {}
@@ -70,7 +70,7 @@ def settle(*, trajectory_id: int) -> TrajectoryState:
     submitted = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).count()
     if submitted < trajectory.project.annotators_per_trajectory:
         return state
-    cast = ballot(trajectory.pk)
+    cast = submitted_labels(trajectory.pk)
     if not cast.unanimous:
         advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, TrajectoryState.DISPUTED)
         return TrajectoryState.DISPUTED

@@ -7,7 +7,8 @@ from typing import Any, cast
 from rest_framework import serializers
 
 from annotation.core.judging import settings
-from annotation.core.judging.settings import NUMBER_ERRORS, PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 

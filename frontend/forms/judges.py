@@ -10,7 +10,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
-from annotation.core.judging.settings import NAME, NUMBER_ERRORS, PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.settings import NAME, NUMBER_ERRORS
 from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
@@ -73,7 +74,7 @@ def form_field(setting: Setting) -> forms.Field:
         case Kind.OBJECT:
             return ObjectField(setting, **given)
     if setting.secret:
-        given["help_text"] = format_lazy("{} {}", given["help_text"], keys_said())
+        given["help_text"] = format_lazy("{} {}", given["help_text"], readable_keys())
     return forms.CharField(max_length=setting.max_length, **given)
 
 
@@ -202,7 +203,7 @@ class SuggestionFileForm(forms.Form):
         return self.cleaned_data["file"]
 
 
-def keys_said() -> Any:
+def readable_keys() -> Any:
     """Which names of keys the operator allows, in a sentence."""
     names = ", ".join(operator().keys)
     sentence = _("Names that begin with TRISTEP_JUDGE_KEY_ are always allowed.")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.utils import DatabaseError
 
 from annotation.management import archive
-from annotation.models import ReleaseLabel, User
+from annotation.models import ReleaseLabel, User, frozen
 from annotation.policies import OPERATOR
 from annotation.services import release
 from tests.people import (
@@ -50,7 +50,9 @@ def project() -> None:
 
 
 def empty_everything() -> None:
+    frozen.lift(connection)
     call_command("flush", interactive=False, verbosity=0)
+    frozen.install(connection)
     assert not User.objects.exists()
 
 

@@ -203,8 +203,8 @@ def test_the_published_figures() -> None:
     assert figures.first_error.n == len(both)
     assert figures.first_error.value == pytest.approx(sum(x == y for x, y in both) / len(both))
 
-    ballots = [
+    submitted = [
         SubmittedLabels({step: (two[0][step], two[1][step]) for step in two[0]}, tuple(finals))
         for two, finals in zip(labels, outcomes, strict=True)
     ]
-    assert [ballot.unanimous for ballot in ballots].count(True) == 158
+    assert [one.unanimous for one in submitted].count(True) == 158

@@ -11,7 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.core.judging import settings as specification
-from annotation.core.judging.settings import JudgeSettings, Kind, check, named, setting, table_of
+from annotation.core.judging.setting_kinds import Kind, setting
+from annotation.core.judging.settings import JudgeSettings, check, named, table_of
 from annotation.models import Judge
 from tests import judge_settings
 from tests.people import Caller, Cast

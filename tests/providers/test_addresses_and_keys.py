@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid
 from annotation.core.judging.addresses import allowed, normalised
-from annotation.core.judging.settings import JudgeSettings, Operator
+from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import create
 from annotation.providers.http.redaction import Redactor
 

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.settings import JudgeSettings, Operator
+from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import Failure, FailureKind, Hooks, Reply, Request, Stopped, create
 from annotation.providers.http.posting import KEPT_BYTES, MAX_BYTES
 from tests.judge_server import JudgeServer

@@ -76,7 +76,7 @@ class Asked:
 
 def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
     """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
-    text, said = complaint.text, _said(complaint)
+    text, said = complaint.text, _servers_words(complaint)
     if 300 <= status < 400:
         return _run(FailureKind.REDIRECT, "The server redirects to another address, which is not followed.")
     if status in (402, 403, 429) and _CREDIT.search(text):
@@ -110,7 +110,7 @@ def _key(asked: Asked) -> str:
     return f"The key in ${asked.key_name}" if asked.key_name else "A call without a key"
 
 
-def _said(complaint: Complaint) -> str:
+def _servers_words(complaint: Complaint) -> str:
     """The server's own words, as the second half of a message; "" when it has none."""
     words = " ".join(complaint.message.split())
     return f" It says: {words[:200]}{'…' if len(words) > 200 else ''}" if words else ""

@@ -49,10 +49,6 @@ class CountingStream:
         self.position += len(data)
         return data
 
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
 
 def run_import(
     *, source_id: int, actor: Actor = OPERATOR, progress: Progress | None = None, resumable: bool = False

@@ -13,7 +13,7 @@ from annotation.core.i18n import translatable
 from annotation.core.triage import MAX_BATCH, triaged
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require
-from annotation.reports.triage import scores, untouched
+from annotation.reports.triage import scores, unclaimed
 
 from .. import audit
 from .queue import lower_cursors
@@ -102,7 +102,7 @@ def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tup
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     rows = list(
-        untouched(project)
+        unclaimed(project)
         .order_by("pk")
         .select_for_update(of=("self",), no_key=True)
         .only("source_id", "position")

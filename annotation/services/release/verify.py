@@ -36,7 +36,7 @@ class Verification:
 
 
 @dataclass(slots=True)
-class Recomputed:
+class RecomputedDigest:
     """What the rows of a release come to, and what is wrong with them."""
 
     digest: Any = field(default_factory=hashlib.sha256)
@@ -68,7 +68,7 @@ def verify(*, actor: Actor, release: Release) -> Verification:
     Everything that was frozen is compared; who froze it is not part of a release.
     """
     require(actor, "release.view", release)
-    found = Recomputed()
+    found = RecomputedDigest()
     stored = _labels(release)
     waiting = next(stored, None)
     for row, body in bodies(release):
@@ -95,7 +95,7 @@ def verify(*, actor: Actor, release: Release) -> Verification:
     )
 
 
-def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: Recomputed) -> str:
+def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: RecomputedDigest) -> str:
     """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
     if body is None or sha256_hex(body) != row.sha256:
         found.digest.update(b"\n")
@@ -129,7 +129,7 @@ def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
         yield pk, {index: (value, kind) for _, index, value, kind in group}
 
 
-def _against(release: Release, found: Recomputed) -> list[str]:
+def _against(release: Release, found: RecomputedDigest) -> list[str]:
     """Compare what was recomputed with what the release and its manifest say."""
     try:
         manifest = json.loads(release.manifest)
@@ -147,7 +147,7 @@ def _against(release: Release, found: Recomputed) -> list[str]:
     return problems + [problem for problem, holds in checks.items() if not holds]
 
 
-def _checks(release: Release, manifest: dict[str, Any], found: Recomputed) -> dict[str, bool]:
+def _checks(release: Release, manifest: dict[str, Any], found: RecomputedDigest) -> dict[str, bool]:
     stated_files = {name: entry["sha256"] for name, entry in manifest["files"].items()}
     files = {name: digest.hexdigest() for name, digest in found.files.items()}
     own = (release.project.slug, release.version, release.number, unescape(release.note), release.created_at)

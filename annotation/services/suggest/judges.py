@@ -13,8 +13,9 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
+from annotation.core.judging.operator_rules import Operator
 from annotation.core.judging.prompt import LATEST
-from annotation.core.judging.settings import Operator, check
+from annotation.core.judging.settings import check
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require
