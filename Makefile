@@ -83,9 +83,11 @@ coverage: dev
 
 # ── Quality ──────────────────────────────────────────────────────────────────
 PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
-	"frontend/static/frontend/js/**/*.js" "tests/js/*.mjs"
+	"frontend/static/frontend/js/**/*.js" frontend/css "tests/js/*.mjs"
 # No formatter breaks a template tag.
-LONG_LINES = grep -rnE '.{121}' frontend/templates frontend/jinja2 --include=*.html >&2 && { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
+PAGES = frontend/templates frontend/jinja2 frontend/css frontend/static
+LONG_LINES = grep -rnE '.{121}' $(PAGES) --include=*.html --include=*.css --include=*.js >&2 \
+	&& { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
 check: dev node_modules/.installed
 	$(BIN)/ruff check .

@@ -172,6 +172,10 @@ TIME_ZONE = env.text("TRISTEP_TIME_ZONE", "UTC")
 # ── Static files ────────────────────────────────────────────────────────────
 STATIC_URL = "/static/"
 STATIC_ROOT = env.path("TRISTEP_STATIC_DIR", DATA_DIR / "static", base=BASE_DIR)
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "frontend.stylesheets.StylesheetFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},

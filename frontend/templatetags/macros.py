@@ -13,8 +13,8 @@ register = template.Library()
 
 @register.simple_tag
 def macro(name: str, *values: Any) -> str:
-    """What a macro makes of these values: `{% macro "transcript.text" block %}`."""
+    """What a macro makes of these values: `{% macro "message.text" block %}`."""
     file, function = name.split(".")
     engine = engines["jinja2"]
     assert isinstance(engine, Jinja2)
-    return getattr(engine.env.get_template(f"frontend/{file}.html").module, function)(*values)
+    return getattr(engine.env.get_template(f"frontend/macros/{file}.html").module, function)(*values)

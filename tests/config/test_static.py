@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.static import COMMENT_LINES, in_comment
+from frontend.stylesheets import COMPONENTS, STYLESHEETS
 
 IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULTILINE)
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
@@ -67,3 +68,14 @@ def test_comment_lines_are_told_from_code_beside_comments() -> None:
 )
 def test_comments_are_told_from_code(text: str, expected: bool) -> None:
     assert in_comment(text, text.index("import(")) is expected
+
+
+def test_every_component_stands_in_one_stylesheet() -> None:
+    listed = sorted(component for components in STYLESHEETS.values() for component in components.split())
+    assert listed == sorted(path.stem for path in COMPONENTS.glob("*.css"))
+
+
+def test_a_collected_stylesheet_holds_its_components_in_order(collected: Path) -> None:
+    text = (collected / "frontend" / "css" / "site.css").read_text(encoding="utf-8")
+    parts = [(COMPONENTS / f"{name}.css").read_text(encoding="utf-8") for name in STYLESHEETS["site"].split()]
+    assert text == "\n".join(parts)

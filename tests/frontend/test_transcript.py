@@ -25,7 +25,7 @@ def laid(
 
 def markup(block: transcript.Block) -> str:
     """What a block is on a page."""
-    return macro("transcript.text", block)
+    return macro("message.text", block)
 
 
 def html(block: transcript.Block) -> str:
@@ -266,9 +266,9 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
         steps=(2, 5),
         tools=[{"name": hostile, "parameters": {"required": [hostile]}}],
     )
-    pages = [macro("transcript.message", one, None) for one in messages]
-    pages.append(macro("workbench.run", messages, None))
-    pages.append(macro("transcript.facts", transcript.facts({hostile: hostile})))
+    pages = [macro("message.message", one, None) for one in messages]
+    pages.append(macro("step.run", messages, None))
+    pages.append(macro("message.facts", transcript.facts({hostile: hostile})))
     seen = Attributes()
     seen.feed("".join(pages))
     seen.close()
@@ -280,7 +280,7 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
 
 def test_a_name_that_a_macro_does_not_know_is_an_error() -> None:
     with pytest.raises(UndefinedError):
-        macro("transcript.text", object())
+        macro("message.text", object())
 
 
 class Attributes(HTMLParser):
