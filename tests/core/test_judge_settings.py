@@ -14,6 +14,7 @@ from annotation.core.judging import settings as specification
 from annotation.core.judging.setting_kinds import Kind, setting
 from annotation.core.judging.settings import JudgeSettings, check, named, table_of
 from annotation.models import Judge
+from api.views import index
 from tests import judge_settings
 from tests.people import Caller, Cast
 
@@ -169,7 +170,7 @@ class More(JudgeSettings):
 
 @pytest.mark.django_db
 def test_a_setting_more_is_found_in_the_form_the_schema_the_check_and_the_docs(
-    cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(specification, "SETTINGS", table_of(More))
     client.force_login(cast.admin)
@@ -182,6 +183,8 @@ def test_a_setting_more_is_found_in_the_form_the_schema_the_check_and_the_docs(
     assert page_errors(client, zeal=2) == {"zeal": rule}
     assert page_errors(client, zeal=3) == {}
 
+    index.document.cache_clear()
+    request.addfinalizer(index.document.cache_clear)
     schema = Caller(cast.admin).get("/schema/").json()["components"]["schemas"]
     described = schema["SamplingRequest"]["properties"]["zeal"]
     assert (described["minimum"], described["maximum"], described["description"]) == (
