@@ -204,7 +204,7 @@ def test_every_reachable_state_of_people_and_claims_can_be_finished(cast: Cast) 
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=12,
+            max_examples=8,
             stateful_step_count=25,
             deadline=None,
             derandomize=True,
