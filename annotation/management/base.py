@@ -57,6 +57,13 @@ def add_project(parser: ArgumentParser) -> None:
     parser.add_argument("project", metavar="PROJECT", help="the project's slug")
 
 
+def add_label_file(parser: ArgumentParser) -> None:
+    """PROJECT, FILE and --subset, of commands that read a file whose lines name records of a project."""
+    add_project(parser)
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--subset", default="", help="look for the records in this subset only")
+
+
 def find_project(slug: str) -> Project:
     """The project of that slug. Raises CommandError."""
     project = Project.objects.filter(slug=slug).first()

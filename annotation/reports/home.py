@@ -46,7 +46,7 @@ class Waiting:
     """
 
     project: Project
-    roles: frozenset[Role]
+    roles: tuple[Role, ...]
     open: list[Assignment] = field(default_factory=list)
     open_count: int = 0
     ended: int = 0
@@ -78,7 +78,7 @@ def waiting_for(user: User) -> list[Waiting]:
         roles = set(member.roles) if member is not None else set()
         if user.is_superuser:
             roles.add(Role.ADMIN)
-        cards[project.pk] = Waiting(project=project, roles=frozenset(roles))
+        cards[project.pk] = Waiting(project=project, roles=tuple(role for role in Role if role in roles))
         if member is not None:
             cards[project.pk].can_claim = member.is_annotator and bool(getattr(member, "has_work", False))
     _own_work(user, cards)

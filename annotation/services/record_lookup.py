@@ -46,12 +46,18 @@ def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) 
     return found
 
 
-def not_found(line: LabelLine, found: Mapping[str, int | None], filename: str) -> RecordError:
-    """Why `find_trajectories` has no trajectory for a line."""
-    several = line.record_id in found
-    return record_error(
-        line, "is in several subsets: name one" if several else "is not in this project", filename
-    )
+def matched_lines(
+    file: LabelFile, found: Mapping[str, int | None], filename: str
+) -> Iterator[tuple[LabelLine, int]]:
+    """Each line with the pk that `find_trajectories` found for it; other lines become errors of the file."""
+    for line in file.lines.values():
+        pk = found.get(line.record_id)
+        if pk is not None:
+            yield line, pk
+            continue
+        several = line.record_id in found
+        problem = "is in several subsets: name one" if several else "is not in this project"
+        file.errors.add(record_error(line, problem, filename))
 
 
 def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:

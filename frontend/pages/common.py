@@ -57,6 +57,8 @@ NAVIGATION = (
     ),
 )
 
+SECTION_TITLES = {key: title for _group, entries in NAVIGATION for key, title, *_rest in entries}
+
 
 @dataclass(frozen=True)
 class ProjectPage:
@@ -102,6 +104,7 @@ class ProjectPage:
             "is_annotator": Role.ANNOTATOR in self.roles,
             "is_adjudicator": Role.ADJUDICATOR in self.roles,
             "nav": self.navigation(section),
+            "section_title": SECTION_TITLES[section],
             **context,
         }
         return render(self.request, f"frontend/{template}", known, status=status)

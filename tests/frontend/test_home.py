@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from annotation.core.vocabulary import TrajectoryState
@@ -52,6 +54,12 @@ def test_an_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
     page = text(browse("admin").get(at("home")))
     assert "1 of 2 trajectories resolved" in page
     assert at("import-detail", "bench", waiting.pk) in page
+
+
+def test_home_lists_the_roles_held_in_one_order(browse, cast, at):
+    people.make_member(cast.project, cast.oscar, "admin", "adjudicator", "annotator")
+    page = browse("oscar").get(at("home")).content.decode()
+    assert re.findall(r'class="badge">(\w+)<', page) == ["annotator", "adjudicator", "admin"]
 
 
 def test_empty_states_say_what_to_do(browse, at, text):

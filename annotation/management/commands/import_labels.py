@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_project, existing_file, find_project
+from annotation.management.base import OperatorCommand, add_label_file, existing_file, find_project
 from annotation.policies import OPERATOR
 from annotation.services import label
 
@@ -12,10 +12,8 @@ class Command(OperatorCommand):
     help = "Import a person's finished labels as submitted assignments; account and membership are made."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_project(parser)
-        parser.add_argument("file", metavar="FILE")
+        add_label_file(parser)
         parser.add_argument("--annotator", required=True, metavar="USERNAME")
-        parser.add_argument("--subset", default="")
 
     def run(self, **options: Any) -> None:
         path = existing_file(options["file"])

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_project, existing_file, find_project
+from annotation.management.base import OperatorCommand, add_label_file, existing_file, find_project
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 
@@ -12,10 +12,8 @@ class Command(OperatorCommand):
     help = "Import a file of predictions as the suggestions of a judge, which is made when it is missing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_project(parser)
-        parser.add_argument("file", metavar="FILE")
+        add_label_file(parser)
         parser.add_argument("--judge", required=True, metavar="NAME")
-        parser.add_argument("--subset", default="", help="look for the records in this subset only")
 
     def run(self, **options: Any) -> None:
         path = existing_file(options["file"])

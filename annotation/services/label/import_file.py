@@ -31,7 +31,7 @@ from ..record_lookup import (
     StepRow,
     chunks,
     find_trajectories,
-    not_found,
+    matched_lines,
     read_file,
     record_error,
     steps_of,
@@ -69,11 +69,7 @@ def import_labels(
     steps = steps_of(known)
     own = _own(user, known)
     fresh: list[tuple[LabelLine, int]] = []
-    for line in file.lines.values():
-        pk = found.get(line.record_id)
-        if pk is None:
-            errors.add(not_found(line, found, filename))
-            continue
+    for line, pk in matched_lines(file, found, filename):
         wrong = problems_against(line, list(steps[pk]), filename)
         errors.extend(wrong)
         if pk not in own:

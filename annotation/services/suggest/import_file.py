@@ -21,7 +21,7 @@ from ..record_lookup import (
     StepRow,
     chunks,
     find_trajectories,
-    not_found,
+    matched_lines,
     read_file,
     record_error,
     steps_of,
@@ -95,11 +95,7 @@ def import_suggestions(
     stored = _stored(judge, known)
     fresh: list[_Read] = []
     reads: list[_Read] = []
-    for line in file.lines.values():
-        pk = found.get(line.record_id)
-        if pk is None:
-            errors.add(not_found(line, found, filename))
-            continue
+    for line, pk in matched_lines(file, found, filename):
         read = _read(pk, line, steps[pk])
         reads.append(read)
         if pk not in stored:

@@ -10,7 +10,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0001_first_release"),
+        ("annotation", "0002_letters_of_cases"),
     ]
 
     operations = [
