@@ -9,7 +9,7 @@ from annotation.services.adjudicate import MAX_NOTE
 
 from .base import Input, Output, StoredText, Value, Whole, words
 from .people import Person
-from .trajectories import JudgedItem, Side, Trajectory
+from .trajectories import LabelledItem, Side, Trajectory
 
 STATES = words(AdjudicationState)
 MAX_INDEX = 2**31 - 1
@@ -54,8 +54,8 @@ class Decision(Output):
     updated_at = serializers.DateTimeField()
 
 
-class CaseItem(JudgedItem):
-    """One step or the outcome, with the votes and the decision."""
+class CaseItem(LabelledItem):
+    """One step or the outcome, with the labels and the decision."""
 
     decision = Decision(allow_null=True)
 

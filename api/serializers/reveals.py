@@ -18,7 +18,7 @@ class Reveal(Input):
     all = serializers.BooleanField(required=False, help_text="Everything that may be seen now.")
 
 
-class Advice(Output):
+class JudgeSuggestion(Output):
     """What one judge suggests. Judges have numbers, drawn anew for each task."""
 
     judge = serializers.CharField(help_text='"Judge 1", in the language of the request.')
@@ -30,7 +30,7 @@ class RevealedItem(Output):
     """One step, or with `message_index` null the outcome. No suggestions: no judge was asked."""
 
     message_index = serializers.IntegerField(allow_null=True)
-    suggestions = Advice(many=True)
+    suggestions = JudgeSuggestion(many=True)
 
 
 class Reveals(Output):
