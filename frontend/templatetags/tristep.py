@@ -85,8 +85,8 @@ def sign(value: int | None) -> str:
 
 
 @register.filter
-def shown(value: str) -> str:
-    """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
+def readable(value: str) -> str:
+    """A stored text (core.text) as people can read it: every character visible, none that could not be sent."""
     return transcript.escape_control_chars(unescape(value))
 
 
