@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from .adjudications import MAX_INDEX
+from annotation.core.bounds import MAX_INT
+
 from .base import Input, Output, Value, Whole
 
 
@@ -12,7 +13,7 @@ class Reveal(Input):
     """What to reveal: exactly one of the three."""
 
     message_index = Whole(
-        required=False, min_value=0, max_value=MAX_INDEX, help_text="One step, by its message index."
+        required=False, min_value=0, max_value=MAX_INT, help_text="One step, by its message index."
     )
     outcome = serializers.BooleanField(required=False, help_text="The outcome.")
     all = serializers.BooleanField(required=False, help_text="Everything that may be seen now.")
