@@ -12,7 +12,7 @@ from .base import Output, Query, StoredText, Value, words
 
 STATES = words(TrajectoryState)
 READ_OF_QUESTION = 400
-SHOWN_OF_QUESTION = 300
+QUESTION_LENGTH = 300
 
 
 class TrajectoryRow(Output):
@@ -31,7 +31,7 @@ class TrajectoryRow(Output):
 
     def get_question(self, row: Any) -> str:
         """The beginning of the question."""
-        return StoredText().to_representation(row.beginning)[:SHOWN_OF_QUESTION]
+        return StoredText().to_representation(row.beginning)[:QUESTION_LENGTH]
 
 
 class TrajectoryFilter(Query):
