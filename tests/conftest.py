@@ -25,7 +25,10 @@ from tests.browser.server import Site, shared_site
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 from tests.shared import locked
 
-pytest_plugins = ["tests.chromium", "tests.fixtures.shared_rows", "tests.people"]
+pytest_plugins = [
+    *("tests.chromium", "tests.fixtures.shared_rows", "tests.people"),
+    *("tests.fixtures.judges", "tests.fixtures.uploads"),
+]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.
 hypothesis_settings.register_profile("tristep", deadline=None)

@@ -1,4 +1,4 @@
-"""Judges and what they suggest, for tests that are not about where suggestions come from."""
+"""What judges suggest, for tests that are not about where suggestions come from."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from annotation.models import Judge, Project, Step, SuggestedLabel, Suggestion, Trajectory
-
-
-def make_judge(project: Project, name: str = "the judge") -> Judge:
-    """A judge whose suggestions come from a file."""
-    return Judge.objects.create(project=project, name=name, kind="imported", created_at=timezone.now())
+from annotation.models import Judge, Step, SuggestedLabel, Suggestion, Trajectory
 
 
 def suggest(

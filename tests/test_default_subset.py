@@ -1,7 +1,6 @@
 """The subset that a file without one is imported into, through the page, the API and the command."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -25,9 +24,8 @@ from tests.people import Caller, Cast, jsonl, make_record, signed_in
     ],
 )
 def test_default_subset__is_the_name_up_to_the_first_dot_through_every_door(
-    cast: Cast, settings: Any, tmp_path: Path, filename: str, subset: str
+    cast: Cast, own_uploads: Path, tmp_path: Path, filename: str, subset: str
 ) -> None:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
     data = jsonl([make_record()])
     path = tmp_path / filename
     path.write_bytes(data)

@@ -21,8 +21,7 @@ SAMPLES = ("gaia_dev", "bfcl", "tau2")
 
 
 @pytest.fixture
-def data(published: Path, settings: Any, tmp_path: Path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
+def data(published: Path, own_uploads: Path) -> Path:
     return published / "agentprocessbench"
 
 

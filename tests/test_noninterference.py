@@ -20,6 +20,7 @@ from django.test import Client
 from annotation.models import Assignment, Trajectory
 from annotation.services import adjudicate, assign, label
 from tests.addresses import Address, addresses
+from tests.fixtures.judges import make_imported_judge
 from tests.people import (
     Cast,
     decide_all,
@@ -30,7 +31,7 @@ from tests.people import (
     open_case,
     signed_in,
 )
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 from tests.test_permission_matrix import methods
 from tests.world import World
 
@@ -90,7 +91,7 @@ def revealing(cast: Cast, row: Trajectory) -> None:
 
 def advised(cast: Cast, row: Trajectory) -> None:
     """A judge has suggested labels; ann has not revealed any."""
-    suggest(make_judge(cast.project, "a judge of name"), row, comment="a comment")
+    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
 
 
 def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Max, Min
 
+from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
@@ -110,7 +111,7 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     `adjudication` comes with its trajectory's project, subset and task. Raises Denied without access to the
     labels.
     """
-    shown = _side_by_side(actor, adjudication.trajectory, only_submitted=True)
+    shown = _side_by_side(actor, adjudication.trajectory, case=adjudication)
     shown.adjudication = adjudication
     decisions = {row.step_id: row for row in Decision.objects.filter(adjudication=adjudication)}
     for item in (*shown.steps, shown.outcome):
@@ -123,7 +124,7 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
 def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     """A trajectory with everything that is known about it, for admins; drafts of open assignments and judges'
     suggestions included."""
-    shown = _side_by_side(actor, trajectory, only_submitted=False)
+    shown = _side_by_side(actor, trajectory)
     steps = [item.step for item in shown.steps if item.step is not None]
     _add_suggestions(shown, suggestions_for_admin(trajectory=trajectory, access=shown.access, steps=steps))
     return shown
@@ -142,15 +143,17 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     )
 
 
-def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool) -> SideBySide:
+def _side_by_side(actor: Viewer, trajectory: Trajectory, *, case: Adjudication | None = None) -> SideBySide:
+    """All labels of a trajectory in the order of the slots; for a case, the submitted ones in the case's
+    own."""
     shown = plain(actor=actor, trajectory=trajectory)
     if not shown.access.others_labels:
         raise Denied(translatable("The labels of others are not open to you here."))
-    found = (
-        Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
-    )
-    if only_submitted:
-        found = found.filter(state=AssignmentState.SUBMITTED)
+    rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
+    if case is None:
+        found = list(rows)
+    else:
+        found = sorted(rows.filter(state=AssignmentState.SUBMITTED), key=lambda row: _drawn(case, row))
     letters: dict[int, tuple[str, str]] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
@@ -162,6 +165,12 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool
     if shown.access.consensus:
         _add_consensus(shown)
     return shown
+
+
+def _drawn(case: Adjudication, row: Assignment) -> str:
+    """Where somebody stands among the letters of a case: drawn by the case's seed, which is sent to nobody,
+    so that no letter tells who it was in another case."""
+    return sha256_hex(f"{case.letter_seed}: {case.trajectory_id}: {row.annotator_id}".encode())
 
 
 def _add_labels(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:

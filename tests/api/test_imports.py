@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.core.errors import ImportRefused
 from annotation.models import ImportFile, Trajectory
 from annotation.services import ingest
 from tests.people import Caller, Cast, import_file, jsonl, make_record, make_records
+from tests.services.receiving import stored
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -29,10 +28,6 @@ def form(caller: Caller, data: bytes, name: str = "tiny.jsonl", **options: Any) 
 def raw(caller: Caller, data: bytes, query: str = "", content_type: str = "application/x-ndjson") -> Any:
     """Upload as `curl --data-binary` does."""
     return caller.client.post(f"/api/v1{IMPORTS}{query}", data, content_type=content_type)
-
-
-def stored() -> list[Path]:
-    return list(Path(settings.UPLOAD_DIR).glob("*.import"))
 
 
 def test_a_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> None:

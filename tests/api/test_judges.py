@@ -8,14 +8,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Judge, Suggestion
-from annotation.policies import OPERATOR
-from annotation.services import suggest
+from tests.fixtures.judges import URL, make_imported_judge
 from tests.people import Cast, import_records, jsonl
 
 from .conftest import Callers
 from .shape import ok, refused
 
-URL = "https://judge.test/v1"
+pytestmark = pytest.mark.usefixtures("judge_urls")
+
 JUDGES = "/projects/bench/judges/"
 SERVER = {
     "name": "Sage",
@@ -28,15 +28,6 @@ SERVER = {
     "price_output": 1.6,
 }
 LINE = {"record_id": "tiny:0:0", "step_labels": {"2": 1, "4": "bad"}, "final_label": 1}
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
-
-
-def imported(cast: Cast, name: str = "Filed") -> Judge:
-    return suggest.create_judge(actor=OPERATOR, project=cast.project, name=name, kind="imported")
 
 
 def test_a_judge_is_made_read_listed_changed_and_retired(by: Callers) -> None:
@@ -102,7 +93,7 @@ def send(by: Callers, judge: Judge, data: bytes, **options: str) -> Any:
 
 def test_a_file_of_suggestions_is_taken_once_as_a_form_or_as_the_body(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
-    judge = imported(cast)
+    judge = make_imported_judge(cast.project)
     counts = ok(send(by, judge, jsonl([LINE]), subset="tiny"))
     assert counts == {
         "created": 1, "unchanged": 0, "labels": 1, "missing": 0, "invalid": 1, "extra": 0, "failed": 0,
@@ -120,7 +111,7 @@ def test_a_file_that_does_not_fit_is_refused_whole_with_its_lines(
     by: Callers, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_records(cast.project, 1)
-    judge = imported(cast)
+    judge = make_imported_judge(cast.project)
     error = refused(send(by, judge, jsonl([LINE, {**LINE, "record_id": "tiny:9:0"}])), 400, "import_refused")
     assert error["details"]["errors"][0]["line"] == 2
     refused(send(by, judge, b""), 400)
@@ -133,7 +124,7 @@ def test_a_file_that_does_not_fit_is_refused_whole_with_its_lines(
 
 
 def test_judges_are_for_admins_alone(by: Callers, cast: Cast) -> None:
-    judge = imported(cast)
+    judge = make_imported_judge(cast.project)
     for caller in (by.ann, by.judith):
         refused(caller.get(JUDGES), 403)
         refused(caller.post(JUDGES, SERVER), 403)

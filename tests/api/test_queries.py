@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import ImportFile, SuggestionItem, SuggestionRun, Trajectory
 from annotation.services import accounts, ingest, projects, release
+from tests.fixtures.judges import make_judge, start
 from tests.people import (
     Cast,
     change,
@@ -27,7 +28,6 @@ from tests.people import (
     make_user,
     open_case,
 )
-from tests.services.scripted import URL, make_judge, start
 
 from .conftest import Callers
 
@@ -123,7 +123,7 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("judith", "/projects/bench/disputes/", _disputes, 5),
     ("judith", "/projects/bench/adjudications/", _cases, 4),
     ("admin", "/projects/bench/releases/", _releases, 5),
-    ("admin", "/projects/bench/agreement/", _disputes, 8),
+    ("admin", "/projects/bench/agreement/", _disputes, 9),
     ("admin", "/projects/bench/influence/", _disputes, 11),
     ("admin", "/projects/bench/experiment/", _disputes, 4),
     ("admin", "/projects/bench/triage/", _disputes, 5),
@@ -144,9 +144,8 @@ def queries(call: Callable[[], Any]) -> int:
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(("who", "path", "fill", "expected"), LISTS, ids=[row[1] for row in LISTS])
 def test_a_list_takes_as_many_queries_for_one_row_as_for_several(
-    by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int, settings: Any
+    by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int, judge_urls: None
 ) -> None:
-    settings.JUDGE_URLS = [URL]
     caller = getattr(by, who)
     fill(cast, n)
     caller.get("/me/")  # notes the use of the token, once a minute
@@ -192,9 +191,8 @@ def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_a_run_and_its_failures_take_as_many_queries_however_many(
-    by: Callers, cast: Cast, n: int, settings: Any
+    by: Callers, cast: Cast, n: int, judge_urls: None
 ) -> None:
-    settings.JUDGE_URLS = [URL]
     _judges(cast, n)
     run = SuggestionRun.objects.earliest("pk")
     by.admin.get("/me/")

@@ -9,6 +9,7 @@ import pytest
 from annotation.models import Assignment, AuditEvent, Exposure, LabelEvent
 from annotation.policies import OPERATOR
 from annotation.services import projects
+from tests.fixtures.judges import make_imported_judge
 from tests.people import (
     Cast,
     change,
@@ -20,7 +21,7 @@ from tests.people import (
     make_records,
     open_case,
 )
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -32,7 +33,7 @@ SECRETS = ("a judge of name", "on the outcome", "on 2", "on 4", "remark")
 def prepared(cast: Cast, steps: int = 2, *, policy: str = "after_label") -> str:
     """A trajectory with a judge's suggestions, claimed by ann; the address of her reveals."""
     (row,) = import_records(cast.project, make_records(1, steps=steps))
-    suggest(make_judge(cast.project, "a judge of name"), row, comment="a remark")
+    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a remark")
     projects.update_project(actor=OPERATOR, project=cast.project, values={"suggestion_policy": policy})
     return f"/assignments/{claim(cast.ann, cast.project).pk}/reveals/"
 
@@ -157,7 +158,7 @@ def test_an_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_deci
     by: Callers, cast: Cast
 ) -> None:
     (row,) = import_records(cast.project, 1)
-    suggest(make_judge(cast.project, "a judge of name"), row)
+    suggest(make_imported_judge(cast.project, "a judge of name"), row)
     make_disputed(cast)
     case = open_case(cast.judith, row)
     here = f"/adjudications/{case.pk}/"
@@ -186,7 +187,7 @@ def test_as_many_queries_however_much_is_revealed(by: Callers, cast: Cast, steps
     here = prepared(cast, steps)
     mine = Assignment.objects.get()
     for number in range(judges - 1):
-        suggest(make_judge(cast.project, f"another {number}"), mine.trajectory)
+        suggest(make_imported_judge(cast.project, f"another {number}"), mine.trajectory)
     label_all(mine)
     by.ann.get("/me/")
     found = {

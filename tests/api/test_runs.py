@@ -8,24 +8,22 @@ from typing import Any
 import pytest
 
 from annotation.models import SuggestionRun
-from annotation.providers import FailureKind, Request
+from tests.fixtures.judges import (
+    Scripted,
+    do,
+    install,
+    make_judge,
+    odd_ones_fail,
+    start,
+)
 from tests.people import Cast, import_records, make_project, make_records
-from tests.services.scripted import URL, Scripted, do, failure, install, make_judge, question_of, reply, start
 
 from .conftest import Callers
 from .shape import ok, refused
 
+pytestmark = pytest.mark.usefixtures("judge_urls")
+
 RUNS = "/projects/bench/runs/"
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
-
-
-def odd_ones_fail(request: Request) -> Any:
-    """Every second trajectory fails."""
-    return failure(FailureKind.NOT_JSON) if question_of(request) % 2 else reply(request)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from annotation.models import (
 )
 from annotation.providers import FailureKind
 from annotation.services import ingest, projects, release
+from tests.fixtures.judges import Scripted, do, failure, install, make_judge, start
 from tests.people import (
     Cast,
     claim,
@@ -43,7 +44,6 @@ from tests.people import (
     open_case,
     token_of,
 )
-from tests.services.scripted import URL, Scripted, do, failure, install, make_judge, start
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.once]
 
@@ -57,9 +57,8 @@ MODES = {GenerationMode.POSITIVE: 3, GenerationMode.NEGATIVE: 3}
 
 
 @pytest.fixture
-def there(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def there(cast: Cast, judge_urls: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A project in the middle of everything; for each path parameter something that is there."""
-    settings.JUDGE_URLS = [URL]
     import_records(cast.project, 6)
     for user in (cast.ann, cast.ben):
         label_next(user, cast.project)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.models import Assignment
 from tests.browser.server import Site
+from tests.browser.workbench import open_as_ann
 from tests.chromium import PATIENCE, Visitor
+from tests.people import Cast, claim, import_records
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 DESKTOP = {"width": 1440, "height": 900}
 
@@ -33,3 +36,18 @@ def guest(browser: Browser, server: Site) -> Iterator[Callable[..., Visitor]]:
     for visitor in visitors:
         visitor.context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def bench(cast: Cast, visit: Callable) -> Callable:
+    """`bench(record, expected="", **context)` imports a record, claims it for ann and opens it.
+
+    Complaints of the console that hold `expected` are expected.
+    """
+
+    def start(record: dict, **options: object) -> tuple[Page, Assignment]:
+        import_records(cast.project, [record])
+        assignment = claim(cast.ann, cast.project)
+        return open_as_ann(visit, cast, assignment, **options), assignment
+
+    return start

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel, Release
 from tests.browser.visitors import session_of
+from tests.browser.workbench import saved
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_unanimous
 from tests.servers import wait_for
@@ -35,11 +36,6 @@ def at_the_bench(visitor: Visitor, cast: Cast) -> tuple[Page, Assignment]:
     session_of(visitor, cast.ann).go(f"/assignments/{assignment.pk}/")
     expect(visitor.page.locator("html")).to_have_attribute(*READY)
     return visitor.page, assignment
-
-
-def saved(page: Page) -> None:
-    # the text stays while a quick save is under way
-    expect(page.locator("[data-role=save]")).to_have_attribute("data-status", "saved")
 
 
 def stored(assignment: Assignment) -> list[int | None]:

@@ -18,12 +18,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def cast(transactional_db: None) -> Cast:
-    """The people, where the server of the browser sees them."""
-    return people.make_cast()
-
-
-@pytest.fixture
 def open_as(cast: Cast, visit: Callable) -> Callable[..., Page]:
     """`open_as("ann", "/path/")`: a page in her browser; complaints that hold `expected` are expected."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -13,20 +12,12 @@ from playwright.sync_api import expect
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.services import suggest
 from tests import people
-from tests.people import Cast
-from tests.services.scripted import URL, make_judge, start
+from tests.fixtures.judges import make_judge, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def cast(transactional_db: None) -> Cast:
-    """The people, where the server of the browser sees them."""
-    return people.make_cast()
-
-
-def test_the_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, monkeypatch: Any) -> None:
-    monkeypatch.setattr(settings, "JUDGE_URLS", [URL])
+def test_the_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: None) -> None:
     people.import_records(cast.project, 4)
     run = start(make_judge(cast), budget=Decimal(1))
     rows = SuggestionRun.objects.filter(pk=run.pk)

@@ -15,8 +15,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.release_format import PUBLISHED_KEYS
 from tests.browser.server import Site
-from tests.browser.test_workbench import seen
 from tests.browser.visitors import sign_in
+from tests.browser.workbench import seen
 from tests.chromium import Visitor
 from tests.people import jsonl, make_record
 

@@ -1,96 +1,19 @@
 """The workbench in a real browser: keys, mouse, proposals, saving, submitting; nothing may complain."""
 
-from collections.abc import Callable
-
 import pytest
-from django.conf import settings
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
-from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel
+from annotation.models import Label, LabelEvent
 from annotation.services import label
+from tests.browser.workbench import outcome_of, press, saved, seen, stored
 from tests.people import (
-    Cast,
     change,
-    claim,
-    import_records,
-    make_cast,
     make_record,
     op_id,
-    signed_in,
     step_indexes,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def cast(transactional_db: None) -> Cast:
-    """The people, where the server of the browser sees them."""
-    return make_cast()
-
-
-@pytest.fixture
-def bench(cast: Cast, visit: Callable) -> Callable:
-    """`bench(record, expected="", **context)` imports a record, claims it for ann and opens it.
-
-    Complaints of the console that hold `expected` are expected.
-    """
-
-    def start(record: dict, **options: object) -> tuple[Page, Assignment]:
-        import_records(cast.project, [record])
-        assignment = claim(cast.ann, cast.project)
-        return open_as_ann(visit, cast, assignment, **options), assignment
-
-    return start
-
-
-def open_as_ann(
-    visit: Callable, cast: Cast, assignment: Assignment, expected: str = "", **options: object
-) -> Page:
-    visitor = visit(**options)
-    if expected:
-        visitor.watch.allow(expected)
-    session = signed_in(cast.ann).cookies[settings.SESSION_COOKIE_NAME].value
-    visitor.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-    )
-    visitor.go(f"/assignments/{assignment.pk}/")
-    expect(visitor.page.locator("html")).to_have_attribute("data-workbench", "ready")
-    return visitor.page
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def saved(page: Page) -> None:
-    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", "saved")
-
-
-def stored(assignment: Assignment) -> list[tuple[int, int | None, str]]:
-    rows = Label.objects.filter(assignment=assignment).order_by("step__message_index")
-    return list(rows.values_list("step__message_index", "value", "source"))
-
-
-def outcome_of(assignment: Assignment) -> int | None:
-    return OutcomeLabel.objects.values_list("value", flat=True).get(assignment=assignment)
-
-
-# What the page waits for before a step counts as seen was asked for before what we wait for here: the drawing
-# that follows a save, the look at what is on screen, and the timer of 150 ms.
-LOOKED_AT = """async () => {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  for (let i = 0; i < 4; i += 1) await frame();
-  await new Promise((done) => setTimeout(done, 200));
-  await frame();
-}"""
-
-
-def seen(page: Page) -> None:
-    """What is on screen counts as seen: all is saved and drawn, and 150 ms of the page's time are over."""
-    saved(page)
-    page.evaluate(LOOKED_AT)
 
 
 def test_a_whole_trajectory_by_keys_alone(bench) -> None:

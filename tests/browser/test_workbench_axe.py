@@ -10,10 +10,8 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from annotation.models import Assignment
 from annotation.services import label
-from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, seen
+from tests.browser.workbench import open_as_ann, press, saved, seen
 from tests.people import Cast, change, claim, import_records, label_all, make_record, op_id
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,11 +7,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, LabelEvent
 from annotation.services import label
-from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, seen, stored
+from tests.browser.workbench import open_as_ann, press, saved, seen, stored
 from tests.people import Cast, claim, import_records, label_all, make_record, make_records
 from tests.servers import wait_for
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

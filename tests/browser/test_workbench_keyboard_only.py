@@ -7,11 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Label
-from tests.browser.test_workbench import bench, cast, outcome_of, press, saved, seen, stored
+from tests.browser.workbench import outcome_of, press, ready, saved, seen, stored
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, change, import_records, make_record, make_records, op_id
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -58,10 +56,6 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
         if re.search(name, passed[-1]):
             return
     raise AssertionError(f"Tab does not come to {name}: {passed}")
-
-
-def ready(page: Page) -> None:
-    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
 
 
 def test_from_signing_in_to_the_next_trajectory(visit: Callable[..., Visitor], cast: Cast) -> None:

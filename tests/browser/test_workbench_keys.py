@@ -7,10 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Label
 from annotation.services import accounts
-from tests.browser.test_workbench import bench, cast, open_as_ann, press, saved, stored
+from tests.browser.workbench import open_as_ann, press, saved, stored
 from tests.people import claim, import_records, make_record
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -5,10 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_workbench import bench, cast, press, saved
+from tests.browser.workbench import press, saved
 from tests.people import make_record
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

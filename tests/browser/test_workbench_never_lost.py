@@ -12,12 +12,10 @@ from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
 
 from annotation.models import Assignment, Membership, SaveOperation
 from annotation.services import label
-from tests.browser.test_workbench import bench, cast, outcome_of, press, saved, stored
+from tests.browser.workbench import outcome_of, press, ready, saved, stored
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
 from tests.servers import WebServer, wait_for
-
-__all__ = ["bench", "cast"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -51,10 +49,6 @@ def cut(route: Route) -> None:
 
 def broken(**asked: object) -> None:
     raise RuntimeError("the server is not well")
-
-
-def ready(page: Page) -> None:
-    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
 
 
 def status(page: Page, name: str) -> None:

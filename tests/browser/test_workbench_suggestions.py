@@ -13,12 +13,10 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Exposure, Label
 from annotation.policies import OPERATOR
 from annotation.services import projects
-from tests.browser.test_workbench import cast, open_as_ann, press, saved
-from tests.browser.test_workbench_touch import PHONE
+from tests.browser.workbench import PHONE, open_as_ann, press, saved
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case, signed_in
-from tests.suggesting import make_judge, suggest
-
-__all__ = ["cast"]
+from tests.suggesting import suggest
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,8 +24,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def prepared(cast: Cast, policy: str = "after_label", *, steps: int = 3) -> Assignment:
     """A trajectory, claimed by ann. One judge says −1 throughout, another +1 of the first step, no more."""
     (row,) = import_records(cast.project, [make_record(steps=steps)])
-    suggest(make_judge(cast.project, "severe canary"), row)
-    suggest(make_judge(cast.project, "mild canary"), row, [1, *[None] * (steps - 1)], outcome=None)
+    suggest(make_imported_judge(cast.project, "severe canary"), row)
+    suggest(make_imported_judge(cast.project, "mild canary"), row, [1, *[None] * (steps - 1)], outcome=None)
     projects.update_project(actor=OPERATOR, project=cast.project, values={"suggestion_policy": policy})
     return claim(cast.ann, cast.project)
 
@@ -140,7 +138,7 @@ def test_where_it_is_no_use_there_is_no_button_and_the_key_says_why(
 
 def test_an_adjudicator_shows_them_in_a_case(cast: Cast, visit: Callable[..., Any]) -> None:
     (row,) = import_records(cast.project, 1)
-    suggest(make_judge(cast.project, "severe canary"), row)
+    suggest(make_imported_judge(cast.project, "severe canary"), row)
     make_disputed(cast)
     case = open_case(cast.judith, row)
     visitor = visit()

@@ -6,14 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Label
-from tests.browser.test_workbench import bench, cast, outcome_of, saved, seen, stored
+from tests.browser.workbench import PHONE, outcome_of, saved, seen, stored
 from tests.people import make_record
 
-__all__ = ["bench", "cast"]
-
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 def thumb(page: Page, name: str) -> None:

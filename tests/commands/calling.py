@@ -25,6 +25,12 @@ class Said:
         return json.loads(self.out)
 
 
+def write(path: Path, data: bytes) -> Path:
+    """A file for a command to read."""
+    path.write_bytes(data)
+    return path
+
+
 def run(name: str, *arguments: str | Path) -> Said:
     """Run a command to its good end."""
     out, err = io.StringIO(), io.StringIO()

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,21 +16,11 @@ from annotation.models import (
     Subset,
     Trajectory,
 )
-from tests.commands.calling import fails, run
+from tests.commands.calling import fails, run, write
 from tests.people import jsonl, make_record, make_records
 from tests.servers import ROOT
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def own_uploads(settings: Any, tmp_path: Path) -> None:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-
-
-def write(path: Path, data: bytes) -> Path:
-    path.write_bytes(data)
-    return path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_uploads")]
 
 
 # ── import_trajectories ─────────────────────────────────────────────────────

@@ -20,20 +20,10 @@ from annotation.models import (
     User,
 )
 from tests import people
-from tests.commands.calling import fails, run
+from tests.commands.calling import fails, run, write
 from tests.people import jsonl, make_record
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def own_uploads(settings: Any, tmp_path: Path) -> None:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-
-
-def write(path: Path, data: bytes) -> Path:
-    path.write_bytes(data)
-    return path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_uploads")]
 
 
 # ── import_labels ───────────────────────────────────────────────────────────

@@ -17,18 +17,13 @@ from annotation.policies import OPERATOR
 from annotation.providers import FailureKind
 from annotation.services import suggest
 from tests import people
+from tests.fixtures.judges import Scripted, failure, install, make_judge, question_of, reply
 from tests.judge_server import JudgeServer
 from tests.people import Cast
-from tests.services.scripted import URL, Scripted, failure, install, make_judge, question_of, reply
 
 from .calling import fails, run
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from annotation.core.judging.settings import JudgeSettings, check, named, table_
 from annotation.models import Judge
 from api.views import index
 from tests import judge_settings
+from tests.fixtures.judges import URL
 from tests.people import Caller, Cast
 
-URL = "https://judge.test/v1"
 GOOD: dict[str, Any] = {"base_url": URL, "model": "m", "key_name": "ACME_API_KEY"}
 
 
@@ -75,8 +75,7 @@ def test_every_bound_that_is_said_can_be_reached() -> None:
 
 # ── At every door ───────────────────────────────────────────────────────────
 @pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
+def judge_keys(settings: Any, judge_urls: None) -> None:
     settings.JUDGE_KEYS = ["ACME_API_KEY"]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from annotation.models import Project, Trajectory
 from tests import people
+from tests.fixtures.judges import make_imported_judge
 from tests.services.test_influence import SEED, fill, label_all_of_it
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 
 def project() -> Project:
@@ -64,7 +65,7 @@ def test_the_settings_switch_the_experiment_until_somebody_labels(browse, cast, 
 def test_the_settings_triage_and_take_it_back(browse, cast, at, text):
     rows = people.import_records(cast.project, 3)
     for name in ("one", "other"):
-        judge = make_judge(cast.project, name)
+        judge = make_imported_judge(cast.project, name)
         for row in rows:
             suggest(judge, row, 1, outcome=1 if row != rows[2] or name == "one" else -1)
     admin, where = browse("admin"), at("triage", "bench")

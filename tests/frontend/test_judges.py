@@ -15,8 +15,8 @@ from annotation.models import Judge, Suggestion
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 from tests import people
+from tests.fixtures.judges import URL, make_imported_judge
 
-URL = "https://judge.test/v1"
 SERVER = {
     "name": "Sage",
     "model": "sage-1",
@@ -38,7 +38,7 @@ SERVER = {
 
 
 @pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
+def two_judge_urls(settings: Any) -> None:
     settings.JUDGE_URLS = [URL, "https://other.test/api"]
 
 
@@ -55,11 +55,6 @@ def lines(cast: people.Cast, value: Callable[[int], Any], how_many: int = 2) -> 
         for query in range(how_many)
     ]
     return people.jsonl(rows)
-
-
-def make_imported(cast: people.Cast, name: str = "Filed", **options: Any) -> Judge:
-    """A judge from a file."""
-    return suggest.create_judge(actor=OPERATOR, project=cast.project, name=name, kind="imported", **options)
 
 
 def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
@@ -155,7 +150,7 @@ def test_what_makes_no_sense_is_refused_at_its_field(browse, at, field, value):
 
 
 def test_a_name_that_is_taken_is_refused_at_the_name(browse, at, cast):
-    make_imported(cast, "Sage")
+    make_imported_judge(cast.project, "Sage")
     response = browse("admin").post(at("judge-create", "bench", "openai_compatible"), SERVER)
     assert response.status_code == 400 and "name" in response.context["form"].errors
 
@@ -196,7 +191,7 @@ def test_what_its_answers_depend_on_is_locked_once_there_are_suggestions(browse,
 
 
 def test_a_judge_is_retired_and_restored(browse, at, text, cast):
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     client = browse("admin")
     client.post(at("judge-retire", "bench", judge.pk))
     judge.refresh_from_db()
@@ -225,7 +220,7 @@ def upload(client: Any, url: str, data: bytes, **more: str) -> Any:
 
 def test_a_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cast):
     people.import_records(cast.project, 2)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     url = at("judge-import", "bench", judge.pk)
     client = browse("admin")
     data = lines(cast, lambda index: 1 if index == 2 else None)
@@ -243,7 +238,7 @@ def test_a_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cas
 
 def test_a_bad_file_is_refused_whole_and_every_line_is_named(browse, at, text, cast):
     people.import_records(cast.project, 1)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     response = upload(browse("admin"), at("judge-import", "bench", judge.pk), lines(cast, lambda _: 1, 3))
     page = text(response)
     assert response.status_code == 400
@@ -253,7 +248,7 @@ def test_a_bad_file_is_refused_whole_and_every_line_is_named(browse, at, text, c
 
 def test_no_file_an_empty_one_and_an_unknown_subset_are_refused(browse, at, cast):
     people.import_records(cast.project, 1)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     client = browse("admin")
     url = at("judge-import", "bench", judge.pk)
     assert client.post(url).status_code == 400
@@ -267,7 +262,7 @@ def test_a_judge_stands_beside_always_plus(browse, at, text, cast):
     people.import_records(cast.project, 2)
     people.make_unanimous(cast)
     people.make_disputed(cast)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     bring(cast, judge, lines(cast, lambda index: -1 if index == 4 else 1))
     response = browse("admin").get(at("judge", "bench", judge.pk))
     rows = {row["title"]: row["cells"] for row in response.context["figures"]}
@@ -281,7 +276,7 @@ def test_a_judge_stands_beside_always_plus(browse, at, text, cast):
 def test_labels_that_may_still_be_given_count_nowhere(browse, at, cast):
     people.import_records(cast.project, 2)
     people.label_next(cast.ann, cast.project)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     bring(cast, judge, lines(cast, lambda _: 1))
     assert browse("admin").get(at("judges", "bench")).context["rows"][0].agreement is None
     assert browse("admin").get(at("judge", "bench", judge.pk)).context["figures"] == []
@@ -289,7 +284,7 @@ def test_labels_that_may_still_be_given_count_nowhere(browse, at, cast):
 
 def test_a_failed_judgement_is_no_suggestion(browse, at, cast):
     people.import_records(cast.project, 2)
-    judge = make_imported(cast)
+    judge = make_imported_judge(cast.project, "Filed")
     failed = {
         "record_id": "tiny:1:0",
         "step_labels": {"2": None, "4": None},
@@ -302,7 +297,7 @@ def test_a_failed_judgement_is_no_suggestion(browse, at, cast):
 
 
 def test_annotators_do_not_learn_that_there_are_judges(browse, at, text, cast):
-    judge = make_imported(cast, "Very secret judge")
+    judge = make_imported_judge(cast.project, "Very secret judge")
     for who in ("ann", "judith"):
         page = text(browse(who).get(at("project", "bench")))
         assert at("judges", "bench") not in page

@@ -36,7 +36,6 @@ from tests.people import (
     make_record,
     signed_in,
 )
-from tests.services.scripted import URL
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
@@ -236,8 +235,7 @@ def speak_chinese(cast: Cast) -> None:
 
 
 @pytest.mark.django_db
-def test_in_chinese_no_page_speaks_english(cast, browse: Callable[[str], Client], at, settings):
-    settings.JUDGE_URLS = [URL]
+def test_in_chinese_no_page_speaks_english(cast, browse: Callable[[str], Client], at, judge_urls):
     fill(cast, 1)
     speak_chinese(cast)
     told = []

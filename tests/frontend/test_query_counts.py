@@ -22,7 +22,7 @@ from annotation.models import (
 from annotation.policies import OPERATOR
 from annotation.services import projects, release
 from tests import people
-from tests.services.scripted import URL, make_judge, start
+from tests.fixtures.judges import make_judge, start
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
@@ -51,7 +51,7 @@ PAGES = {
     "estimate": ("admin", "run-new", 13),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "case": ("judith", "adjudication", 14),
-    "agreement": ("admin", "agreement", 10),
+    "agreement": ("admin", "agreement", 11),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),
     "release": ("admin", "release", 5),
@@ -120,8 +120,7 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("many", [1, 2])
-def test_the_number_of_queries_of_every_page_is_constant(cast, browse, at, many, settings):
-    settings.JUDGE_URLS = [URL]
+def test_the_number_of_queries_of_every_page_is_constant(cast, browse, at, many, judge_urls):
     fill(cast, many)
     found = {}
     for title, (who, name, _queries) in PAGES.items():

@@ -5,31 +5,28 @@ from __future__ import annotations
 import re
 import zlib
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from annotation.core.vocabulary import SuggestionRunState as State
 from annotation.models import JudgeAnswer, SuggestionRun
 from annotation.policies import OPERATOR
-from annotation.providers import FailureKind, Request
+from annotation.providers import FailureKind
 from annotation.services import suggest
 from tests import people
-from tests.services.scripted import URL, Scripted, do, failure, install, make_judge, question_of, reply, start
+from tests.fixtures.judges import (
+    Scripted,
+    do,
+    failure,
+    install,
+    make_judge,
+    odd_ones_fail,
+    start,
+)
+
+pytestmark = pytest.mark.usefixtures("judge_urls")
 
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
-
-
-def odd_ones_fail(request: Request) -> Any:
-    """Every second trajectory fails."""
-    if question_of(request) % 2:
-        return failure(FailureKind.NOT_JSON)
-    return reply(request)
 
 
 @pytest.fixture

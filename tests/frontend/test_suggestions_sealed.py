@@ -12,8 +12,9 @@ from django.test import Client
 from annotation.models import Assignment, Trajectory
 from annotation.policies import OPERATOR
 from annotation.services import label, projects
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, label_all, make_disputed, open_case
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 Browse = Callable[[str], Client]
 CHANCE = re.compile(r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"')
@@ -22,7 +23,7 @@ CHANCE = re.compile(r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"')
 def suggested(cast: Cast) -> Trajectory:
     """A trajectory of which a judge thinks something."""
     (row,) = import_records(cast.project, 1)
-    suggest(make_judge(cast.project, "severe canary"), row, comment="my remark")
+    suggest(make_imported_judge(cast.project, "severe canary"), row, comment="my remark")
     return row
 
 
@@ -52,7 +53,7 @@ def test_the_workbench_is_the_same_with_judges_and_without(
         return CHANCE.sub("", ann.get(here).content.decode())
 
     before = sent()
-    suggest(make_judge(cast.project), row)
+    suggest(make_imported_judge(cast.project), row)
     assert sent() == before
 
 

@@ -33,11 +33,6 @@ def shared_uploads(settings: Any, process_environment: dict[str, str]) -> Path:
     return Path(settings.UPLOAD_DIR)
 
 
-@pytest.fixture
-def project_cast(transactional_db: None) -> Cast:
-    return people.make_cast()
-
-
 def upload(cast: Cast, records: int | list[dict[str, Any]]) -> ImportFile:
     made = people.make_records(records) if isinstance(records, int) else records
     return ingest.receive_file(
@@ -72,13 +67,13 @@ def _point(url: str) -> None:
 
 
 def test_an_uploaded_file_is_imported_by_the_worker_and_a_bad_one_is_refused_by_it(
-    shared_uploads: Path, worker: Worker, project_cast: Cast
+    shared_uploads: Path, worker: Worker, cast: Cast
 ) -> None:
-    good = upload(project_cast, 30)
+    good = upload(cast, 30)
     assert good.state == ImportState.QUEUED
     published(good)
 
-    bad = upload(project_cast, [people.make_record(50), people.make_record(51, messages=[])])
+    bad = upload(cast, [people.make_record(50), people.make_record(51, messages=[])])
     wait_for(lambda: state_of(bad) == ImportState.FAILED, "the refusal", seconds=PATIENCE)
 
     assert (good.created_count, good.attempt) == (30, 1)
@@ -92,12 +87,12 @@ def test_a_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
     celery_broker: Broker,
     shared_uploads: Path,
     process_environment: dict[str, str],
-    project_cast: Cast,
+    cast: Cast,
     tmp_path: Path,
 ) -> None:
     _point("redis://127.0.0.1:1/0")
     begun = time.monotonic()
-    source = upload(project_cast, 5)
+    source = upload(cast, 5)
     assert time.monotonic() - begun < 15
     assert state_of(source) == ImportState.QUEUED
     ImportFile.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -115,10 +110,10 @@ def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
     celery_broker: Broker,
     shared_uploads: Path,
     process_environment: dict[str, str],
-    project_cast: Cast,
+    cast: Cast,
     tmp_path: Path,
 ) -> None:
-    source = upload(project_cast, 1_500)
+    source = upload(cast, 1_500)
     first = Worker(process_environment, tmp_path / "first.log")
     wait_for(lambda: Trajectory.objects.filter(source=source).count() > 200, "rows", seconds=PATIENCE)
     first.kill()
@@ -138,8 +133,8 @@ def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
     assert Step.objects.count() == source.step_count == 3_000
 
 
-def test_a_job_delivered_twice_runs_once(project_cast: Cast) -> None:
-    source = upload(project_cast, 3)
+def test_a_job_delivered_twice_runs_once(cast: Cast) -> None:
+    source = upload(cast, 3)
 
     jobs.run_import(source.pk)
     jobs.run_import(source.pk)
@@ -149,7 +144,7 @@ def test_a_job_delivered_twice_runs_once(project_cast: Cast) -> None:
 
 
 def test_a_reaper_whose_connection_broke_recovers_in_the_next_round(
-    project_cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> int:
         connection.errors_occurred = True

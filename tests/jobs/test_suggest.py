@@ -45,11 +45,6 @@ def environment(judges: JudgeServer, process_environment: dict[str, str], settin
     return process_environment
 
 
-@pytest.fixture
-def project_cast(transactional_db: None) -> Cast:
-    return people.make_cast()
-
-
 def records(how_many: int) -> list[dict[str, Any]]:
     return [people.make_record(n, question=f"Question {n}? [[id:tiny:{n}:0]]") for n in range(how_many)]
 
@@ -101,11 +96,11 @@ def test_what_a_killed_worker_had_stored_is_not_asked_for_again(
     celery_broker: Broker,
     environment: dict[str, str],
     judges: JudgeServer,
-    project_cast: Cast,
+    cast: Cast,
     tmp_path: Path,
 ) -> None:
-    people.import_records(project_cast.project, records(200))
-    run = start(make_judge(project_cast, judges))
+    people.import_records(cast.project, records(200))
+    run = start(make_judge(cast, judges))
     first = Worker(environment, tmp_path / "first.log")
     has(run, 40)
     first.kill()
@@ -133,23 +128,23 @@ def test_what_a_killed_worker_had_stored_is_not_asked_for_again(
 
 
 def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
-    people.import_records(project_cast.project, records(120))
+    people.import_records(cast.project, records(120))
     judges.delay = 0.3  # nine seconds in all: what is asked for comes in the middle
     worker_of(environment)
-    run = start(make_judge(project_cast, judges, concurrency=4))
+    run = start(make_judge(cast, judges, concurrency=4))
     has(run, 10)
-    suggest.pause_run(actor=project_cast.admin, run=run)
+    suggest.pause_run(actor=cast.admin, run=run)
     reaches(run, State.PAUSED)
     asked, done = judges.total, len(stored(run))
     assert done == asked < 120, "calls in flight were stored"
     time.sleep(0.6)
     assert judges.total == asked, "nothing is asked while it is paused"
 
-    suggest.resume_run(actor=project_cast.admin, run=run)
+    suggest.resume_run(actor=cast.admin, run=run)
     has(run, done + 10)
-    suggest.cancel_run(actor=project_cast.admin, run=run)
+    suggest.cancel_run(actor=cast.admin, run=run)
     reaches(run, State.CANCELLED)
 
     assert len(stored(run)) == judges.total == run.progress_done < 120
@@ -161,14 +156,12 @@ def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
 
 
 def test_an_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
-    people.import_records(project_cast.project, records(60))
+    people.import_records(cast.project, records(60))
     judges.delay = 0.5
     worker = worker_of(environment, threads=1)
-    runs = [
-        start(make_judge(project_cast, judges, model, concurrency=1)) for model in ("one", "two", "three")
-    ]
+    runs = [start(make_judge(cast, judges, model, concurrency=1)) for model in ("one", "two", "three")]
     for run in runs:
         has(run, 1)
     assert worker.stop(), "a warm shutdown does not wait for a run of hours"
@@ -183,9 +176,9 @@ def test_an_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands
 
 
 def test_whatever_the_server_does_nothing_is_invented_lost_or_doubled(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, project_cast: Cast
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
-    people.import_records(project_cast.project, records(3))
+    people.import_records(cast.project, records(3))
     judges.delay = 0.0
     mended = (
         "rate_limited+ok",
@@ -209,7 +202,7 @@ def test_whatever_the_server_does_nothing_is_invented_lost_or_doubled(
     stopping = ("wrong_model", "expired_key", "no_credit")
     environment["TRISTEP_JUDGE_RUNS"] = "20"
     models = (*mended, *failing, "endless", "one_missing", *stopping)
-    runs = {model: start(make_judge(project_cast, judges, model)) for model in models}
+    runs = {model: start(make_judge(cast, judges, model)) for model in models}
     worker = worker_of(environment)
 
     for model in mended:
@@ -243,15 +236,15 @@ def test_a_broker_that_restarts_in_mid_run_loses_nothing(
     celery_broker: Broker,
     worker_of: Any,
     judges: JudgeServer,
-    project_cast: Cast,
+    cast: Cast,
 ) -> None:
-    people.import_records(project_cast.project, records(60))
+    people.import_records(cast.project, records(60))
     worker_of(environment)
-    run = start(make_judge(project_cast, judges, concurrency=2))
+    run = start(make_judge(cast, judges, concurrency=2))
     has(run, 5)
     celery_broker.process.terminate()
     celery_broker.process.wait()
-    other = start(make_judge(project_cast, judges, "one", concurrency=16))
+    other = start(make_judge(cast, judges, "one", concurrency=16))
     SuggestionRun.objects.filter(pk=other.pk).update(resend_at=timezone.now())
     reaches(run, State.FINISHED)
     celery_broker.process = celery_broker._start()

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from annotation.models import (
-    Trajectory,
-)
+from annotation.models import Assignment, Trajectory
 from annotation.services.ingest import run as running
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
@@ -17,16 +12,24 @@ from tests.people import Cast
 
 
 @pytest.fixture
-def own_uploads(settings: Any, tmp_path: Path) -> None:
-    """Uploads of this test alone."""
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-
-
-@pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three records a batch, and a heartbeat with each."""
     monkeypatch.setattr(running, "BATCH_RECORDS", 3)
     monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.0)
+
+
+@shared_rows
+def claimed(cast: Cast) -> Assignment:
+    """Ann's, of the first of three trajectories with the steps 2 and 4."""
+    people.import_records(cast.project, 3)
+    return people.claim(cast.ann, cast.project)
+
+
+@shared_rows
+def assignment(cast: Cast) -> Assignment:
+    """Ann's, of a trajectory with the steps 2, 4, 6, 8."""
+    people.import_records(cast.project, [people.make_record(steps=4)])
+    return people.claim(cast.ann, cast.project)
 
 
 @shared_rows

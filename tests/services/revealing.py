@@ -6,8 +6,9 @@ from annotation.models import Assignment, Label, Project
 from annotation.policies import OPERATOR
 from annotation.reports.suggestions import StepSuggestions
 from annotation.services import label, projects
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, make_record
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 
 def set_policy(project: Project, policy: str) -> None:
@@ -18,7 +19,7 @@ def opened(cast: Cast, policy: str = "after_label", *, steps: int = 3) -> Assign
     """A trajectory that one judge has suggested −1 for throughout, claimed by ann."""
     set_policy(cast.project, policy)
     (row,) = import_records(cast.project, [make_record(steps=steps)])
-    suggest(make_judge(cast.project), row)
+    suggest(make_imported_judge(cast.project), row)
     return claim(cast.ann, cast.project)
 
 

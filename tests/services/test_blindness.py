@@ -12,10 +12,12 @@ from annotation.models import Assignment, Label, OutcomeLabel, Trajectory
 from annotation.models.blindness import with_blind_values, with_untouched
 from annotation.policies import OPERATOR
 from annotation.services import assign, exposures, label, projects
+from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change, import_records, jsonl, make_record
+from tests.services.revealing import reveal
 from tests.services.saving import save
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 
 @shared_rows
@@ -24,7 +26,7 @@ def rows(cast: Cast) -> list[Trajectory]:
     made = import_records(
         cast.project, [make_record(query, sample, steps=3) for query, sample in ((0, 0), (0, 1), (1, 0))]
     )
-    judge = make_judge(cast.project)
+    judge = make_imported_judge(cast.project)
     for row in made:
         suggest(judge, row)
     return made
@@ -40,10 +42,6 @@ def found(assignment: Assignment) -> dict[int, tuple[int | None, bool]]:
     """By message index: (blind value, untouched)."""
     labels: Any = with_untouched(Label.objects.filter(assignment=assignment))
     return {row.step.message_index: (row.blind, row.untouched) for row in labels.select_related("step")}
-
-
-def reveal(assignment: Assignment, index: int) -> None:
-    label.reveal(actor=assignment.annotator, assignment=assignment, message_index=index)
 
 
 def test_who_has_seen_nothing_is_untouched(cast: Cast, rows: list[Trajectory]) -> None:

@@ -9,15 +9,7 @@ from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Trajectory
 from annotation.services import assign, exposures, label, projects
 from tests import people
-from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-
-
-@shared_rows
-def assignment(cast: Cast) -> Assignment:
-    """Ann's, of the first of three trajectories with the steps 2 and 4."""
-    people.import_records(cast.project, 3)
-    return people.claim(cast.ann, cast.project)
 
 
 # ── Claiming, one after the other ───────────────────────────────────────────
@@ -57,10 +49,10 @@ def test_only_annotators_claim(cast: Cast, who: str) -> None:
 
 @pytest.mark.parametrize("given_back", [True, False])
 def test_n_is_locked_after_the_first_claim_even_when_it_was_given_back(
-    cast: Cast, assignment: Assignment, given_back: bool
+    cast: Cast, claimed: Assignment, given_back: bool
 ) -> None:
     if given_back:
-        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="No.")
+        assign.return_assignment(actor=cast.ann, assignment=claimed, reason="No.")
 
     with pytest.raises(Locked) as refusal:
         projects.update_project(
@@ -81,9 +73,7 @@ def test_the_free_slots_of_every_trajectory_follow_n_before_that(cast: Cast) -> 
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {5}
 
 
-def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(
-    cast: Cast, assignment: Assignment
-) -> None:
+def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(cast: Cast, claimed: Assignment) -> None:
     changed = projects.update_project(
         actor=cast.admin,
         project=cast.project,
@@ -94,12 +84,12 @@ def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(
 
 
 # ── Taking up again ─────────────────────────────────────────────────────────
-def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment, note="First thoughts.")
-    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed, note="First thoughts.")
+    assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
     people.claim(cast.ben, cast.project)
 
-    resumed = assign.resume_assignment(actor=cast.ann, assignment=assignment)
+    resumed = assign.resume_assignment(actor=cast.ann, assignment=claimed)
 
     assert (resumed.state, resumed.slot) == (AssignmentState.OPEN, 1)
     assert resumed.trajectory.free_slots == 0
@@ -107,33 +97,33 @@ def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, assi
 
 
 def test_a_returned_trajectory_whose_slots_are_taken_cannot_be_taken_up(
-    cast: Cast, assignment: Assignment
+    cast: Cast, claimed: Assignment
 ) -> None:
-    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
+    assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
     people.claim(cast.ben, cast.project)
     people.claim(cast.cleo, cast.project)
 
     with pytest.raises(StaleState) as refusal:
-        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+        assign.resume_assignment(actor=cast.ann, assignment=claimed)
 
     assert refusal.value.code == "no_free_slot"
 
 
-def test_an_open_assignment_cannot_be_taken_up(cast: Cast, assignment: Assignment) -> None:
+def test_an_open_assignment_cannot_be_taken_up(cast: Cast, claimed: Assignment) -> None:
     with pytest.raises(StaleState):
-        assign.resume_assignment(actor=cast.ann, assignment=assignment)
-    assignment.trajectory.refresh_from_db()
-    assert assignment.trajectory.free_slots == 1
+        assign.resume_assignment(actor=cast.ann, assignment=claimed)
+    claimed.trajectory.refresh_from_db()
+    assert claimed.trajectory.free_slots == 1
 
 
 def test_who_has_seen_others_labels_meanwhile_cannot_take_it_up_again(
-    cast: Cast, assignment: Assignment
+    cast: Cast, claimed: Assignment
 ) -> None:
-    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Later.")
-    exposures.expose(user=cast.ann, trajectory=assignment.trajectory, kind=ExposureKind.LABEL)
+    assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
+    exposures.expose(user=cast.ann, trajectory=claimed.trajectory, kind=ExposureKind.LABEL)
 
     with pytest.raises(Denied) as refusal:
-        assign.resume_assignment(actor=cast.ann, assignment=assignment)
+        assign.resume_assignment(actor=cast.ann, assignment=claimed)
 
     assert refusal.value.code == "exposed"
 

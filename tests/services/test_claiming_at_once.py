@@ -14,31 +14,9 @@ from annotation.models import Assignment, OutcomeConsensus, Project, Trajectory,
 from annotation.policies import OPERATOR
 from annotation.services import assign, label, projects
 from tests import people
-from tests.services.together import refused, succeeded, together
+from tests.services.together import annotators, refused, succeeded, together, until_nothing_is_left
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def annotators(project: Project, how_many: int) -> list[User]:
-    made = [people.make_user(f"annotator-{number}") for number in range(how_many)]
-    for user in made:
-        people.make_member(project, user, "annotator")
-    return made
-
-
-def until_nothing_is_left(user: User, project: Project) -> Callable[[], int]:
-    def claim_all() -> int:
-        claimed = 0
-        while True:
-            try:
-                assign.claim_next(actor=user, project=project)
-                claimed += 1
-            except Conflict as error:
-                if error.code == "nothing_left":
-                    return claimed
-                assert error.code == "busy"
-
-    return claim_all
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 3])

@@ -10,8 +10,9 @@ from annotation.models import AuditEvent, Project, Trajectory, User
 from annotation.policies import OPERATOR, field_access, suggestion_policy
 from annotation.reports.experiment import experiment
 from annotation.services import assign, label, projects
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Caller, Cast, change, import_records, make_member, make_record, op_id, step_indexes
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db
 SEED = 7
@@ -22,7 +23,7 @@ def tasks(cast: Cast, how_many: int = 12) -> dict[str, list[Trajectory]]:
     rows = import_records(
         cast.project, [make_record(query, sample) for query in range(how_many) for sample in (0, 1)]
     )
-    judge = make_judge(cast.project)
+    judge = make_imported_judge(cast.project)
     found: dict[str, list[Trajectory]] = {"sealed": [], "after_label": [], "always": []}
     for row in rows:
         suggest(judge, row)

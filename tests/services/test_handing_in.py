@@ -9,15 +9,7 @@ from annotation.core.vocabulary import AssignmentState, ExposureKind, Trajectory
 from annotation.models import Assignment, AuditEvent, Label, Membership
 from annotation.services import assign, exposures, label, projects
 from tests import people
-from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change
-
-
-@shared_rows
-def assignment(cast: Cast) -> Assignment:
-    """Ann's, of the first of three trajectories with the steps 2 and 4."""
-    people.import_records(cast.project, 3)
-    return people.claim(cast.ann, cast.project)
 
 
 # ── Submitting ──────────────────────────────────────────────────────────────
@@ -36,39 +28,39 @@ def test_an_incomplete_submission_names_the_first_step_that_is_missing(cast: Cas
     assert assignment.state == AssignmentState.OPEN
 
 
-def test_a_submission_without_an_outcome_says_so(cast: Cast, assignment: Assignment) -> None:
-    label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, 1), change(4, 1)])
+def test_a_submission_without_an_outcome_says_so(cast: Cast, claimed: Assignment) -> None:
+    label.save_labels(actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, 1), change(4, 1)])
 
     with pytest.raises(Invalid, match="the outcome is not set") as refusal:
-        label.submit(actor=cast.ann, assignment=assignment)
+        label.submit(actor=cast.ann, assignment=claimed)
 
     assert refusal.value.details == {"missing": [], "outcome": True}
 
 
-def test_a_label_taken_back_is_missing_again(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    label.save_labels(actor=cast.ann, assignment=assignment, op_id="b", changes=[change(4, None, version=1)])
+def test_a_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, None, version=1)])
 
     with pytest.raises(Invalid, match="step 4"):
-        label.submit(actor=cast.ann, assignment=assignment)
+        label.submit(actor=cast.ann, assignment=claimed)
 
 
-def test_a_proposal_does_not_count_as_a_label(cast: Cast, assignment: Assignment) -> None:
+def test_a_proposal_does_not_count_as_a_label(cast: Cast, claimed: Assignment) -> None:
     label.save_labels(
-        actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, -1), change(None, -1)]
+        actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, -1), change(None, -1)]
     )
 
     with pytest.raises(Invalid, match="step 4"):
-        label.submit(actor=cast.ann, assignment=assignment)
+        label.submit(actor=cast.ann, assignment=claimed)
 
 
 def test_a_complete_assignment_is_submitted_with_its_time_and_guidelines(
-    cast: Cast, assignment: Assignment
+    cast: Cast, claimed: Assignment
 ) -> None:
     projects.write_guidelines(actor=cast.admin, project=cast.project, text="Judge well.")
-    people.label_all(assignment)
+    people.label_all(claimed)
 
-    done = label.submit(actor=cast.ann, assignment=assignment)
+    done = label.submit(actor=cast.ann, assignment=claimed)
 
     assert done.state == AssignmentState.SUBMITTED
     assert done.submitted_at is not None
@@ -76,105 +68,99 @@ def test_a_complete_assignment_is_submitted_with_its_time_and_guidelines(
     assert AuditEvent.objects.filter(verb="assignment.submit", actor=cast.ann).count() == 1
 
 
-def test_submitting_twice_is_refused_and_changes_nothing(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    first = label.submit(actor=cast.ann, assignment=assignment)
+def test_submitting_twice_is_refused_and_changes_nothing(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    first = label.submit(actor=cast.ann, assignment=claimed)
 
     with pytest.raises(StaleState) as refusal:
-        label.submit(actor=cast.ann, assignment=assignment)
+        label.submit(actor=cast.ann, assignment=claimed)
 
     assert refusal.value.code == "not_open"
-    assignment.refresh_from_db()
-    assert assignment.submitted_at == first.submitted_at
+    claimed.refresh_from_db()
+    assert claimed.submitted_at == first.submitted_at
 
 
 @pytest.mark.parametrize("who", ["ben", "admin", "root"])
-def test_nobody_submits_for_another(cast: Cast, assignment: Assignment, who: str) -> None:
-    people.label_all(assignment)
+def test_nobody_submits_for_another(cast: Cast, claimed: Assignment, who: str) -> None:
+    people.label_all(claimed)
 
     with pytest.raises(Denied):
-        label.submit(actor=cast.everybody[who], assignment=assignment)
+        label.submit(actor=cast.everybody[who], assignment=claimed)
 
 
 # ── Giving back ─────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("reason", ["", "   ", "\n", "x" * 2_001])
-def test_giving_back_needs_a_reason_of_sensible_length(
-    cast: Cast, assignment: Assignment, reason: str
-) -> None:
+def test_giving_back_needs_a_reason_of_sensible_length(cast: Cast, claimed: Assignment, reason: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        assign.return_assignment(actor=cast.ann, assignment=assignment, reason=reason)
+        assign.return_assignment(actor=cast.ann, assignment=claimed, reason=reason)
 
     assert set(refusal.value.fields) == {"reason"}
 
 
-def test_giving_back_frees_the_slot_and_keeps_the_draft(cast: Cast, assignment: Assignment) -> None:
-    label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, -1, note="Hm.")])
+def test_giving_back_frees_the_slot_and_keeps_the_draft(cast: Cast, claimed: Assignment) -> None:
+    label.save_labels(actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, -1, note="Hm.")])
 
-    returned = assign.return_assignment(
-        actor=cast.ann, assignment=assignment, reason=" I know the author.\x00 "
-    )
+    returned = assign.return_assignment(actor=cast.ann, assignment=claimed, reason=" I know the author.\x00 ")
 
     assert (returned.state, returned.slot) == (AssignmentState.RETURNED, None)
     assert returned.trajectory.free_slots == 2
-    assert Label.objects.get(assignment=assignment).value == -1
+    assert Label.objects.get(assignment=claimed).value == -1
     with pytest.raises(StaleState):
-        label.save_labels(actor=cast.ann, assignment=assignment, op_id="b", changes=[change(4, 1)])
+        label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, 1)])
 
 
 def test_who_gave_it_back_is_not_given_it_again_and_others_are_given_it_first(
-    cast: Cast, assignment: Assignment
+    cast: Cast, claimed: Assignment
 ) -> None:
     for user in (cast.ben, cast.cleo):
         for _ in range(2):
             people.claim(user, cast.project)
-    assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Ill.")
+    assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Ill.")
     assert set(Membership.objects.values_list("claim_cursor", flat=True)) <= {
         0,
-        assignment.trajectory.position,
+        claimed.trajectory.position,
     }
 
     ann_next = people.claim(cast.ann, cast.project)
     cleo_next = people.claim(cast.cleo, cast.project)
 
-    assert ann_next.trajectory_id != assignment.trajectory_id
-    assert cleo_next.trajectory_id == assignment.trajectory_id
+    assert ann_next.trajectory_id != claimed.trajectory_id
+    assert cleo_next.trajectory_id == claimed.trajectory_id
 
 
-def test_a_submitted_assignment_cannot_be_given_back(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
+def test_a_submitted_assignment_cannot_be_given_back(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
 
     with pytest.raises(StaleState):
-        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Oh.")
-    assignment.trajectory.refresh_from_db()
-    assert assignment.trajectory.free_slots == 1
+        assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Oh.")
+    claimed.trajectory.refresh_from_db()
+    assert claimed.trajectory.free_slots == 1
 
 
 # ── What N labels come to ───────────────────────────────────────────────────
-def test_nothing_is_settled_before_the_last_of_n(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
+def test_nothing_is_settled_before_the_last_of_n(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
 
-    assignment.trajectory.refresh_from_db()
-    assert assignment.trajectory.state == TrajectoryState.LABELLING
+    claimed.trajectory.refresh_from_db()
+    assert claimed.trajectory.state == TrajectoryState.LABELLING
 
 
 # ── Taking a submission back ────────────────────────────────────────────────
-def test_ones_own_submission_can_be_reopened_until_another_is_in(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
+def test_ones_own_submission_can_be_reopened_until_another_is_in(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
 
-    opened = label.reopen(actor=cast.ann, assignment=assignment)
+    opened = label.reopen(actor=cast.ann, assignment=claimed)
     assert (opened.state, opened.slot, opened.submitted_at) == (AssignmentState.OPEN, 0, None)
-    label.save_labels(
-        actor=cast.ann, assignment=assignment, op_id="again", changes=[change(2, -1, version=1)]
-    )
-    label.submit(actor=cast.ann, assignment=assignment)
+    label.save_labels(actor=cast.ann, assignment=claimed, op_id="again", changes=[change(2, -1, version=1)])
+    label.submit(actor=cast.ann, assignment=claimed)
     other = people.claim(cast.ben, cast.project)
     people.label_all(other)
     label.submit(actor=cast.ben, assignment=other)
 
-    for user, mine in ((cast.ann, assignment), (cast.ben, other)):
+    for user, mine in ((cast.ann, claimed), (cast.ben, other)):
         with pytest.raises(Conflict) as refusal:
             label.reopen(actor=user, assignment=mine)
         assert refusal.value.code == "too_late"
@@ -199,46 +185,44 @@ def test_with_one_annotator_a_submission_is_final(db: None) -> None:
         label.reopen(actor=cast.ann, assignment=only)
 
 
-def test_who_has_seen_others_labels_meanwhile_cannot_reopen(cast: Cast, assignment: Assignment) -> None:
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
-    exposures.expose(user=cast.ann, trajectory=assignment.trajectory, kind=ExposureKind.LABEL)
+def test_who_has_seen_others_labels_meanwhile_cannot_reopen(cast: Cast, claimed: Assignment) -> None:
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
+    exposures.expose(user=cast.ann, trajectory=claimed.trajectory, kind=ExposureKind.LABEL)
 
     with pytest.raises(Denied) as refusal:
-        label.reopen(actor=cast.ann, assignment=assignment)
+        label.reopen(actor=cast.ann, assignment=claimed)
 
     assert refusal.value.code == "exposed"
 
 
-def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, assignment: Assignment) -> None:
+def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, claimed: Assignment) -> None:
     with pytest.raises(StaleState):
-        label.reopen(actor=cast.ann, assignment=assignment)
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
+        label.reopen(actor=cast.ann, assignment=claimed)
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
     for who in ("ben", "admin", "root"):
         with pytest.raises(Denied):
-            label.reopen(actor=cast.everybody[who], assignment=assignment)
+            label.reopen(actor=cast.everybody[who], assignment=claimed)
 
 
 # ── Marks and time ──────────────────────────────────────────────────────────
-def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(
-    cast: Cast, assignment: Assignment
-) -> None:
-    label.set_flags(actor=cast.ann, assignment=assignment, needs_discussion=True, broken=False)
-    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=1_500)
-    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=500)
-    assignment.refresh_from_db()
-    assert (assignment.needs_discussion, assignment.broken, assignment.active_ms) == (True, False, 2_000)
+def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(cast: Cast, claimed: Assignment) -> None:
+    label.set_flags(actor=cast.ann, assignment=claimed, needs_discussion=True, broken=False)
+    label.add_activity(actor=cast.ann, assignment=claimed, active_ms=1_500)
+    label.add_activity(actor=cast.ann, assignment=claimed, active_ms=500)
+    claimed.refresh_from_db()
+    assert (claimed.needs_discussion, claimed.broken, claimed.active_ms) == (True, False, 2_000)
     for wrong in (-1, 1.5, True, 10**9):
         with pytest.raises(Invalid):
-            label.add_activity(actor=cast.ann, assignment=assignment, active_ms=wrong)  # type: ignore[arg-type]
+            label.add_activity(actor=cast.ann, assignment=claimed, active_ms=wrong)  # type: ignore[arg-type]
     with pytest.raises(Denied):
-        label.set_flags(actor=cast.ben, assignment=assignment, needs_discussion=True, broken=True)
+        label.set_flags(actor=cast.ben, assignment=claimed, needs_discussion=True, broken=True)
 
-    people.label_all(assignment)
-    label.submit(actor=cast.ann, assignment=assignment)
-    label.add_activity(actor=cast.ann, assignment=assignment, active_ms=9)
+    people.label_all(claimed)
+    label.submit(actor=cast.ann, assignment=claimed)
+    label.add_activity(actor=cast.ann, assignment=claimed, active_ms=9)
     with pytest.raises(StaleState):
-        label.set_flags(actor=cast.ann, assignment=assignment, needs_discussion=False, broken=False)
-    assignment.refresh_from_db()
-    assert (assignment.needs_discussion, assignment.active_ms) == (True, 2_000)
+        label.set_flags(actor=cast.ann, assignment=claimed, needs_discussion=False, broken=False)
+    claimed.refresh_from_db()
+    assert (claimed.needs_discussion, claimed.active_ms) == (True, 2_000)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connections
@@ -17,12 +15,7 @@ from annotation.services import ingest, label
 from tests import people
 from tests.services.together import together
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def own_uploads(settings: Any, tmp_path: Path) -> None:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_uploads")]
 
 
 def test_the_same_file_imported_by_two_at_once_comes_in_once() -> None:

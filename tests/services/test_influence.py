@@ -11,8 +11,9 @@ from annotation.policies import OPERATOR
 from annotation.reports.influence import ArmFigures, influence
 from annotation.services import assign, label, projects
 from tests.commands.calling import run
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Caller, Cast, change, import_records, op_id, step_indexes
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db
 SEED = 7
@@ -22,7 +23,7 @@ def fill(cast: Cast, *, seed: int | None = SEED) -> dict[str, list[Trajectory]]:
     """One trajectory (of two steps) of each of ten tasks, by arm; two judges say −1 of all, one says +1."""
     rows = import_records(cast.project, 10)
     for name, value in (("severe", -1), ("strict", -1), ("kind", 1)):
-        judge = make_judge(cast.project, name)
+        judge = make_imported_judge(cast.project, name)
         for row in rows:
             suggest(judge, row, value, outcome=value)
     if seed is not None:

@@ -12,39 +12,23 @@ from annotation.models import Assignment, AuditEvent, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import assign, label, projects
 from tests import people
-from tests.services.together import refused, succeeded, together
-from tests.suggesting import make_judge, suggest
+from tests.fixtures.judges import make_imported_judge
+from tests.services.together import annotators, refused, succeeded, together, until_nothing_is_left
+from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def prepared(how_many: int, annotators: int) -> tuple[Project, list[User]]:
+def prepared(how_many: int, how_many_people: int) -> tuple[Project, list[User]]:
     """Trajectories that two judges contest more and more, and people to label them."""
     project = people.make_project()
-    users = [people.make_user(f"annotator-{number}") for number in range(annotators)]
-    for user in users:
-        people.make_member(project, user, "annotator")
+    users = annotators(project, how_many_people)
     rows = people.import_records(project, how_many)
-    judges = [make_judge(project, name) for name in ("one", "other")]
+    judges = [make_imported_judge(project, name) for name in ("one", "other")]
     for number, row in enumerate(rows):
         suggest(judges[0], row, 1)
         suggest(judges[1], row, [1 if number < 5 else -1, 1 if number < 8 else -1])
     return project, users
-
-
-def everything(user: User, project: Project) -> Callable[[], int]:
-    def claim_all() -> int:
-        claimed = 0
-        while True:
-            try:
-                assign.claim_next(actor=user, project=project)
-                claimed += 1
-            except Conflict as error:
-                if error.code == "nothing_left":
-                    return claimed
-                assert error.code == "busy"
-
-    return claim_all
 
 
 def test_claiming_goes_on_while_the_queue_is_triaged_and_brought_back() -> None:
@@ -52,7 +36,7 @@ def test_claiming_goes_on_while_the_queue_is_triaged_and_brought_back() -> None:
     places = sorted(Trajectory.objects.values_list("position", flat=True))
 
     results = together(
-        *(everything(user, project) for user in users),
+        *(until_nothing_is_left(user, project) for user in users),
         *(
             lambda seed=seed: projects.triage(actor=OPERATOR, project=project, batch_size=3, seed=seed)
             for seed in range(3)

@@ -10,10 +10,11 @@ from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLa
 from annotation.reports.agreement import agreement
 from annotation.reports.suggestions import anonymised_order, revealed
 from annotation.services import assign, exposures, label
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.revealing import kept, opened, reveal, set_policy
 from tests.services.saving import save, shown
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 
 def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> str:
@@ -183,7 +184,7 @@ def test_agreement_is_made_of_blind_values_and_leaves_out_what_was_never_blind(c
     set_policy(cast.project, "always")
     import_records(cast.project, [make_record(1, steps=2)], subset="more")
     ours = [claim(user, cast.project) for user in (cast.ann, cast.ben)]
-    suggest(make_judge(cast.project, "another"), ours[0].trajectory)
+    suggest(make_imported_judge(cast.project, "another"), ours[0].trajectory)
     for one in ours:
         reveal(one, everything=True)
         label_all(one, [1, 1], outcome=1)
@@ -231,7 +232,7 @@ def test_where_nothing_is_suggested_there_is_nothing_to_see_and_nothing_is_noted
     mine = claim(cast.ann, cast.project)
     save(mine, change(2, 1), change(4, 1))
     assert reveal(mine, 2)[0].suggestions == ()
-    silent = make_judge(cast.project)
+    silent = make_imported_judge(cast.project)
     suggest(silent, row, [None, 1], outcome=None)
 
     (step,) = reveal(mine, 2)
@@ -255,7 +256,7 @@ def test_what_is_revealed_is_shown_again_and_nothing_else(cast: Cast) -> None:
 
 # ── judges by number ────────────────────────────────────────────────────────
 def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(cast: Cast) -> None:
-    judges = [make_judge(cast.project, f"judge-{number}") for number in range(3)]
+    judges = [make_imported_judge(cast.project, f"judge-{number}") for number in range(3)]
     rows = import_records(
         cast.project, [make_record(query, sample) for query in range(12) for sample in (0, 1)]
     )
@@ -275,7 +276,7 @@ def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(
 def test_a_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: Cast) -> None:
     set_policy(cast.project, "always")
     one, other = import_records(cast.project, [make_record(0, 0), make_record(0, 1)])
-    judges = [make_judge(cast.project, name) for name in "ab"]
+    judges = [make_imported_judge(cast.project, name) for name in "ab"]
     for judge in judges:
         suggest(judge, one)
     suggest(judges[0], other)

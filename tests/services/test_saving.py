@@ -10,16 +10,8 @@ from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.models import Assignment, Label, LabelEvent, SaveOperation
 from annotation.services import label
 from tests import people
-from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change
 from tests.services.saving import save, shown, statuses
-
-
-@shared_rows
-def assignment(cast: Cast) -> Assignment:
-    """Ann's, of a trajectory with the steps 2, 4, 6, 8."""
-    people.import_records(cast.project, [people.make_record(steps=4)])
-    return people.claim(cast.ann, cast.project)
 
 
 # ── What is stored ──────────────────────────────────────────────────────────

@@ -11,16 +11,8 @@ from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel
 from annotation.services import projects
 from annotation.services.label import MAX_CHANGES, MAX_NOTE
 from tests import people
-from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change
 from tests.services.saving import fill, save, shown, statuses
-
-
-@shared_rows
-def assignment(cast: Cast) -> Assignment:
-    """Ann's, of a trajectory with the steps 2, 4, 6, 8."""
-    people.import_records(cast.project, [people.make_record(steps=4)])
-    return people.claim(cast.ann, cast.project)
 
 
 # ── Refusals, one by one ────────────────────────────────────────────────────

@@ -14,16 +14,14 @@ from annotation.providers import Hooks
 from annotation.services import suggest
 from annotation.services.suggest.judges import open_provider
 from tests import people
+from tests.fixtures.judges import URL, Scripted, do, install, make_judge, start
 from tests.people import Cast
-
-from .scripted import URL, Scripted, do, install, make_judge, start
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
+def judge_keys(settings: Any, judge_urls: None) -> None:
     settings.JUDGE_KEYS = ["OTHER_API_KEY", "OPENAI_KEY"]
 
 

@@ -15,18 +15,16 @@ from annotation.models import Judge
 from annotation.providers import Request, Stopped
 from annotation.services.suggest.rate_limit import RateLimiter, reserve
 from tests import people
+from tests.fixtures.judges import URL, Scripted, do, install, make_judge, reply, start
 from tests.people import Cast
-
-from .scripted import URL, Scripted, do, install, make_judge, reply, start
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
 
 
 @pytest.fixture
-def judge(cast: Cast, settings: Any) -> Judge:
+def judge(cast: Cast, judge_urls: None) -> Judge:
     """120 calls a minute: one every half second."""
-    settings.JUDGE_URLS = [URL]
     return make_judge(cast, rate_per_minute=120)
 
 

@@ -26,17 +26,21 @@ from annotation.reports.run_selection import Selection
 from annotation.services import suggest
 from annotation.services.suggest import reaper, runner, store
 from tests import people
+from tests.fixtures.judges import (
+    Scripted,
+    do,
+    failure,
+    install,
+    items,
+    make_judge,
+    question_of,
+    reply,
+    start,
+)
 from tests.people import Cast
 
-from .scripted import URL, Scripted, do, failure, install, items, make_judge, question_of, reply, start
-
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 State = SuggestionRunState
-
-
-@pytest.fixture(autouse=True)
-def allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
 
 
 # ── Answers ─────────────────────────────────────────────────────────────────

@@ -15,24 +15,17 @@ from annotation.models import (
     Suggestion,
     SuggestionRun,
 )
-from annotation.policies import OPERATOR
 from annotation.providers import Request
 from annotation.reports import runs as reports
 from annotation.reports.run_selection import Selection
 from annotation.services import suggest
 from annotation.services.suggest import db_retry, runner, store
 from tests import people
+from tests.fixtures.judges import Scripted, do, install, items, make_imported_judge, make_judge, reply, start
 from tests.people import Cast
 
-from .scripted import URL, Scripted, do, install, items, make_judge, reply, start
-
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 State = SuggestionRunState
-
-
-@pytest.fixture(autouse=True)
-def allowed(settings: Any) -> None:
-    settings.JUDGE_URLS = [URL]
 
 
 # ── Steering ────────────────────────────────────────────────────────────────
@@ -162,9 +155,8 @@ def test_what_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
             start(judge, budget=budget)
     with pytest.raises(Invalid, match="prices"):
         start(make_judge(cast, name="Free", price_input=0, price_output=0), budget=Decimal(1))
-    imported = suggest.create_judge(actor=OPERATOR, project=cast.project, name="B", kind="imported")
     with pytest.raises(Invalid):
-        start(imported)
+        start(make_imported_judge(cast.project))
     assert not SuggestionRun.objects.exists()
     assert start(judge, selection=Selection(subset="tiny", limit=1)).progress_total == 1
 

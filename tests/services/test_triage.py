@@ -11,8 +11,9 @@ from annotation.reports.triage import scores, triage_so_far
 from annotation.services import assign, projects
 from tests import people
 from tests.commands.calling import fails, run
+from tests.fixtures.judges import make_imported_judge
 from tests.people import Caller, Cast
-from tests.suggesting import make_judge, suggest
+from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +33,7 @@ SAID = [
 
 def fill(cast: Cast) -> list[Trajectory]:
     rows = people.import_records(cast.project, len(SAID))
-    judges = [make_judge(cast.project, name) for name in ("one", "other")]
+    judges = [make_imported_judge(cast.project, name) for name in ("one", "other")]
     for number, (row, given) in enumerate(zip(rows, SAID, strict=True)):
         for judge, values in zip(judges, given, strict=True):
             if values is not None:

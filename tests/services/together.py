@@ -8,6 +8,11 @@ from typing import Any
 
 from django.db import connections
 
+from annotation.core.errors import Conflict
+from annotation.models import Project, User
+from annotation.services import assign
+from tests import people
+
 PATIENCE = 120.0
 
 
@@ -34,6 +39,31 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
         thread.join(PATIENCE)
         assert not thread.is_alive(), "somebody waits for ever"
     return results
+
+
+def annotators(project: Project, how_many: int) -> list[User]:
+    """New annotators of a project."""
+    made = [people.make_user(f"annotator-{number}") for number in range(how_many)]
+    for user in made:
+        people.make_member(project, user, "annotator")
+    return made
+
+
+def until_nothing_is_left(user: User, project: Project) -> Callable[[], int]:
+    """Claims until there is nothing left for this person, and returns how often."""
+
+    def claim_all() -> int:
+        claimed = 0
+        while True:
+            try:
+                assign.claim_next(actor=user, project=project)
+                claimed += 1
+            except Conflict as error:
+                if error.code == "nothing_left":
+                    return claimed
+                assert error.code == "busy"
+
+    return claim_all
 
 
 def succeeded(results: Sequence[Any]) -> list[Any]:

@@ -249,7 +249,8 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
 def _manifest(
     project: Project, version: str, number: int, note: str, now: datetime, running: ReleaseDigest
 ) -> dict[str, Any]:
-    report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False))
+    # whoever reads a release reads its manifest: nothing in it may tell of a single annotator
+    report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False).without_people())
     values = [value for subset in running.values.values() for value in subset]
     outcomes = [value for subset in running.outcomes.values() for value in subset]
     return with_checksum(
