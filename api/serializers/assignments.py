@@ -75,7 +75,7 @@ class Claim(Input):
     )
 
 
-class Judgement(Output):
+class LabelFields(Output):
     """A label as it is stored: `version` 0 when it has never been touched, `value` null when there is
     none."""
 
@@ -87,7 +87,11 @@ class Judgement(Output):
     version = serializers.IntegerField()
 
 
-class Label(Judgement):
+class OutcomeLabel(LabelFields):
+    """The outcome's label."""
+
+
+class Label(LabelFields):
     """A step's label."""
 
     message_index = serializers.IntegerField()
@@ -97,8 +101,8 @@ class Label(Judgement):
     closes = serializers.ChoiceField(choices=words(Closes), allow_blank=True)
 
 
-class SheetLabel(Label):
-    """A step's label, with what the propagation rule reads of the step."""
+class StepWithLabel(Label):
+    """A step with its label, and with what the propagation rule reads of the step."""
 
     ordinal = serializers.IntegerField()
     after_user_turn = serializers.BooleanField()
@@ -111,15 +115,15 @@ class Rules(Output):
     carry_forward = serializers.BooleanField()
 
 
-class Sheet(Output):
+class AssignmentDetail(Output):
     """One's own assignment with its trajectory and all its labels so far."""
 
     assignment = Assignment()
     open = serializers.BooleanField()
     guideline_version = serializers.IntegerField()
     rules = Rules()
-    steps = SheetLabel(many=True)
-    outcome = Judgement()
+    steps = StepWithLabel(many=True)
+    outcome = OutcomeLabel()
     trajectory = Trajectory()
 
 
@@ -183,7 +187,7 @@ class Saved(Output):
     op_id = serializers.CharField()
     results = SaveResult(many=True)
     labels = Label(many=True)
-    outcome = Judgement()
+    outcome = OutcomeLabel()
 
 
 class Return(Input):
