@@ -118,7 +118,7 @@ def sweep(*, now: datetime | None = None) -> int:
 def _without(role: str, person: str) -> Q:
     """Rows whose person has left: the account is closed, or no longer holds the role in the project."""
     held = Membership.objects.filter(user=OuterRef(person), project=OuterRef("project"), **{role: True})
-    return Q(**{f"{person}__is_active": False}) | ~Exists(held)
+    return Q(**{f"{person}__is_active": False}) | ~Q(Exists(held))
 
 
 def _left(now: datetime) -> int:
@@ -168,6 +168,6 @@ def _unused(days: int, now: datetime) -> int:
         elif now >= (expires_at(days, claim.last_used_at, claim.warned_at) or now):
             with transaction.atomic():
                 locked = lock_claims(same.annotate(event_at=Subquery(events[:1])))
-                still = [one for one in locked if one.event_at == claim.event_at]
+                still = [one for one in locked if getattr(one, "event_at", None) == claim.event_at]
                 touched += expire(actor=OPERATOR, claims=still, because=ExpiryReason.UNUSED, now=now)
     return touched

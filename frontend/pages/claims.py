@@ -21,12 +21,12 @@ VERB = "assign"
 def claims(request: HttpRequest, slug: str) -> HttpResponse:
     """Who holds which trajectory and which case unfinished, since when, and until when."""
     opened = open_project(request, slug, VERB)
-    asked = {"actor": opened.user, "project": opened.project}
+    user, project = opened.user, opened.project
     return opened.render(
         "projects/claims.html",
         "overview",
-        page=paginate(request, report.open_claims(**asked)),
-        cases=report.open_cases(**asked),
+        page=paginate(request, report.open_claims(actor=user, project=project)),
+        cases=report.open_cases(actor=user, project=project),
         max_reason=assign.MAX_REASON,
     )
 
