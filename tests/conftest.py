@@ -16,6 +16,7 @@ from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase, override_settings
+from django.utils import timezone, translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
@@ -123,6 +124,14 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock():
         remove()
+
+
+@pytest.fixture(autouse=True)
+def own_language_and_zone() -> Iterator[None]:
+    """A request leaves its reader's language and time zone to the thread; the next test begins without."""
+    yield
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture(scope="session")
