@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase, override_settings
@@ -127,11 +128,16 @@ def django_db_setup(
 
 
 @pytest.fixture(autouse=True)
-def own_language_and_zone() -> Iterator[None]:
-    """A request leaves its reader's language and time zone to the thread; the next test begins without."""
+def as_before() -> Iterator[None]:
+    """Take back what requests leave to the process, for tests come in any order.
+
+    The reader's language and time zone are the thread's, and calls are counted by the id of the user, which
+    the next test's users have again.
+    """
     yield
     translation.deactivate()
     timezone.deactivate()
+    cache.clear()
 
 
 @pytest.fixture(scope="session")
