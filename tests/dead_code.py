@@ -20,7 +20,17 @@ ROOMS: Final = ("annotation", "api", "frontend", "config", "bench")
 KINDS: Final = frozenset({"function", "class", "method", "property", "import", "unreachable_code"})
 CALLED_BY_NAME: Final = (
     # Django: commands, apps, admin, middleware, forms, migrations
-    *("Command", "add_arguments", "handle", "*Config", "*Admin", "has_*_permission", "get_urls", "ready"),
+    *(
+        "Command",
+        "add_arguments",
+        "handle",
+        "*Config",
+        "*Admin",
+        "has_*_permission",
+        "lookup_allowed",
+        "get_urls",
+        "ready",
+    ),
     *(
         "process_*",
         "clean",

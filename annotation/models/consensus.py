@@ -1,5 +1,7 @@
 """The resolved labels, and the cases that resolve disputes."""
 
+import secrets
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -9,7 +11,7 @@ from annotation.core.vocabulary import VALUES, AdjudicationState, ConsensusKind
 from .data import Step, Trajectory
 from .projects import Project
 
-KINDS = [kind.value for kind in ConsensusKind]
+CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
 
 
 class Consensus(models.Model):
@@ -24,7 +26,7 @@ class Consensus(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="consensus_value_known"),
-            models.CheckConstraint(condition=Q(kind__in=KINDS), name="consensus_kind_known"),
+            models.CheckConstraint(condition=Q(kind__in=CONSENSUS_KINDS), name="consensus_kind_known"),
         )
 
     def __str__(self) -> str:
@@ -42,15 +44,26 @@ class OutcomeConsensus(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="outcome_consensus_value_known"),
-            models.CheckConstraint(condition=Q(kind__in=KINDS), name="outcome_consensus_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=CONSENSUS_KINDS), name="outcome_consensus_kind_known"
+            ),
         )
 
     def __str__(self) -> str:
         return f"outcome of {self.trajectory_id}"
 
 
+def new_letter_seed() -> int:
+    """What decides who is "A" in a case: nobody can guess it, and it fits a column."""
+    return secrets.randbits(62)
+
+
 class Adjudication(models.Model):
-    """The case that resolves one disputed trajectory; at most one is open or decided at a time."""
+    """The case that resolves one disputed trajectory; at most one is open or decided at a time.
+
+    `letter_seed` decides who is "A" and who "B" in it (reports.cases): drawn for each case and sent to
+    nobody.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="adjudications")
     trajectory = models.ForeignKey(
@@ -61,6 +74,7 @@ class Adjudication(models.Model):
     )
     state = models.CharField(max_length=12, default=AdjudicationState.OPEN.value)
     note = models.TextField(blank=True)
+    letter_seed = models.PositiveBigIntegerField(default=new_letter_seed)
     opened_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
 

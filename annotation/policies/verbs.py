@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "claim": (Role.ANNOTATOR,),
     "label": (Role.ANNOTATOR,),
     "agreement.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "agreement.pairs": (Role.ADMIN,),
     "progress.view": (Role.ADMIN,),
     "trajectory.list": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),

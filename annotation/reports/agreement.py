@@ -1,7 +1,8 @@
 """Agreement of a project's annotators: figures over blind labels of trajectories whose N labels are all in.
 
 Trajectories that are still being labelled are left out, so that nobody who may yet label one learns of
-others' labels through a figure.
+others' labels through a figure. Who annotated what, and figures of single pairs, are for admins;
+adjudicators, who decide between "A" and "B", get figures in which nobody can be made out (docs/sealing.md).
 """
 
 from dataclasses import dataclass, replace
@@ -12,19 +13,22 @@ from django.db.models import Count, QuerySet, Value
 
 from annotation import models as m
 from annotation.core.agreement.measure import Measure
-from annotation.core.agreement.pairs import LabelTable
+from annotation.core.agreement.pairs import LabelTable, at_least
 from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import SETTLED, VALUES, AssignmentState, TrajectoryState
-from annotation.policies import Actor, require
+from annotation.policies import Actor, allowed, require
 
 from ..models.blindness import BLIND_VALUE
 from .integer_rows import integer_rows
 
+FEWEST = 5
+"""Of how many trajectories a pair's labels count for those who may not know the pair."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The figures of one subset, or of all together (`name` empty). `people` maps annotator ids to names."""
+    """The figures of one subset, or of all together (`name` empty)."""
 
     name: str
     steps: Summary
@@ -34,23 +38,43 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the agreement page and `agreement --json` show. `seed` is that of the intervals' resampling."""
+    """What the agreement page and `agreement --json` show.
+
+    `people` maps annotator ids to names. Without `with_people` it is empty, as are the parts' pairs; tables
+    are symmetric; and trajectories whose pairs of annotators share fewer than `FEWEST` of a subset are left
+    out of every figure. `seed` is that of the intervals' resampling.
+    """
 
     project: m.Project
     overall: Part
     subsets: tuple[Part, ...]
     people: dict[int, str]
     seed: int
+    with_people: bool = True
+
+    def without_people(self) -> "Agreement":
+        """The same figures without anything of a single person."""
+        bare = [
+            replace(part, steps=part.steps.without_people(), outcomes=part.outcomes.without_people())
+            for part in (self.overall, *self.subsets)
+        ]
+        return replace(self, overall=bare[0], subsets=tuple(bare[1:]), people={}, with_people=False)
 
 
 def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> Agreement:
-    """Compute every figure. Five queries; raises Denied to whoever may not see agreement."""
+    """Compute every figure. Five queries and those of the permission; raises Denied to whoever may not see
+    agreement."""
     require(viewer, "agreement.view", project)
+    with_people = allowed(viewer, "agreement.pairs", project)
     subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     states = _states(project)
     steps, outcomes = (LabelTable.of(integer_rows(rows(project), 6)) for rows in (_step_rows, _outcome_rows))
-    annotators = sorted({int(one) for one in steps.annotator} | {int(one) for one in outcomes.annotator})
-    people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
+    people: dict[int, str] = {}
+    if with_people:
+        annotators = sorted({int(one) for one in steps.annotator} | {int(one) for one in outcomes.annotator})
+        people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
+    else:
+        steps, outcomes = at_least(steps, FEWEST), at_least(outcomes, FEWEST)
 
     def part(pk: int | None, name: str) -> Part:
         rng = np.random.default_rng(SEED) if intervals else None
@@ -70,13 +94,8 @@ def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> A
         if len(subsets) == 1
         else [part(pk, name) for pk, name in subsets.items()]
     )
-    return Agreement(
-        project=project,
-        overall=overall,
-        subsets=tuple(parts),
-        people=people,
-        seed=SEED,
-    )
+    found = Agreement(project=project, overall=overall, subsets=tuple(parts), people=people, seed=SEED)
+    return found if with_people else found.without_people()
 
 
 def _step_rows(project: m.Project) -> QuerySet[Any, Any]:
@@ -141,9 +160,12 @@ def _sum_states(rows: list[tuple[int, str, int]], subset: int | None) -> dict[st
 
 
 def as_json(report: Agreement) -> dict[str, Any]:
-    """The report as JSON: unrounded numbers, null with a reason where undefined."""
+    """The report as JSON: unrounded numbers, null with a reason where undefined. `symmetric`: each pair of
+    labels is counted in both orders in `confusion`, and `pairs` is empty."""
     return {
         "project": report.project.slug,
+        "symmetric": not report.with_people,
+        "fewest_trajectories": 1 if report.with_people else FEWEST,
         "overall": _part_json(report.overall, report.people),
         "subsets": {part.name: _part_json(part, report.people) for part in report.subsets},
         "values": list(VALUES),

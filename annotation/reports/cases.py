@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Max, Min
 
+from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
@@ -34,7 +35,7 @@ LETTERS = string.ascii_uppercase
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class AnnotatorLabel:
     """What one annotator said of a step or of the outcome. `name` is empty for whoever sees only letters."""
 
     letter: str
@@ -55,7 +56,7 @@ class Item:
     """
 
     step: Step | None
-    votes: list[Vote] = field(default_factory=list)
+    labels: list[AnnotatorLabel] = field(default_factory=list)
     decision: Decision | None = None
     consensus: int | None = None
     kind: str = ""
@@ -65,7 +66,7 @@ class Item:
     @property
     def disputed(self) -> bool:
         """Whether the annotators gave different values."""
-        return len({vote.value for vote in self.votes if vote.value is not None}) > 1
+        return len({label.value for label in self.labels if label.value is not None}) > 1
 
     @property
     def decision_note(self) -> str:
@@ -110,7 +111,7 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     `adjudication` comes with its trajectory's project, subset and task. Raises Denied without access to the
     labels.
     """
-    shown = _side_by_side(actor, adjudication.trajectory, only_submitted=True)
+    shown = _side_by_side(actor, adjudication.trajectory, case=adjudication)
     shown.adjudication = adjudication
     decisions = {row.step_id: row for row in Decision.objects.filter(adjudication=adjudication)}
     for item in (*shown.steps, shown.outcome):
@@ -123,7 +124,7 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
 def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     """A trajectory with everything that is known about it, for admins; drafts of open assignments and judges'
     suggestions included."""
-    shown = _side_by_side(actor, trajectory, only_submitted=False)
+    shown = _side_by_side(actor, trajectory)
     steps = [item.step for item in shown.steps if item.step is not None]
     _add_suggestions(shown, suggestions_for_admin(trajectory=trajectory, access=shown.access, steps=steps))
     return shown
@@ -142,15 +143,17 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     )
 
 
-def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool) -> SideBySide:
+def _side_by_side(actor: Viewer, trajectory: Trajectory, *, case: Adjudication | None = None) -> SideBySide:
+    """All labels of a trajectory in the order of the slots; for a case, the submitted ones in the case's
+    own."""
     shown = plain(actor=actor, trajectory=trajectory)
     if not shown.access.others_labels:
         raise Denied(translatable("The labels of others are not open to you here."))
-    found = (
-        Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
-    )
-    if only_submitted:
-        found = found.filter(state=AssignmentState.SUBMITTED)
+    rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
+    if case is None:
+        found = list(rows)
+    else:
+        found = sorted(rows.filter(state=AssignmentState.SUBMITTED), key=lambda row: _drawn(case, row))
     letters: dict[int, tuple[str, str]] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
@@ -158,26 +161,32 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, only_submitted: bool
         letters[row.pk] = (letter, name)
         minutes = round(row.active_ms / 60_000) if shown.access.names else None
         shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken, minutes))
-    _add_votes(shown, letters)
+    _add_labels(shown, letters)
     if shown.access.consensus:
         _add_consensus(shown)
     return shown
 
 
-def _add_votes(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
+def _drawn(case: Adjudication, row: Assignment) -> str:
+    """Where somebody stands among the letters of a case: drawn by the case's seed, which is sent to nobody,
+    so that no letter tells who it was in another case."""
+    return sha256_hex(f"{case.letter_seed}: {case.trajectory_id}: {row.annotator_id}".encode())
+
+
+def _add_labels(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
     labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=letters)}
     outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=letters)}
     for item in shown.steps:
         assert item.step is not None
-        item.votes = [_vote(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
-    shown.outcome.votes = [_vote(*letters[pk], outcomes.get(pk)) for pk in letters]
+        item.labels = [_annotator_label(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
+    shown.outcome.labels = [_annotator_label(*letters[pk], outcomes.get(pk)) for pk in letters]
 
 
-def _vote(letter: str, name: str, row: Label | OutcomeLabel | None) -> Vote:
+def _annotator_label(letter: str, name: str, row: Label | OutcomeLabel | None) -> AnnotatorLabel:
     if row is None:
-        return Vote(letter, name, None)
+        return AnnotatorLabel(letter, name, None)
     known = REASON_CODES_BY_CODE.get(row.reason)
-    return Vote(
+    return AnnotatorLabel(
         letter=letter,
         name=name,
         value=row.value,

@@ -144,7 +144,7 @@ class Judgements(View):
     @extend_schema(
         summary="Read all labels of a trajectory",
         parameters=[OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")],
-        responses=shapes.Judgements,
+        responses=shapes.SideBySide,
     )
     def get(self, request: Request, pk: int) -> Response:
         """Everybody's labels side by side, the consensus, and what judges suggest. For admins who are not
@@ -159,7 +159,7 @@ class Judgements(View):
             )
             raise Conflict(message, code="asks_first")
         exposures.expose(user=self.user, trajectory=row, kind=ExposureKind.LABEL)
-        return Response(judgements(cases.inspection(actor=self.user, trajectory=row)))
+        return Response(side_by_side(cases.inspection(actor=self.user, trajectory=row)))
 
     def _would_cost(self, row: Trajectory) -> bool:
         if row.state != TrajectoryState.LABELLING or Role.ANNOTATOR not in roles(self.user, row.project):
@@ -169,11 +169,11 @@ class Judgements(View):
 
 
 def item(one: cases.Item) -> dict[str, Any]:
-    """One step or the outcome with its votes."""
+    """One step or the outcome with what annotators said."""
     return {
         "message_index": one.step.message_index if one.step else None,
         "disputed": one.disputed,
-        "votes": [asdict(vote) for vote in one.votes],
+        "votes": [asdict(label) for label in one.labels],
         "consensus": {"value": one.consensus, "kind": one.kind} if one.consensus is not None else None,
     }
 
@@ -183,18 +183,18 @@ def sides(shown: cases.SideBySide) -> list[dict[str, Any]]:
     return [{"letter": side.letter, "name": side.name, "state": side.state} for side in shown.sides]
 
 
-def judgements(shown: cases.SideBySide) -> dict[str, Any]:
+def side_by_side(shown: cases.SideBySide) -> dict[str, Any]:
     """All labels of a trajectory."""
     return {
         "trajectory": shown.trajectory.pk,
         "state": shown.trajectory.state,
         "annotators": sides(shown),
-        "steps": [{**item(one), "suggestions": advice(one)} for one in shown.steps],
-        "outcome": {**item(shown.outcome), "suggestions": advice(shown.outcome)},
+        "steps": [{**item(one), "suggestions": named_suggestions(one)} for one in shown.steps],
+        "outcome": {**item(shown.outcome), "suggestions": named_suggestions(shown.outcome)},
     }
 
 
-def advice(one: cases.Item) -> list[dict[str, Any]]:
+def named_suggestions(one: cases.Item) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
         {"judge": said.name, "value": said.value, "reason": said.reason, "comment": said.comment}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from annotation.core.agreement.summary import Figures
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import SETTLED, VALUES
 from annotation.language import translated
 from annotation.reports import agreement as report
 from frontend.pages.common import open_project
@@ -102,5 +102,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         shown=shown,
         rows=ROWS,
         undefined=_undefined(parts[1:]),
+        with_people=figures.with_people,
+        fewest=report.FEWEST,
+        settled=sum(figures.overall.states[state] for state in SETTLED),
         policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
     )

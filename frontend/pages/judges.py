@@ -21,7 +21,7 @@ from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
-from annotation.reports.judges import Against, judge_agreement
+from annotation.reports.judges import SubsetScores, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
@@ -183,7 +183,7 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
     return (rows if there else []), columns
 
 
-def _cells(part: Against, name: str) -> list[dict[str, Any]]:
+def _cells(part: SubsetScores, name: str) -> list[dict[str, Any]]:
     """A figure of the judge, and the same for somebody who says +1 to everything."""
     return [
         {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.agreement import LabelTable, pair_up, summarise
+from annotation.core.agreement import LabelTable, at_least, pair_up, summarise
 from annotation.core.agreement.bootstrap import interval, task_weights
 from annotation.core.agreement.confusion import confusion
 from annotation.core.agreement.kappa import kappa_values
@@ -60,6 +60,27 @@ def test_the_headline_is_the_mean_over_pairs_weighted_by_n() -> None:
         assert getattr(summary.figures, name).value == pytest.approx(mean)
     assert (summary.confusion == sum(pair.confusion for pair in summary.pairs)).all()
     assert summary.n == sum(pair.n for pair in summary.pairs) == summary.confusion.sum()
+
+
+def test_figures_without_people_have_no_pairs_and_tables_that_do_not_say_who_said_what() -> None:
+    summary = summarise(many(30))
+    bare = summary.without_people()
+    assert bare.pairs == () and (bare.confusion == bare.confusion.T).all()
+    assert bare.confusion.sum() == 2 * summary.n and (summary.confusion != summary.confusion.T).any()
+    assert bare.figures == summary.figures
+
+
+def test_trajectories_of_pairs_that_share_too_few_are_left_out_until_none_is_left_over() -> None:
+    def shared(who: tuple[int, ...], how_many: int, start: int, subset: int) -> list[tuple[int, ...]]:
+        return [(start + t, 0, one, 1, start + t, subset) for t in range(how_many) for one in who]
+
+    kept = shared((1, 2), 5, 0, 0)
+    few = [*shared((1, 2), 4, 10, 1), *shared((1, 3), 4, 20, 0), *shared((4,), 9, 30, 0)]
+    # 1, 5 and 6 share five, but one of them only with 2, who shares that one alone with 5 and 6
+    chain = [*shared((1, 5, 6), 4, 40, 0), *shared((1, 2, 5, 6), 1, 50, 0)]
+    left = at_least(LabelTable.of([*few, *kept, *chain]), 5)
+    assert set(left.trajectory.tolist()) == set(range(5)) and set(left.annotator.tolist()) == {1, 2}
+    assert len(at_least(LabelTable.of([]), 5)) == len(at_least(LabelTable.of(few), 5)) == 0
 
 
 def test_a_pair_without_the_figure_is_left_out_of_the_mean() -> None:

@@ -47,7 +47,7 @@ PAGES = {
     "estimate": ("admin", "run-new", 13),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "case": ("judith", "adjudication", 14),
-    "agreement": ("admin", "agreement", 10),
+    "agreement": ("admin", "agreement", 11),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),
     "release": ("admin", "release", 5),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from annotation.reports.agreement import agreement as figures
+from annotation.reports.agreement import as_json
 from tests import people
 
 
@@ -39,6 +43,29 @@ def test_an_unknown_subset_shows_all(browse, cast, at):
 def test_annotators_do_not_see_agreement(browse, at):
     assert browse("ann").get(at("agreement", "bench")).status_code == 403
     assert browse("judith").get(at("agreement", "bench")).status_code == 200
+
+
+def test_adjudicators_cannot_make_anybody_out_in_the_figures(browse, cast, at, text):
+    people.import_records(cast.project, 5)
+    for user, value in ((cast.ann, 1), (cast.ben, -1)):
+        for _ in range(5):
+            people.label_next(user, cast.project, [value, 1])
+    people.import_records(cast.project, 4, subset="few")
+    for user, value in ((cast.ann, 1), (cast.cleo, 0)):
+        for _ in range(4):
+            people.label_next(user, cast.project, [value, 1])
+
+    mine, theirs = (browse(who).get(at("agreement", "bench")) for who in ("judith", "admin"))
+
+    assert theirs.context["shown"]["summary"].n == 18 and "By pair of annotators" in text(theirs)
+    shown = mine.context["shown"]
+    assert shown["summary"].n == shown["outcomes"].n * 2 == 10 and "By pair of annotators" not in text(mine)
+    counts = [row["counts"] for row in shown["matrix"]["rows"]]
+    assert counts == [list(column) for column in zip(*counts, strict=True)] and sum(map(sum, counts)) == 20
+    few = browse("judith").get(at("agreement", "bench") + "?subset=few").context["shown"]
+    assert few["summary"].n == few["outcomes"].n == 0
+    said = json.dumps(as_json(figures(viewer=cast.judith, project=cast.project)))
+    assert not [name for name in ("Ann", "Ben", "Cleo") if name in said or f"{name} ·" in text(mine)]
 
 
 def test_a_project_that_always_shows_suggestions_says_that_nothing_is_blind(browse, cast, at, text):

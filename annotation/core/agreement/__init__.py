@@ -7,7 +7,7 @@ the first annotator in its rows and the second in its columns, both in the order
 """
 
 from annotation.core.agreement.measure import Interval, Measure
-from annotation.core.agreement.pairs import LabelTable, Pairs, pair_up
+from annotation.core.agreement.pairs import LabelTable, Pairs, at_least, pair_up
 from annotation.core.agreement.summary import Summary, summarise
 
-__all__ = ["Interval", "LabelTable", "Measure", "Pairs", "Summary", "pair_up", "summarise"]
+__all__ = ["Interval", "LabelTable", "Measure", "Pairs", "Summary", "at_least", "pair_up", "summarise"]

@@ -51,7 +51,8 @@ class Pairs:
     """One row per pair of labels of one step, sorted by pair, trajectory and position.
 
     `a` is the label of the annotator with the smaller id. `pair`, `trajectory` and `task` are running numbers
-    from 0; `pair_ids` (pairs, 2) names the annotators, `task_subset` (tasks,) the subset id of each task.
+    from 0; `pair_ids` (pairs, 2) names the annotators, `trajectory_ids` (trajectories,) the trajectories,
+    `task_subset` (tasks,) the subset id of each task.
     """
 
     a: IntArray
@@ -62,7 +63,7 @@ class Pairs:
     task: IntArray
     pair_ids: IntArray
     task_subset: IntArray
-    n_trajectories: int
+    trajectory_ids: IntArray
 
     def __len__(self) -> int:
         return len(self.a)
@@ -73,9 +74,40 @@ class Pairs:
         return len(self.pair_ids)
 
     @property
+    def n_trajectories(self) -> int:
+        """How many trajectories with at least one pair."""
+        return len(self.trajectory_ids)
+
+    @property
     def n_tasks(self) -> int:
         """How many tasks."""
         return len(self.task_subset)
+
+
+def at_least(labels: LabelTable, trajectories: int) -> LabelTable:
+    """The labels of trajectories at which every pair of annotators shares at least so many of the subset.
+
+    What is left can be added up over pairs and subsets: no difference of two sums is about fewer trajectories
+    of a pair than that. Leaving a trajectory out takes it from its other pairs too, so this goes on until
+    nothing more falls.
+    """
+    while len(labels):
+        # one row a person and trajectory is enough to say who shares what
+        ids = np.column_stack([labels.trajectory, labels.annotator, labels.task, labels.subset])
+        trajectory, annotator, task, subset = np.unique(ids, axis=0).T
+        once = np.zeros_like(trajectory)
+        pairs = pair_up(LabelTable(trajectory, once, annotator, once, task, subset))
+        if not len(pairs):
+            return labels.where(np.zeros(len(labels), dtype=bool))
+        cell = np.column_stack([pairs.pair, pairs.task_subset[pairs.task]])
+        _, cell, shared = np.unique(cell, axis=0, return_inverse=True, return_counts=True)
+        few = np.bincount(pairs.trajectory, weights=shared[cell.reshape(-1)] < trajectories) > 0
+        paired = pairs.trajectory_ids
+        keep = np.isin(labels.trajectory, paired[~few])
+        if keep.all():
+            break
+        labels = labels.where(keep)
+    return labels
 
 
 def pair_up(labels: LabelTable) -> Pairs:
@@ -116,5 +148,5 @@ def pair_up(labels: LabelTable) -> Pairs:
         task=task_number.reshape(-1),
         pair_ids=pair_ids.reshape(-1, 2),
         task_subset=labels.subset[order][first][one_row],
-        n_trajectories=len(trajectory_ids),
+        trajectory_ids=trajectory_ids,
     )

@@ -77,6 +77,11 @@ class Summary:
     confusion: IntArray
     pairs: tuple[PairSummary, ...]
 
+    def without_people(self) -> "Summary":
+        """The same figures with nothing of any one person: no pairs, and a symmetric table, in which each
+        pair of labels is counted in both orders."""
+        return replace(self, pairs=(), confusion=self.confusion + self.confusion.T)
+
 
 _CELLS = SIZE * SIZE
 _CONFUSION = slice(0, _CELLS)
