@@ -65,9 +65,3 @@ def fix_blind_values(*, assignment: Assignment, steps: Iterable[int | None], now
         Label.objects.filter(step__in=wanted - {None}, **unexposed).update(**first)
     if None in wanted:
         OutcomeLabel.objects.filter(**unexposed).update(**first)
-
-
-def of_outcome(*, user_id: int, trajectory_id: int) -> datetime | None:
-    """When a person first saw something that tells of a trajectory's outcome; None: not yet."""
-    seen = Exposure.objects.filter(user=user_id, trajectory=trajectory_id, step__isnull=True)
-    return seen.order_by("created_at").values_list("created_at", flat=True).first()
