@@ -117,7 +117,7 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
 
     One query; on PostgreSQL the lock is one before, so that the labels are read as they are once it is had.
     """
-    asked = {"assignment": assignment, "annotator": annotator, "op_id": op_id}
+    asked: dict[str, int | str] = {"assignment": assignment, "annotator": annotator, "op_id": op_id}
     with connection.cursor() as cursor:
         if connection.features.has_select_for_update:
             cursor.execute(LOCK, asked)
