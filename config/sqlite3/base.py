@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlite3 import ProgrammingError
 from typing import Any
 
 from django.db import OperationalError
@@ -82,26 +83,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self._turn is None:
             self._turn = self._take()
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
             self._end_turn()
             raise
 
     def _commit(self) -> None:
         try:
-            super()._commit()
+            super()._commit()  # type: ignore[misc]
         finally:
             self._end_turn()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]
         finally:
             self._end_turn()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]
         finally:
             self._end_turn()
 
@@ -114,5 +115,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _is_open(self) -> bool:
         try:
             return bool(self.connection.in_transaction)
-        except base.Database.ProgrammingError:  # closed
+        except ProgrammingError:  # closed
             return False
