@@ -4,7 +4,7 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# Processes for the tests; much of the time is waiting, so that one more than two cores pays.
+# Processes for the tests on one database; much of the time is waiting, so that one more than two cores pays.
 JOBS ?= 3
 
 VENV := .venv
@@ -69,7 +69,7 @@ test: install dev test-js
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
 	$(MAKE) --no-print-directory test-postgres JOBS=1 >"$$report" 2>&1 & postgres=$$!; \
-	sqlite=0; $(MAKE) --no-print-directory test-sqlite JOBS=2 || sqlite=$$?; \
+	sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	wait $$postgres && cat "$$report" && exit $$sqlite || { cat "$$report"; exit 1; }
 
 test-js: dev
