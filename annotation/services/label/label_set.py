@@ -12,7 +12,7 @@ from annotation.core.vocabulary import LabelSource
 from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLabel, Step
 from annotation.reports.label_json import label_json, outcome_json
 
-from .. import exposures
+from .. import assign, exposures
 from .changes import Change
 
 LABEL_FIELDS = [
@@ -62,13 +62,23 @@ class LabelSet:
         seen = Exposure.objects.filter(
             user=assignment.annotator_id, trajectory=assignment.trajectory_id, step=OuterRef("pk")
         ).order_by("created_at")
+        whole = Exposure.objects.filter(
+            user=assignment.annotator_id,
+            trajectory=assignment.trajectory_id,
+            step__isnull=True,
+            kind__in=assign.SPOILS,
+        ).order_by("created_at")
         rows = Step.objects.filter(trajectory=assignment.trajectory_id).order_by("message_index")
         exposed = {}
         steps: list[Step] = []
-        for step in rows.annotate(seen_at=Subquery(seen.values("created_at")[:1])):
+        for step in rows.annotate(
+            seen_at=Subquery(seen.values("created_at")[:1]),
+            all_seen_at=Subquery(whole.values("created_at")[:1]),
+        ):
             steps.append(step)
-            if step.seen_at is not None:
-                exposed[step.message_index] = step.seen_at
+            moments = [moment for moment in (step.seen_at, step.all_seen_at) if moment is not None]
+            if moments:
+                exposed[step.message_index] = min(moments)
         by_pk = {step.pk: step for step in steps}
         labels = {}
         for label in Label.objects.filter(assignment=assignment):
