@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import imports, records, requests, suggestions
 from bench.client import Refused
-from bench.places import Failed, Place, ServerMissing, Stock, scratch, stock
+from bench.installations import Failed, Installation, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
 from bench.workbench import topic as workbench
 
@@ -92,16 +92,16 @@ def run(
     """All topics on one kind of database."""
     print(f"\n── {databases.note} ──")
     rounds = 1 if only == "requests" else imports.ROUNDS
-    places = run_imports(databases, sizes, folder, rounds, report)
+    installations = run_imports(databases, sizes, folder, rounds, report)
     if only != "imports":
-        run_requests(databases.kind, places, folder, turns, report)
+        run_requests(databases.kind, installations, folder, turns, report)
 
 
 def run_imports(
     databases: Stock, sizes: list[int], folder: Path, rounds: int, report: Report
-) -> dict[int, Place]:
+) -> dict[int, Installation]:
     """Import, print, compare with what is expected."""
-    found, references, places = imports.measure(databases, sizes, folder, rounds, say)
+    found, references, installations = imports.measure(databases, sizes, folder, rounds, say)
     bare = references["bare loop"]
     table(
         f"Import, {databases.kind}",
@@ -132,13 +132,15 @@ def run_imports(
                 report.limit(Limit(what, one.rate, IMPORT_RATE, at_least=True))
     what = f"{databases.kind}: peak memory, {large.trajectories:,} against {small.trajectories:,}"
     report.limit(Limit(what, large.peak / small.peak, FLAT_MEMORY))
-    return places
+    return installations
 
 
-def run_requests(kind: str, places: dict[int, Place], folder: Path, turns: int, report: Report) -> None:
+def run_requests(
+    kind: str, installations: dict[int, Installation], folder: Path, turns: int, report: Report
+) -> None:
     """Label over HTTP, print, compare small with large."""
-    small, large = min(places), max(places)
-    found = requests.measure(kind, places, folder, turns, say)
+    small, large = min(installations), max(installations)
+    found = requests.measure(kind, installations, folder, turns, say)
     for share in requests.SHARES:
         rows = []
         for what in found.names(share):

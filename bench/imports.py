@@ -16,7 +16,7 @@ from typing import Any
 from psycopg2.extras import execute_values
 
 from bench import records
-from bench.places import Place, Stock, connect
+from bench.installations import Installation, Stock, connect
 
 ROUNDS = 3
 BATCH = 100
@@ -62,8 +62,8 @@ def bare_rate(stock: Stock, path: Path) -> Rate:
     Parse, write canonical JSON, digest, compress twice, insert record and bytes in batches of 100 through the
     database's own driver, in one thread.
     """
-    place = stock.place("bare")
-    insert = _bare_sqlite(place) if stock.kind == "sqlite" else _bare_postgres(place)
+    installation = stock.installation("bare")
+    insert = _bare_sqlite(installation) if stock.kind == "sqlite" else _bare_postgres(installation)
     wall, cpu, count = time.perf_counter(), time.process_time(), 0
     with path.open("rb") as file:
         rows: list[Row] = []
@@ -83,8 +83,8 @@ def _bare(number: int, line: bytes) -> Row:
     return number, digest, zlib.compress(content, 1), zlib.compress(line, 1)
 
 
-def _bare_sqlite(place: Place) -> Callable[[list[Row]], None]:
-    connection = sqlite3.connect(place.folder / "bare.sqlite3")
+def _bare_sqlite(installation: Installation) -> Callable[[list[Row]], None]:
+    connection = sqlite3.connect(installation.folder / "bare.sqlite3")
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("CREATE TABLE bare (id INTEGER PRIMARY KEY, digest TEXT, content BLOB, raw BLOB)")
@@ -96,8 +96,8 @@ def _bare_sqlite(place: Place) -> Callable[[list[Row]], None]:
     return insert
 
 
-def _bare_postgres(place: Place) -> Callable[[list[Row]], None]:
-    connection = connect(place.database)
+def _bare_postgres(installation: Installation) -> Callable[[list[Row]], None]:
+    connection = connect(installation.database)
     with connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE bare (id bigint PRIMARY KEY, digest text, content bytea, raw bytea)")
 
@@ -111,16 +111,16 @@ def _bare_postgres(place: Place) -> Callable[[list[Row]], None]:
 
 def measure(
     stock: Stock, sizes: list[int], folder: Path, rounds: int, say: Callable[[str], None]
-) -> tuple[list[Imports], dict[str, Rate], dict[int, Place]]:
+) -> tuple[list[Imports], dict[str, Rate], dict[int, Installation]]:
     """Import every size `rounds` times, in turns, each into a database of its own.
 
     Returns the figures, the rates of the references (interleaved with the imports, medians), and for every
-    size a place that now holds a project `zero` of that size. The largest size is imported once: it is long
-    enough to be a mean of itself.
+    size an installation that now holds a project `zero` of that size. The largest size is imported once: it
+    is long enough to be a mean of itself.
     """
     answers: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
     references: dict[str, list[Rate]] = {"json.loads": [], "bare loop": []}
-    places: dict[int, Place] = {}
+    installations: dict[int, Installation] = {}
     paths = {size: folder / f"{size}.jsonl" for size in sizes}
     bytes_of = {
         size: paths[size].stat().st_size if paths[size].exists() else records.write(paths[size], size)
@@ -130,20 +130,20 @@ def measure(
         for size in sizes:
             if turn and size == max(sizes) and len(sizes) > 1:
                 continue
-            place = stock.place(f"import_{size}")
-            place.inside("start", "zero")
-            answer = place.inside("import", "zero", paths[size])
+            installation = stock.installation(f"import_{size}")
+            installation.inside("start", "zero")
+            answer = installation.inside("import", "zero", paths[size])
             if answer["trajectories"] != size:
                 raise RuntimeError(f"{answer['trajectories']} of {size} trajectories were imported")
             answers[size].append(answer)
-            places.setdefault(size, place)
+            installations.setdefault(size, installation)
             say(f"{stock.kind}: {size:,} in {answer['seconds']:.1f} s")
         references["json.loads"].append(parse_rate(paths[min(sizes)]))
         references["bare loop"].append(bare_rate(stock, paths[min(sizes)]))
     return (
         [_summary(stock.kind, size, bytes_of[size], answers[size]) for size in sizes],
         {name: _middle(rates) for name, rates in references.items()},
-        places,
+        installations,
     )
 
 

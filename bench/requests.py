@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.client import Client
 from bench.inside import PASSWORD
-from bench.places import Place, Served
+from bench.installations import Installation, Served
 
 PROJECTS = {"zero": 0.0, "ninety": 0.9}
 SHARES = tuple(PROJECTS.values())
@@ -68,7 +68,7 @@ class Found:
 
 
 @dataclass
-class Desk:
+class Annotator:
     """One person at one project."""
 
     client: Client
@@ -97,8 +97,8 @@ class Desk:
             for step in json.loads(body)["steps"]
         ]
         changes.append({"target": "outcome", "version": 0, "value": 1})
-        for place, change in enumerate(changes):
-            batch = {"op_id": f"press-{place}", "changes": [change]}
+        for number, change in enumerate(changes):
+            batch = {"op_id": f"press-{number}", "changes": [change]}
             seconds, saved = self.client.post(f"{api}labels/", batch)
             if saved["results"][0]["status"] != "saved":
                 raise RuntimeError(f"not saved: {saved['results'][0]}")
@@ -117,47 +117,48 @@ class Desk:
         """The first few requests warm the caches up."""
 
 
-def prepare(places: dict[int, Place], folder: Path, say: Callable[[str], None]) -> None:
-    """Import the second project of every place and label nine tenths of it."""
-    for size, place in places.items():
-        place.inside("start", "ninety")
-        place.inside("import", "ninety", folder / f"{size}.jsonl")
+def prepare(installations: dict[int, Installation], folder: Path, say: Callable[[str], None]) -> None:
+    """Import the second project of every installation and label nine tenths of it."""
+    for size, installation in installations.items():
+        installation.inside("start", "ninety")
+        installation.inside("import", "ninety", folder / f"{size}.jsonl")
         for slug, share in PROJECTS.items():
-            made = place.inside("fill", slug, str(share))
-            say(f"{place.name}: {slug} has {made['labels']:,} labels of {made['labelled']:,} trajectories")
+            made = installation.inside("fill", slug, str(share))
+            labels = f"{made['labels']:,} labels of {made['labelled']:,} trajectories"
+            say(f"{installation.name}: {slug} has {labels}")
 
 
 def measure(
-    kind: str, places: dict[int, Place], folder: Path, turns: int, say: Callable[[str], None]
+    kind: str, installations: dict[int, Installation], folder: Path, turns: int, say: Callable[[str], None]
 ) -> Found:
-    """Start a server on every place and label `turns` trajectories of each project over HTTP."""
-    prepare(places, folder, say)
+    """Start a server on every installation and label `turns` trajectories of each project over HTTP."""
+    prepare(installations, folder, say)
     found = Found()
     with contextlib.ExitStack() as stack:
         served = {}
-        for size, place in places.items():
-            served[size] = Served(place)
+        for size, installation in installations.items():
+            served[size] = Served(installation)
             stack.callback(served[size].stop)
         say(f"{kind}: the servers are up")
 
-        def desks(username: str) -> list[Desk]:
+        def annotators(username: str) -> list[Annotator]:
             clients = {size: Client(server.port) for size, server in served.items()}
             for client in clients.values():
                 stack.callback(client.close)
                 client.sign_in(username, PASSWORD)
-            return [Desk(clients[size], slug, size, found) for slug in PROJECTS for size in clients]
+            return [Annotator(clients[size], slug, size, found) for slug in PROJECTS for size in clients]
 
-        label(desks("ann"), turns)
+        label(annotators("ann"), turns)
         for username, pages in (("ann", ANN_PAGES), ("judith", JUDITH_PAGES), ("admin", ADMIN_PAGES)):
-            sitting = desks(username)
+            reviewers = annotators(username)
             for _ in range(LOOKS):
-                for desk in sitting:
-                    desk.look(pages)
+                for annotator in reviewers:
+                    annotator.look(pages)
     return found
 
 
-def label(desks: list[Desk], turns: int) -> None:
+def label(annotators: list[Annotator], turns: int) -> None:
     """Take turns, as often as the smallest project allows."""
     for number in range(turns + WARM_UP):
-        for desk in desks:
-            desk.turn(number)
+        for annotator in annotators:
+            annotator.turn(number)

@@ -20,7 +20,7 @@ from typing import Any
 from bench import records
 from bench.client import Client
 from bench.inside import PASSWORD
-from bench.places import Failed, Place, Served, Stock
+from bench.installations import Failed, Installation, Served, Stock
 from bench.report import MEGABYTE, Limit, Report, megabytes, number, table
 from config.children import spawn, stop
 
@@ -63,9 +63,9 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callab
         for name, way in (("the command", _inside), ("the page", _through_the_page)):
             tries = []
             for _ in range(1 if quick else TRIES):
-                place = databases.place("suggestions")
-                place.settings["TRISTEP_JUDGE_URLS"] = address
-                tries.append(one := way(place, address, files))
+                installation = databases.installation("suggestions")
+                installation.settings["TRISTEP_JUDGE_URLS"] = address
+                tries.append(one := way(installation, address, files))
                 if one["done"] != how_many:
                     raise Failed(f"The run ended at {one['done']} of {how_many}: {one['state']}")
             found[name] = sorted(tries, key=lambda one: one["seconds"])[len(tries) // 2]
@@ -112,22 +112,24 @@ def _address(log: Path) -> str:
     raise Failed(f"The judge's server did not start: {log.read_text(errors='replace')[-1000:]}")
 
 
-def _inside(place: Place, address: str, files: Path) -> dict[str, Any]:
+def _inside(installation: Installation, address: str, files: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.suggestions", str(files / f"{SLUG}.jsonl"), address]
-    done = subprocess.run(command, cwd=records.ROOT, env=place.environment, capture_output=True, check=False)
+    done = subprocess.run(
+        command, cwd=records.ROOT, env=installation.environment, capture_output=True, check=False
+    )
     if done.returncode:
-        raise Failed(f"The run failed in {place.name}: {done.stderr.decode(errors='replace')[-2000:]}")
+        raise Failed(f"The run failed in {installation.name}: {done.stderr.decode(errors='replace')[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def _through_the_page(place: Place, address: str, files: Path) -> dict[str, Any]:
+def _through_the_page(installation: Installation, address: str, files: Path) -> dict[str, Any]:
     """As an admin does it: start the run, and look at it every second until it has ended.
 
     The time is the one that the run's page tells, from its start to its end. Raises Failed, Refused.
     """
-    place.inside("workbench", files)
-    server = Served(place)
+    installation.inside("workbench", files)
+    server = Served(installation)
     try:
         admin = Client(server.port)
         admin.sign_in("admin", PASSWORD)

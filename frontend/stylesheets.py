@@ -22,7 +22,7 @@ STYLESHEETS: Final[dict[str, str]] = {
     "tables": "table confusion heat",
     "transcript": "message text structure message-menu source call result suggestions",
     "workbench": "desk save panel tool find pin step controls rail closing-reason keys mobile-bar",
-    "review": "task votes case",
+    "review": "task annotator-labels case",
     "judges": "judge",
     "reference": "reference",
     "print": "print",

@@ -289,3 +289,14 @@ def routes(
             yield from routes(pattern.url_patterns, inner)
         else:
             yield ":".join((*space, str(pattern.name))), pattern
+
+
+ROUTES: dict[str, URLPattern] = dict(routes())
+
+
+def methods(address: Address) -> tuple[str, ...]:
+    """The methods of an address: those of its API view; pages have at most two."""
+    view = getattr(ROUTES[address.name].callback, "cls", None)
+    if address.name.startswith("api:") and address.name != "api:unknown":
+        return tuple(name.upper() for name in ("get", "post", "patch", "delete") if hasattr(view, name))
+    return ("GET", "POST")

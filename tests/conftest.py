@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase, override_settings
+from django.utils import timezone, translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
@@ -123,6 +125,19 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock():
         remove()
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """Take back what requests leave to the process, for tests come in any order.
+
+    The reader's language and time zone are the thread's, and calls are counted by the id of the user, which
+    the next test's users have again.
+    """
+    yield
+    translation.deactivate()
+    timezone.deactivate()
+    cache.clear()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.repository import tracked
 from tests.servers import ROOT
 
 MAX_LINES = 330
@@ -23,20 +24,6 @@ SAID_SAFE = re.compile(r"mark_safe|SafeString\(|html_safe|__html__|\bMarkup\(")
 INLINE_STYLE = re.compile(r"<[^>]*\sstyle=|<style\b", re.IGNORECASE)
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>|<[a-z][^>]*\son[a-z]+\s*=", re.IGNORECASE)
 REMOTE = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""", re.IGNORECASE)
-
-
-def tracked(*suffixes: str) -> Iterator[Path]:
-    """The files of the repository with these suffixes (of the folder, where there is no git)."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
-        names = [name for name in listed.stdout.split("\0") if name]
-    else:
-        skip = {".venv", "node_modules", "var", ".git"}
-        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.parts)]
-    for name in names:
-        path = ROOT / name
-        if path.suffix in suffixes and path.is_file():
-            yield path
 
 
 def hits(pattern: re.Pattern[str], files: Iterator[Path]) -> list[str]:
@@ -66,6 +53,11 @@ def test_files_stay_small_enough_to_hold_in_the_head() -> None:
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files
     }
     assert {n: c for n, c in lengths.items() if c > MAX_LINES and not LONG_ALLOWED.search(n)} == {}
+
+
+def test_no_test_module_imports_from_another() -> None:
+    pattern = re.compile(r"^\s*from \S*\btest_\w+ import|^\s*from tests(\.\w+)* import test_")
+    assert hits(pattern, (path for path in tracked(".py") if path.name.startswith("test_"))) == []
 
 
 def test_migrations_are_named_by_hand() -> None:

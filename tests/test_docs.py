@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from tests import rooms
+from tests.repository import tracked
 from tests.servers import ROOT
-from tests.test_architecture import tracked
 
 DOCS = ROOT / "docs"
 DESIGN = DOCS / "design.md"

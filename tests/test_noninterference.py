@@ -19,7 +19,7 @@ from django.test import Client
 
 from annotation.models import Assignment, Trajectory
 from annotation.services import adjudicate, assign, label
-from tests.addresses import Address, addresses
+from tests.addresses import Address, addresses, methods
 from tests.fixtures.judges import make_imported_judge
 from tests.people import (
     Cast,
@@ -32,7 +32,6 @@ from tests.people import (
     signed_in,
 )
 from tests.suggesting import suggest
-from tests.test_permission_matrix import methods
 from tests.world import World
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from django.urls import URLPattern
 
 from annotation.models import (
     Adjudication,
@@ -28,13 +27,12 @@ from annotation.models import (
     Trajectory,
 )
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
-from tests.addresses import Address, addresses, routes
+from tests.addresses import ROUTES, Address, addresses, methods
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import PlainClient, signed_in
 from tests.world import PLACES, World, make_world
 
 TABLE = Path(__file__).with_name("permission_matrix.txt")
-ROUTES: dict[str, URLPattern] = dict(routes())
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 
@@ -97,7 +95,7 @@ class Browser:
 # what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
 LABELS = {(None, "label"), (None, "consensus")}
 TELLS: dict[str, set[tuple[int | None, str]]] = {
-    **{kind: LABELS for kind in ("note", "reason", "decision", "case", "label")},
+    **dict.fromkeys(("note", "reason", "decision", "case", "label"), LABELS),
     "suggested-first": {(0, "suggestion")},
     "suggested-second": {(1, "suggestion")},
     **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
@@ -124,14 +122,6 @@ def _sights(
     world: World, place: str, sights: set[tuple[int | None, str]]
 ) -> set[tuple[int, int | None, str]]:
     return {(world.at[place].pk, ordinal, kind) for ordinal, kind in sights}
-
-
-def methods(address: Address) -> tuple[str, ...]:
-    """The methods of an address: those of its API view; pages have at most two."""
-    view = getattr(ROUTES[address.name].callback, "cls", None)
-    if address.name.startswith("api:") and address.name != "api:unknown":
-        return tuple(name.upper() for name in ("get", "post", "patch", "delete") if hasattr(view, name))
-    return ("GET", "POST")
 
 
 def test_every_address_has_a_row() -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
 from .file_errors import FileErrors
@@ -28,7 +29,6 @@ from .vocabulary import VALUES, is_value
 FAILED_PREFIX: Final = "llm_annotate_failed"
 MAX_FILE: Final = 100 * 1024 * 1024
 """The largest file of suggestions that is taken, in bytes."""
-MAX_INDEX: Final = 2**31 - 1
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _MAX_PROBLEMS_PER_RECORD: Final = 20
@@ -158,7 +158,7 @@ def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | 
 
 def read_index(key: str) -> int | None:
     """A message index written the one usual way (`"7"`; not `"07"`, `" 7"`, `"-1"`), or `None`."""
-    return int(key) if _INDEX.fullmatch(key) and int(key) <= MAX_INDEX else None
+    return int(key) if _INDEX.fullmatch(key) and int(key) <= MAX_INT else None
 
 
 def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> list[RecordError]:

@@ -60,21 +60,21 @@ class RecordIndexes:
     sample_index: int
 
 
-def release_record(content: Mapping[str, Any], place: RecordIndexes, resolved: Resolved) -> dict[str, Any]:
+def release_record(content: Mapping[str, Any], indexes: RecordIndexes, resolved: Resolved) -> dict[str, Any]:
     """The record of one trajectory: everything it came with, its consensus, and how each label was
     reached."""
     hints = dict(content.get("hints") or {})
     total = hints.get("total_index")
     return {
-        "record_id": place.record_id,
-        "subset": place.subset,
-        "policy_model": place.policy_model,
+        "record_id": indexes.record_id,
+        "subset": indexes.subset,
+        "policy_model": indexes.policy_model,
         "task_key": content.get("task_key"),
-        "total_index": total if type(total) is int else place.total_index,
-        "query_index": _given(content.get("query_index"), place.query_index),
-        "sample_index": _given(content.get("sample_index"), place.sample_index),
+        "total_index": total if type(total) is int else indexes.total_index,
+        "query_index": _given(content.get("query_index"), indexes.query_index),
+        "sample_index": _given(content.get("sample_index"), indexes.sample_index),
         "question": content.get("question"),
-        "data_source": content.get("data_source") or place.subset,
+        "data_source": content.get("data_source") or indexes.subset,
         "ground_truth": content.get("reference_answer"),
         "task_description": content.get("task_description"),
         "answer_text": content.get("answer_text"),

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 from annotation.core.jsonlines import Record, RecordError, read_records
-from annotation.core.label_files import MAX_INDEX, excerpt, read_step_labels, read_value
+from annotation.core.label_files import excerpt, read_step_labels, read_value
 from annotation.core.messages import message_text
 from annotation.core.text import escape
 from annotation.core.trajectory import FileLabels, TrajectoryDraft
@@ -163,7 +164,7 @@ def labels_of(
 def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
     """A required index: a whole number from 0 to 2³¹ − 1."""
     value = record.get(key)
-    if type(value) is int and 0 <= value <= MAX_INDEX:
+    if type(value) is int and 0 <= value <= MAX_INT:
         return value
     problems.add(
         key,

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, ProgrammingError, connection
 
+from annotation.core.agreement.measure import Measure
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.models import Project, Release
 
@@ -86,3 +87,13 @@ def existing_file(name: str) -> Path:
     if not path.is_file():
         raise CommandError(f"There is no file {name}.")
     return path
+
+
+def measure_text(measure: Measure) -> str:
+    """A figure with its interval, or the reason why it is undefined."""
+    if measure.value is None:
+        return f"–  ({measure.reason})"
+    interval = measure.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{measure.value:.4f}"
+    return f"{measure.value:.4f}  [{interval.low:.4f}, {interval.high:.4f}]"

@@ -11,7 +11,7 @@ from annotation.core.vocabulary import VALUES, AdjudicationState, ConsensusKind
 from .data import Step, Trajectory
 from .projects import Project
 
-KINDS = [kind.value for kind in ConsensusKind]
+CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
 
 
 class Consensus(models.Model):
@@ -26,7 +26,7 @@ class Consensus(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="consensus_value_known"),
-            models.CheckConstraint(condition=Q(kind__in=KINDS), name="consensus_kind_known"),
+            models.CheckConstraint(condition=Q(kind__in=CONSENSUS_KINDS), name="consensus_kind_known"),
         )
 
     def __str__(self) -> str:
@@ -44,7 +44,9 @@ class OutcomeConsensus(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="outcome_consensus_value_known"),
-            models.CheckConstraint(condition=Q(kind__in=KINDS), name="outcome_consensus_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=CONSENSUS_KINDS), name="outcome_consensus_kind_known"
+            ),
         )
 
     def __str__(self) -> str:

@@ -35,7 +35,7 @@ LETTERS = string.ascii_uppercase
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class AnnotatorLabel:
     """What one annotator said of a step or of the outcome. `name` is empty for whoever sees only letters."""
 
     letter: str
@@ -56,7 +56,7 @@ class Item:
     """
 
     step: Step | None
-    votes: list[Vote] = field(default_factory=list)
+    labels: list[AnnotatorLabel] = field(default_factory=list)
     decision: Decision | None = None
     consensus: int | None = None
     kind: str = ""
@@ -66,7 +66,7 @@ class Item:
     @property
     def disputed(self) -> bool:
         """Whether the annotators gave different values."""
-        return len({vote.value for vote in self.votes if vote.value is not None}) > 1
+        return len({label.value for label in self.labels if label.value is not None}) > 1
 
     @property
     def told(self) -> bool:
@@ -166,7 +166,7 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, case: Adjudication |
         letters[row.pk] = (letter, name)
         minutes = round(row.active_ms / 60_000) if shown.access.names else None
         shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken, minutes))
-    _add_votes(shown, letters)
+    _add_labels(shown, letters)
     if shown.access.consensus:
         _add_consensus(shown)
     return shown
@@ -178,20 +178,20 @@ def _drawn(case: Adjudication, row: Assignment) -> str:
     return sha256_hex(f"{case.letter_seed}: {case.trajectory_id}: {row.annotator_id}".encode())
 
 
-def _add_votes(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
+def _add_labels(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
     labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=letters)}
     outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=letters)}
     for item in shown.steps:
         assert item.step is not None
-        item.votes = [_vote(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
-    shown.outcome.votes = [_vote(*letters[pk], outcomes.get(pk)) for pk in letters]
+        item.labels = [_annotator_label(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
+    shown.outcome.labels = [_annotator_label(*letters[pk], outcomes.get(pk)) for pk in letters]
 
 
-def _vote(letter: str, name: str, row: Label | OutcomeLabel | None) -> Vote:
+def _annotator_label(letter: str, name: str, row: Label | OutcomeLabel | None) -> AnnotatorLabel:
     if row is None:
-        return Vote(letter, name, None)
+        return AnnotatorLabel(letter, name, None)
     known = REASON_CODES_BY_CODE.get(row.reason)
-    return Vote(
+    return AnnotatorLabel(
         letter=letter,
         name=name,
         value=row.value,

@@ -140,10 +140,10 @@ def _arm_figures(
     for basis in bases:
         tables = pairs if basis == "final" else _people(labels, basis)
         lines.append(Line("people", "", basis, *estimates(tables, rng)))
-        against = _against(labels, basis, judges, suggested)
-        lines.append(Line("judges", "", basis, *estimates(Tables.of(against), rng)))
+        beside = _beside_judges(labels, basis, judges, suggested)
+        lines.append(Line("judges", "", basis, *estimates(Tables.of(beside), rng)))
         lines += [
-            Line("judge", name, basis, *estimates(Tables.of(against[against[:, 2] == pk]), rng))
+            Line("judge", name, basis, *estimates(Tables.of(beside[beside[:, 2] == pk]), rng))
             for pk, name in judges.items()
         ]
     return ArmFigures(
@@ -176,7 +176,7 @@ def _people(labels: Integers, basis: str) -> Tables:
     )
 
 
-def _against(labels: Integers, basis: str, judges: dict[int, str], suggested: Integers) -> Integers:
+def _beside_judges(labels: Integers, basis: str, judges: dict[int, str], suggested: Integers) -> Integers:
     """People's labels beside each judge's: subset, task, judge, the person's value, the judge's."""
     rows, values = _values(labels, basis)
     found = [np.zeros((0, 5), dtype=np.int64)]

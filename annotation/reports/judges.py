@@ -21,7 +21,7 @@ from .integer_rows import Integers, integer_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class SubsetScores:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
 
     `outcome` has one step a trajectory: the outcome. `always_plus` is what +1 for every step would earn.
@@ -38,8 +38,8 @@ class JudgeAgreement:
     """`consensus`: resolved labels. `blind`: each person's own, as given before seeing a suggestion."""
 
     judge: m.Judge
-    consensus: tuple[Against, ...]
-    blind: tuple[Against, ...]
+    consensus: tuple[SubsetScores, ...]
+    blind: tuple[SubsetScores, ...]
     seed: int = SEED
 
 
@@ -62,14 +62,14 @@ def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) ->
 
 def _parts(
     steps: QuerySet[Any, Any], outcomes: QuerySet[Any, Any], subsets: dict[int, str], intervals: bool
-) -> tuple[Against, ...]:
+) -> tuple[SubsetScores, ...]:
     of_steps, of_outcomes = integer_rows(steps, 6), integer_rows(outcomes, 6)
 
-    def part(pk: int | None, name: str) -> Against:
+    def part(pk: int | None, name: str) -> SubsetScores:
         rng = np.random.default_rng(SEED) if intervals else None
         these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
         those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
-        return Against(name, judged(these, rng=rng), judged(those), judged(_plus(these)))
+        return SubsetScores(name, judged(these, rng=rng), judged(those), judged(_plus(these)))
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
@@ -96,10 +96,10 @@ def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             trajectory__live=True,
             trajectory__state__in=RESOLVED,
         )
-        .annotate(judged=_its_label(judge, "step"))
+        .annotate(suggested=_its_label(judge, "step"))
         .order_by("trajectory", "step__ordinal")
         .values_list(
-            "trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "judged"
+            "trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "suggested"
         )
     )
 
@@ -111,9 +111,9 @@ def _consensus_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
             trajectory__live=True,
             trajectory__state__in=RESOLVED,
         )
-        .annotate(judged=_its_outcome(judge, "trajectory"), position=Value(0))
+        .annotate(suggested=_its_outcome(judge, "trajectory"), position=Value(0))
         .order_by("trajectory")
-        .values_list("trajectory__subset", "trajectory__task", "trajectory", "position", "value", "judged")
+        .values_list("trajectory__subset", "trajectory__task", "trajectory", "position", "value", "suggested")
     )
 
 
@@ -125,7 +125,7 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
-        .annotate(blind=BLIND_VALUE, judged=_its_label(judge, "step"))
+        .annotate(blind=BLIND_VALUE, suggested=_its_label(judge, "step"))
         .filter(blind__isnull=False)
         .order_by("assignment__trajectory", "assignment", "step__ordinal")
         .values_list(
@@ -134,7 +134,7 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             "assignment",
             "step__ordinal",
             "blind",
-            "judged",
+            "suggested",
         )
     )
 
@@ -147,7 +147,9 @@ def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
-        .annotate(blind=BLIND_VALUE, judged=_its_outcome(judge, "assignment__trajectory"), position=Value(0))
+        .annotate(
+            blind=BLIND_VALUE, suggested=_its_outcome(judge, "assignment__trajectory"), position=Value(0)
+        )
         .filter(blind__isnull=False)
         .order_by("assignment")
         .values_list(
@@ -156,7 +158,7 @@ def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
             "assignment",
             "position",
             "blind",
-            "judged",
+            "suggested",
         )
     )
 
@@ -165,25 +167,25 @@ def as_json(report: JudgeAgreement) -> dict[str, Any]:
     """The report as JSON: unrounded numbers, null with a reason where undefined."""
     return {
         "judge": report.judge.name,
-        "consensus": _against_json(report.consensus),
-        "blind": _against_json(report.blind),
+        "consensus": _scores_json(report.consensus),
+        "blind": _scores_json(report.blind),
         "interval_seed": report.seed,
     }
 
 
-def _against_json(parts: tuple[Against, ...]) -> dict[str, Any]:
+def _scores_json(parts: tuple[SubsetScores, ...]) -> dict[str, Any]:
     rows = {
         part.subset: {
-            "steps": judged_json(part.steps),
-            "outcome": judged_json(part.outcome),
-            "always_plus": judged_json(part.always_plus),
+            "steps": scores_json(part.steps),
+            "outcome": scores_json(part.outcome),
+            "always_plus": scores_json(part.always_plus),
         }
         for part in parts
     }
     return {"overall": rows.pop(""), "subsets": rows}
 
 
-def judged_json(figures: JudgeScores) -> dict[str, Any]:
+def scores_json(figures: JudgeScores) -> dict[str, Any]:
     """Figures of one judge: measures as in the agreement report, counts beside them."""
     return {
         "steps": figures.steps,

@@ -37,13 +37,13 @@ def counted(model: type[m.Label] | type[m.OutcomeLabel], project: m.Project) -> 
 
 @dataclass(frozen=True, slots=True)
 class RevealedLabel:
-    """A label that had a value when its suggestions were seen; `shown`: what each judge said, by its pk."""
+    """A label that had a value when its suggestions were seen; `judge_values`: by the judge's pk."""
 
     subset: int
     task: int
     blind: int
     final: int
-    shown: dict[int, int | None]
+    judge_values: dict[int, int | None]
 
 
 def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[RevealedLabel]:
@@ -57,17 +57,17 @@ def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLab
         assignment__trajectory__live=True,
         assignment__trajectory__state__in=SETTLED,
     )
-    shown: dict[tuple[int, int | None], dict[int, int | None]] = {}
+    values: dict[tuple[int, int | None], dict[int, int | None]] = {}
     for assignment, step, detail in revealed.order_by("-pk").values_list("assignment", "step", "detail"):
         # newest first: what is left at the end was shown at the first exposure
-        shown[assignment, step] = {one["judge"]: one["value"] for one in detail.get("judges", ())}
+        values[assignment, step] = {one["judge"]: one["value"] for one in detail.get("judges", ())}
     columns = ["assignment", "assignment__trajectory__subset", "assignment__trajectory__task"]
     columns += ["blind_value", "value", *(["step"] if of_step else [])]
     rows = counted(model, project).filter(exposed_at__isnull=False, blind_value__isnull=False)
     return [
-        RevealedLabel(subset, task, blind, final, shown[assignment, step[0] if step else None])
+        RevealedLabel(subset, task, blind, final, values[assignment, step[0] if step else None])
         for assignment, subset, task, blind, final, *step in rows.values_list(*columns)
-        if (assignment, step[0] if step else None) in shown
+        if (assignment, step[0] if step else None) in values
     ]
 
 
@@ -75,13 +75,13 @@ def change_rates(
     unit: str, seen: list[RevealedLabel], judges: dict[int, str], rng: np.random.Generator
 ) -> Iterator[ChangeRates]:
     """Against the majority of what was shown, then against each judge that was shown."""
-    rows = [(one.subset, one.task, one.blind, one.final, majority(one.shown.values())) for one in seen]
+    rows = [(one.subset, one.task, one.blind, one.final, majority(one.judge_values.values())) for one in seen]
     yield ChangeRates(unit, "", changes(rows, rng=rng))
     for judge, name in judges.items():
         own = [
             (one.subset, one.task, one.blind, one.final, value)
             for one in seen
-            if (value := one.shown.get(judge)) is not None
+            if (value := one.judge_values.get(judge)) is not None
         ]
         if own:
             yield ChangeRates(unit, name, changes(own, rng=rng))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import AdjudicationState
 from annotation.services.adjudicate import MAX_NOTE
 
 from .base import Input, Output, StoredText, Value, Whole, words
 from .people import Person
-from .trajectories import JudgedItem, Side, Trajectory
+from .trajectories import LabelledItem, Side, Trajectory
 
 STATES = words(AdjudicationState)
-MAX_INDEX = 2**31 - 1
 
 
 class Dispute(Output):
@@ -59,8 +59,8 @@ class Decision(Output):
     updated_at = serializers.DateTimeField()
 
 
-class CaseItem(JudgedItem):
-    """One step or the outcome, with the votes and the decision."""
+class CaseItem(LabelledItem):
+    """One step or the outcome, with the labels and the decision."""
 
     decision = Decision(allow_null=True)
 
@@ -78,14 +78,14 @@ class CaseDetail(Output):
 class NewDecision(Input):
     """A decision on a disputed step, or with `message_index` null on the outcome."""
 
-    message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INDEX)
+    message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
     value = Value()
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
     version = Whole(
         required=False,
         default=0,
         min_value=0,
-        max_value=MAX_INDEX,
+        max_value=MAX_INT,
         help_text="The version this is based on; 0 for none.",
     )
 

@@ -46,7 +46,7 @@ class Claim(Input):
     claim_key = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)
 
 
-class Judgement(Output):
+class LabelFields(Output):
     """A label as it is stored: `version` 0 when it has never been touched, `value` null when there is
     none."""
 
@@ -58,7 +58,11 @@ class Judgement(Output):
     version = serializers.IntegerField()
 
 
-class Label(Judgement):
+class OutcomeLabel(LabelFields):
+    """The outcome's label."""
+
+
+class Label(LabelFields):
     """A step's label."""
 
     message_index = serializers.IntegerField()
@@ -68,8 +72,8 @@ class Label(Judgement):
     closes = serializers.ChoiceField(choices=words(Closes), allow_blank=True)
 
 
-class SheetLabel(Label):
-    """A step's label, with what the propagation rule reads of the step."""
+class StepWithLabel(Label):
+    """A step with its label, and with what the propagation rule reads of the step."""
 
     ordinal = serializers.IntegerField()
     after_user_turn = serializers.BooleanField()
@@ -82,15 +86,15 @@ class Rules(Output):
     carry_forward = serializers.BooleanField()
 
 
-class Sheet(Output):
+class AssignmentDetail(Output):
     """One's own assignment with its trajectory and all its labels so far."""
 
     assignment = Assignment()
     open = serializers.BooleanField()
     guideline_version = serializers.IntegerField()
     rules = Rules()
-    steps = SheetLabel(many=True)
-    outcome = Judgement()
+    steps = StepWithLabel(many=True)
+    outcome = OutcomeLabel()
     trajectory = Trajectory()
 
 
@@ -154,7 +158,7 @@ class Saved(Output):
     op_id = serializers.CharField()
     results = SaveResult(many=True)
     labels = Label(many=True)
-    outcome = Judgement()
+    outcome = OutcomeLabel()
 
 
 class Return(Input):

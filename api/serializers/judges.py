@@ -15,7 +15,7 @@ from annotation.language import translated, translated_lazy
 from .base import Input, Output, Query, StoredText, Whole, words
 
 Field = serializers.Field[Any, Any, Any, Any]
-KINDS = words(JudgeKind)
+JUDGE_KINDS = words(JudgeKind)
 
 
 class Number(serializers.FloatField):
@@ -94,7 +94,7 @@ class Judge(Output):
     id = serializers.IntegerField()
     project = serializers.CharField(source="project.slug")
     name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=KINDS)
+    kind = serializers.ChoiceField(choices=JUDGE_KINDS)
     sampling = serializers.DictField()
     suggestions = serializers.IntegerField(source="suggestion_count")
     locked = serializers.SerializerMethodField()
@@ -134,7 +134,7 @@ class NewJudge(JudgeSettings):
     """A judge to be made."""
 
     name = serializers.CharField(max_length=settings.NAME.max_length)
-    kind = serializers.ChoiceField(choices=KINDS)
+    kind = serializers.ChoiceField(choices=JUDGE_KINDS)
 
 
 class JudgeChanges(JudgeSettings):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from .adjudications import MAX_INDEX
+from annotation.core.bounds import MAX_INT
+
 from .base import Input, Output, Value, Whole
 
 
@@ -12,13 +13,13 @@ class Reveal(Input):
     """What to reveal: exactly one of the three."""
 
     message_index = Whole(
-        required=False, min_value=0, max_value=MAX_INDEX, help_text="One step, by its message index."
+        required=False, min_value=0, max_value=MAX_INT, help_text="One step, by its message index."
     )
     outcome = serializers.BooleanField(required=False, help_text="The outcome.")
     all = serializers.BooleanField(required=False, help_text="Everything that may be seen now.")
 
 
-class Advice(Output):
+class JudgeSuggestion(Output):
     """What one judge suggests. Judges have numbers, drawn anew for each task."""
 
     judge = serializers.CharField(help_text='"Judge 1", in the language of the request.')
@@ -30,7 +31,7 @@ class RevealedItem(Output):
     """One step, or with `message_index` null the outcome. No suggestions: no judge was asked."""
 
     message_index = serializers.IntegerField(allow_null=True)
-    suggestions = Advice(many=True)
+    suggestions = JudgeSuggestion(many=True)
 
 
 class Reveals(Output):

@@ -9,13 +9,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
 from annotation.reports import runs as reports
 
 from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole, words
 
 STATES = words(SuggestionRunState)
-MAX_INT = 2**31 - 1
 
 
 class Money(serializers.DecimalField):

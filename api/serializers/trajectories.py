@@ -12,7 +12,7 @@ from .base import Output, Query, StoredText, Value, words
 
 STATES = words(TrajectoryState)
 READ_OF_QUESTION = 400
-SHOWN_OF_QUESTION = 300
+QUESTION_LENGTH = 300
 
 
 class TrajectoryRow(Output):
@@ -31,7 +31,7 @@ class TrajectoryRow(Output):
 
     def get_question(self, row: Any) -> str:
         """The beginning of the question."""
-        return StoredText().to_representation(row.beginning)[:SHOWN_OF_QUESTION]
+        return StoredText().to_representation(row.beginning)[:QUESTION_LENGTH]
 
 
 class TrajectoryFilter(Query):
@@ -63,7 +63,7 @@ class ToolCall(Output):
     origin = serializers.ChoiceField(choices=["tool_calls", "text"])
 
 
-class CallPlace(Output):
+class AnsweredCall(Output):
     """Which call a tool message answers."""
 
     message_index = serializers.IntegerField()
@@ -81,7 +81,7 @@ class Message(Output):
     tool_calls = ToolCall(many=True)
     tool_call_id = serializers.CharField(allow_null=True)
     name = serializers.CharField(allow_null=True)
-    answers = CallPlace(allow_null=True)
+    answers = AnsweredCall(allow_null=True)
 
 
 class Trajectory(Output):
@@ -103,7 +103,7 @@ class Trajectory(Output):
     hints = serializers.JSONField(allow_null=True)
 
 
-class Vote(Output):
+class AnnotatorLabel(Output):
     """What one annotator said of a step or of the outcome; `name` is empty for whoever sees only letters."""
 
     letter = serializers.CharField()
@@ -123,12 +123,12 @@ class ItemConsensus(Output):
     kind = serializers.ChoiceField(choices=words(ConsensusKind))
 
 
-class JudgedItem(Output):
+class LabelledItem(Output):
     """One step (or with `message_index` null the outcome) and what was said about it."""
 
     message_index = serializers.IntegerField(allow_null=True)
     disputed = serializers.BooleanField()
-    votes = Vote(many=True)
+    votes = AnnotatorLabel(many=True)
     consensus = ItemConsensus(allow_null=True)
 
 
@@ -140,7 +140,7 @@ class Side(Output):
     state = serializers.CharField()
 
 
-class NamedAdvice(Output):
+class NamedJudgeSuggestion(Output):
     """What one judge suggests; `value` null: nothing. `comment`: its remark on the whole, at the outcome."""
 
     judge = serializers.CharField()
@@ -149,17 +149,17 @@ class NamedAdvice(Output):
     comment = serializers.CharField()
 
 
-class InspectedItem(JudgedItem):
+class ItemWithSuggestions(LabelledItem):
     """One step or the outcome with all there is about it."""
 
-    suggestions = NamedAdvice(many=True)
+    suggestions = NamedJudgeSuggestion(many=True)
 
 
-class Judgements(Output):
+class SideBySide(Output):
     """All labels of one trajectory side by side, and what judges suggest, for admins."""
 
     trajectory = serializers.IntegerField()
     state = serializers.ChoiceField(choices=STATES)
     annotators = Side(many=True)
-    steps = InspectedItem(many=True)
-    outcome = InspectedItem()
+    steps = ItemWithSuggestions(many=True)
+    outcome = ItemWithSuggestions()

@@ -73,7 +73,7 @@ class Mine(View):
 class OneAssignment(Mine):
     """`/assignments/<id>/`"""
 
-    @extend_schema(summary="Open an assignment", responses=shapes.Sheet)
+    @extend_schema(summary="Open an assignment", responses=shapes.AssignmentDetail)
     def get(self, request: Request, pk: int) -> Response:
         """One's own assignment with its trajectory and all its labels. Conflict when it was given back."""
         return Response(sheet(workbench(actor=self.user, assignment=self.found(pk))))

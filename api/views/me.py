@@ -22,7 +22,7 @@ class Me(View):
 
     noun = "me"
 
-    def _shown(self, user: User) -> Response:
+    def _person(self, user: User) -> Response:
         memberships = visible(user, Membership.objects.filter(user=user)).select_related("project")
         row = {**{name: getattr(user, name) for name in ("is_superuser", "username")}}
         row |= {name: getattr(user, name) for name in accounts.PROFILE_FIELDS}
@@ -31,12 +31,12 @@ class Me(View):
     @extend_schema(summary="Who am I?", responses=shapes.Me)
     def get(self, request: Request) -> Response:
         """The signed-in person, with the projects they are a member of."""
-        return self._shown(self.user)
+        return self._person(self.user)
 
     @extend_schema(summary="Change my settings", request=shapes.MeChange, responses=shapes.Me)
     def patch(self, request: Request) -> Response:
         """Change one's own settings; what is left out stays."""
-        return self._shown(
+        return self._person(
             accounts.update_profile(actor=self.user, user=self.user, values=self.parsed(shapes.MeChange))
         )
 

@@ -76,7 +76,7 @@ def _found(view: View, pk: int) -> SuggestionRun:
     return fetch(view.user, SuggestionRun.objects.select_related("judge", "project"), pk=pk)
 
 
-def _shown(view: View, pk: int) -> Response:
+def _run_detail(view: View, pk: int) -> Response:
     run = _found(view, pk)
     known = reports.progress(viewer=view.user, run=run)
     kinds = reports.failures(viewer=view.user, run=run)
@@ -91,7 +91,7 @@ class Run(View):
     @extend_schema(summary="Watch a run", responses=shapes.RunDetail)
     def get(self, request: Request, pk: int) -> Response:
         """State, progress, cost, rate, time left and failures by kind. For admins."""
-        return _shown(self, pk)
+        return _run_detail(self, pk)
 
 
 class Failures(View):
@@ -114,7 +114,7 @@ class Pause(View):
     def post(self, request: Request, pk: int) -> Response:
         """Begin no further call; calls under way are still stored. For admins."""
         suggest.pause_run(actor=self.user, run=_found(self, pk))
-        return _shown(self, pk)
+        return _run_detail(self, pk)
 
 
 class Resume(View):
@@ -129,7 +129,7 @@ class Resume(View):
         run = _found(self, pk)
         budget = self.parsed(shapes.Resume).get("budget")
         suggest.resume_run(actor=self.user, run=run, budget=budget)
-        return _shown(self, pk)
+        return _run_detail(self, pk)
 
 
 class Cancel(View):
@@ -141,7 +141,7 @@ class Cancel(View):
     def post(self, request: Request, pk: int) -> Response:
         """End a run for good; what it has brought stays. For admins."""
         suggest.cancel_run(actor=self.user, run=_found(self, pk))
-        return _shown(self, pk)
+        return _run_detail(self, pk)
 
 
 class Retry(View):
@@ -153,4 +153,4 @@ class Retry(View):
     def post(self, request: Request, pk: int) -> Response:
         """Ask again about the trajectories that failed, and only those. For admins."""
         suggest.retry_failed(actor=self.user, run=_found(self, pk))
-        return _shown(self, pk)
+        return _run_detail(self, pk)

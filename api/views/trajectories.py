@@ -158,7 +158,7 @@ class Judgements(Labelled):
     @extend_schema(
         summary="Read all labels of a trajectory",
         parameters=[REVEAL],
-        responses=shapes.Judgements,
+        responses=shapes.SideBySide,
     )
     def get(self, request: Request, pk: int) -> Response:
         """Everybody's labels side by side, the consensus, and what judges suggest. For admins who are not
@@ -166,15 +166,15 @@ class Judgements(Labelled):
         (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
         self.ask_first(row)
-        return Response(judgements(sights.inspection(actor=self.user, trajectory=row)))
+        return Response(side_by_side(sights.inspection(actor=self.user, trajectory=row)))
 
 
 def item(one: cases.Item) -> dict[str, Any]:
-    """One step or the outcome with its votes."""
+    """One step or the outcome with what annotators said."""
     return {
         "message_index": one.step.message_index if one.step else None,
         "disputed": one.disputed,
-        "votes": [asdict(vote) for vote in one.votes],
+        "votes": [asdict(label) for label in one.labels],
         "consensus": {"value": one.consensus, "kind": one.kind} if one.consensus is not None else None,
     }
 
@@ -184,18 +184,18 @@ def sides(shown: cases.SideBySide) -> list[dict[str, Any]]:
     return [{"letter": side.letter, "name": side.name, "state": side.state} for side in shown.sides]
 
 
-def judgements(shown: cases.SideBySide) -> dict[str, Any]:
+def side_by_side(shown: cases.SideBySide) -> dict[str, Any]:
     """All labels of a trajectory."""
     return {
         "trajectory": shown.trajectory.pk,
         "state": shown.trajectory.state,
         "annotators": sides(shown),
-        "steps": [{**item(one), "suggestions": advice(one)} for one in shown.steps],
-        "outcome": {**item(shown.outcome), "suggestions": advice(shown.outcome)},
+        "steps": [{**item(one), "suggestions": named_suggestions(one)} for one in shown.steps],
+        "outcome": {**item(shown.outcome), "suggestions": named_suggestions(shown.outcome)},
     }
 
 
-def advice(one: cases.Item) -> list[dict[str, Any]]:
+def named_suggestions(one: cases.Item) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
         {"judge": said.name, "value": said.value, "reason": said.reason, "comment": said.comment}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect, sync_playwright
 
 from bench.client import Refused
-from bench.places import Failed
+from bench.installations import Failed
 from bench.workbench.plan import Scene
 from tests.chromium import FLAGS, Visitor, system_chromium
 
@@ -70,7 +70,7 @@ PAUSE = """(ms) => new Promise((done) => {
 
 
 @dataclass(frozen=True)
-class Shown:
+class StepOnPage:
     """One step as it stands on the page; `says` is its mark and its proposal in words."""
 
     index: int
@@ -85,7 +85,7 @@ class Shown:
 class Look:
     """What a person sees at one moment."""
 
-    steps: tuple[Shown, ...]
+    steps: tuple[StepOnPage, ...]
     scene: Scene
 
     @property
@@ -105,7 +105,7 @@ class Look:
         )
 
 
-class Desk:
+class Workbench:
     """One annotator at the workbench of one project."""
 
     def __init__(self, context: BrowserContext, home: str) -> None:
@@ -148,7 +148,7 @@ class Desk:
         """What is on screen now."""
         seen: dict[str, Any] = self.page.evaluate(LOOK)
         steps = tuple(
-            Shown(
+            StepOnPage(
                 step["index"],
                 step["value"],
                 step["proposed"],
@@ -212,7 +212,7 @@ def chromium() -> Iterator[Browser]:
             running.close()
 
 
-def desk(browser: Browser, home: str, size: tuple[int, int] = WIDE) -> Desk:
+def open_workbench(browser: Browser, home: str, size: tuple[int, int] = WIDE) -> Workbench:
     """A browser window of that size, of a person who has never been here."""
     width, height = size
-    return Desk(browser.new_context(viewport={"width": width, "height": height}), home)
+    return Workbench(browser.new_context(viewport={"width": width, "height": height}), home)

@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from bench.workbench.browser import Desk, desk
+from bench.workbench.browser import Workbench, open_workbench
 from bench.workbench.targets import SEED
 
 if TYPE_CHECKING:
@@ -166,14 +166,14 @@ def measure(browser: Browser, home: str, password: str) -> Found:
     found = Found()
     address = ""
     for number in range(LOADS):
-        person = desk(browser, home)
+        person = open_workbench(browser, home)
         person.page.add_init_script(PROBE)
         person.sign_in("ann", password)
         if not address:
             person.take_first(SLUG)
             address = urlsplit(person.page.url).path
             person.close()
-            person = desk(browser, home)
+            person = open_workbench(browser, home)
             person.page.add_init_script(PROBE)
             person.sign_in("ann", password)
         _empty_cache(person)
@@ -190,18 +190,18 @@ def measure(browser: Browser, home: str, password: str) -> Found:
     return found
 
 
-def _empty_cache(person: Desk) -> None:
+def _empty_cache(person: Workbench) -> None:
     """What the form to sign in has brought already is fetched again."""
     person.visitor.context.new_cdp_session(person.page).send("Network.clearBrowserCache")
 
 
-def _ready(person: Desk) -> float:
+def _ready(person: Workbench) -> float:
     person.ready()
     ready: float = person.page.evaluate("window.benchFound.ready")
     return ready
 
 
-def _listen(person: Desk) -> dict[str, float]:
+def _listen(person: Workbench) -> dict[str, float]:
     """Bytes over the wire, headers included, of scripts and styles, as the browser counts them."""
     session = person.visitor.context.new_cdp_session(person.page)
     session.send("Network.enable")
@@ -224,7 +224,7 @@ def _listen(person: Desk) -> dict[str, float]:
     return sizes
 
 
-def _press_all(person: Desk, found: Found) -> None:
+def _press_all(person: Workbench, found: Found) -> None:
     """Press every key of the script. A label key may touch the step that it labels, the one that gets the
     focus, and those whose proposal changes; besides, a step may be completed once, when it comes near."""
     met: set[str] = set()

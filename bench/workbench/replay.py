@@ -9,11 +9,11 @@ from typing import Any
 
 from annotation.core.propagation import Rules
 from bench.client import Refused
-from bench.workbench.browser import Desk, Look
+from bench.workbench.browser import Look, Workbench
 from bench.workbench.plan import CONFIRM, LABEL_KEYS, SCROLL, Case, confirmable, floor, kept, plan, right
 from bench.workbench.targets import Target
 
-KINDS = {**dict.fromkeys(LABEL_KEYS.values(), "labels"), CONFIRM: "confirmations", SCROLL: "scrolling"}
+PRESS_KINDS = {**dict.fromkeys(LABEL_KEYS.values(), "labels"), CONFIRM: "confirmations", SCROLL: "scrolling"}
 MOST_LOOKS = 20
 
 
@@ -56,9 +56,9 @@ class Tally:
 
 @dataclass
 class Sitting:
-    """One trajectory on one desk: what has been labelled, and which proposals have stood on screen."""
+    """One trajectory on one workbench: what has been labelled, and which proposals have stood on screen."""
 
-    desk: Desk
+    workbench: Workbench
     target: Target
     case: Case
     tally: Tally
@@ -76,12 +76,12 @@ class Sitting:
             press = LABEL_KEYS[self.target.values[self.done]]
             if assisted:
                 look, press = self._decide(look)
-            self.tally.presses[KINDS[press]] += 1
-            self.desk.press(press)
+            self.tally.presses[PRESS_KINDS[press]] += 1
+            self.workbench.press(press)
             look = self._look() if press == SCROLL else self._after(press)
 
     def _look(self) -> Look:
-        look = self.desk.look()
+        look = self.workbench.look()
         self.maybe |= look.proposals_on_screen()
         return look
 
@@ -97,7 +97,7 @@ class Sitting:
             if press not in (CONFIRM, SCROLL):
                 return look, press
             before = look
-            self.desk.pause()
+            self.workbench.pause()
             look = self._look()
             was, now = before.proposals_on_screen(), look.proposals_on_screen()
             self.sure |= was & now
@@ -122,7 +122,7 @@ class Sitting:
             look = self._look()
             if look.values == expected:
                 break
-            self.desk.pause()  # steps far from the window are drawn when the browser has time
+            self.workbench.pause()  # steps far from the window are drawn when the browser has time
         else:
             raise Refused(
                 f"{self.target.record_id}: after {press} the labels are {look.values}, not {expected}"
@@ -132,24 +132,24 @@ class Sitting:
         return look
 
 
-def replay(desk: Desk, mode: Mode, targets: Sequence[Target]) -> Tally:
+def replay(workbench: Workbench, mode: Mode, targets: Sequence[Target]) -> Tally:
     """Label and submit all of a project's trajectories; `targets` are theirs. Raises Refused."""
     wanted = {target.record_id: target for target in targets}
     tally = Tally()
-    desk.take_first(mode.slug)
+    workbench.take_first(mode.slug)
     for _ in targets:
-        target = wanted.pop(desk.record)
+        target = wanted.pop(workbench.record)
         case = target.case(mode.rules)
-        sitting = Sitting(desk, target, case, tally)
+        sitting = Sitting(workbench, target, case, tally)
         sitting.label_all(mode.assisted)
-        outcome, submit = desk.hand_in(target.outcome, target.odd)
+        outcome, submit = workbench.hand_in(target.outcome, target.odd)
         tally.outcome += outcome
         tally.submit += submit
         tally.trajectories += 1
         tally.steps += len(target.values)
         tally.floor += floor(case) if mode.assisted else len(target.values)
         tally.confirmed[target.record_id] = sitting.confirmed
-    tally.problems += desk.complaints()
+    tally.problems += workbench.complaints()
     return tally
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.inside import PASSWORD
-from bench.places import Place, Served, Stock
+from bench.installations import Installation, Served, Stock
 from bench.report import Limit, Report, table
 from bench.workbench import latency, targets
-from bench.workbench.browser import Desk, chromium, desk
+from bench.workbench.browser import Workbench, chromium, open_workbench
 from bench.workbench.replay import MODES, Tally, compare, replay
 from bench.workbench.targets import Target
 from bench.workbench.vigilance import RULES, WINDOWS, Watched, watch, wrongly_confirmed
@@ -30,15 +30,15 @@ COUNTED = ("labels", "confirmations", "scrolling", "moves")
 class Visit:
     """One run of the topic: where the server is, and where what was found goes."""
 
-    place: Place
+    installation: Installation
     home: str
     browser: Browser
     report: Report
     say: Callable[[str], None]
 
-    def ann(self, size: tuple[int, int]) -> Desk:
+    def ann(self, size: tuple[int, int]) -> Workbench:
         """The annotator in a fresh window."""
-        person = desk(self.browser, self.home, size)
+        person = open_workbench(self.browser, self.home, size)
         person.sign_in("ann", PASSWORD)
         return person
 
@@ -56,13 +56,13 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callab
     for window in WINDOWS:
         targets.write(files / f"{window.slug}.jsonl", records[: len(watched)])
     targets.write(files / f"{latency.SLUG}.jsonl", [latency.record()])
-    place = databases.place("workbench")
-    place.inside("workbench", files)
-    server = Served(place)
+    installation = databases.installation("workbench")
+    installation.inside("workbench", files)
+    server = Served(installation)
     say("workbench: the server is up")
     try:
         with chromium() as browser:
-            visit = Visit(place, f"http://127.0.0.1:{server.port}", browser, report, say)
+            visit = Visit(installation, f"http://127.0.0.1:{server.port}", browser, report, say)
             answer(visit)
             press(visit, wanted)
             look(visit, watched)
@@ -91,7 +91,7 @@ def press(visit: Visit, wanted: Sequence[Target]) -> None:
     ]
     table("Replay, key presses at 1440 × 900", ("", *COUNTED, "a step", "floor", "outcome", "submit"), rows)
     for mode, tally in zip(MODES, tallies, strict=True):
-        labels, outcomes, wrong = compare(visit.place.inside("stored", mode.slug), wanted, tally)
+        labels, outcomes, wrong = compare(visit.installation.inside("stored", mode.slug), wanted, tally)
         wrong += tally.problems
         confirmed = sum(map(len, tally.confirmed.values()))
         print(
@@ -124,7 +124,7 @@ def look(visit: Visit, wanted: Sequence[Target]) -> None:
         person = visit.ann(window.size)
         one = watch(person, window, changed, wrong)
         person.close()
-        stored = visit.place.inside("stored", window.slug)
+        stored = visit.installation.inside("stored", window.slug)
         bad = wrongly_confirmed(stored, changed)
         _, _, differences = compare(stored, changed, one.tally)
         found.append((one, bad + differences + one.tally.problems))

@@ -13,7 +13,7 @@ from typing import Any
 
 from annotation.core.propagation import Rules
 from bench.client import Refused
-from bench.workbench.browser import NARROW, WIDE, Desk, Look
+from bench.workbench.browser import NARROW, WIDE, Look, Workbench
 from bench.workbench.plan import CONFIRM, LABEL_KEYS, confirmable
 from bench.workbench.replay import MOST_LOOKS, Sitting, Tally
 from bench.workbench.targets import Target
@@ -79,7 +79,7 @@ class Vigil(Sitting):
         """Look until what is on screen has been there long enough; the focused proposal is among it."""
         for _ in range(MOST_LOOKS):
             before = look
-            self.desk.pause()
+            self.workbench.pause()
             look = self._look()
             was, now = before.proposals_on_screen(), look.proposals_on_screen()
             self.sure |= was & now
@@ -91,24 +91,24 @@ class Vigil(Sitting):
 
 
 def watch(
-    desk: Desk, window: Window, targets: Sequence[Target], wrong: Mapping[str, frozenset[int]]
+    workbench: Workbench, window: Window, targets: Sequence[Target], wrong: Mapping[str, frozenset[int]]
 ) -> Watched:
     """Label and submit all of a project's trajectories, looking. Raises Refused."""
     wanted = {target.record_id: target for target in targets}
     found = Watched(Tally())
-    desk.take_first(window.slug)
+    workbench.take_first(window.slug)
     for _ in targets:
-        target = wanted.pop(desk.record)
+        target = wanted.pop(workbench.record)
         case = target.case(RULES)
         found.seeded |= {(target.record_id, position) for position in wrong[target.record_id]}
-        sitting = Vigil(desk, target, case, found.tally, found=found)
+        sitting = Vigil(workbench, target, case, found.tally, found=found)
         sitting.label_all(assisted=True)
-        desk.hand_in(target.outcome, target.odd)
+        workbench.hand_in(target.outcome, target.odd)
         found.tally.confirmed[target.record_id] = sitting.confirmed
         found.proposals += sum(
             case.proposals(position)[position] is not None for position in range(len(target.values))
         )
-    found.tally.problems += desk.complaints()
+    found.tally.problems += workbench.complaints()
     return found
 
 

@@ -9,11 +9,10 @@ from django import forms
 from django.utils.functional import lazystr
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Judge, Project, Subset, Trajectory
 from frontend.templatetags.tristep import state_name
-
-MAX_INT = 2_147_483_647
 
 
 class RunForm(forms.Form):

@@ -37,7 +37,7 @@ ARM_NAMES = {
 UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
-def _shown(measure: Measure, *, is_share: bool) -> dict[str, Any]:
+def _measure_cell(measure: Measure, *, is_share: bool) -> dict[str, Any]:
     form = percent if is_share else figure
     bounds = measure.interval
     known = bounds is not None and bounds.low is not None and bounds.high is not None
@@ -49,7 +49,7 @@ def _shown(measure: Measure, *, is_share: bool) -> dict[str, Any]:
     }
 
 
-def _apart(found: Difference, *, is_share: bool) -> dict[str, Any]:
+def _difference_cell(found: Difference, *, is_share: bool) -> dict[str, Any]:
     """A difference: of shares in hundredths (percentage points), else as it is."""
     times = 100 if is_share else 1
     places = 1 if is_share else 3
@@ -115,7 +115,7 @@ def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any
         if (one.who, one.judge, one.basis) == (line.who, line.judge, column["basis"])
     )
     estimate: Estimate = getattr(next(same), name)
-    return _shown(estimate.measure, is_share=name == "agreement")
+    return _measure_cell(estimate.measure, is_share=name == "agreement")
 
 
 def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
@@ -126,7 +126,10 @@ def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
             "arm": ARM_NAMES[one.arm],
             "span": rows.count(one.arm) if rows.index(one.arm) == number else 0,
             "who": _who(one.who, one.judge),
-            "cells": [_apart(one.agreement, is_share=True), _apart(one.kappa, is_share=False)],
+            "cells": [
+                _difference_cell(one.agreement, is_share=True),
+                _difference_cell(one.kappa, is_share=False),
+            ],
         }
         for number, one in enumerate(found)
     ]
@@ -141,7 +144,7 @@ def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
             "unit": UNITS[one.unit],
             "against": one.judge or _("the majority of the judges"),
             "labels": one.changes.labels,
-            "cells": [_shown(getattr(one.changes, name), is_share=True) for name in SHARES],
+            "cells": [_measure_cell(getattr(one.changes, name), is_share=True) for name in SHARES],
         }
         for one in found
     ]

@@ -14,19 +14,20 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.judging import settings as specification
 from annotation.core.judging.prompt import VERSIONS, template
-from annotation.core.judging.settings import named
+from annotation.core.judging.setting_kinds import Kind, Setting
 from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
-from annotation.reports.judges import Against, judge_agreement
+from annotation.reports.judges import SubsetScores, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
 from frontend.pages.common import ProjectPage, open_project
-from frontend.templatetags.judging import duration, money
+from frontend.templatetags.judging import count, money
 from frontend.templatetags.tristep import figure, percent
 
 VERB = "judges.change"
@@ -130,31 +131,32 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _form_page(opened, judge.kind, form, judge=judge, locked=locked)
 
 
-def _facts(judge: Judge) -> list[tuple[str, Any]]:
-    """The settings of a judge behind a server, in words."""
+def _facts(judge: Judge) -> list[tuple[str, str]]:
+    """The settings of a judge behind a server: title, value in words."""
     if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
         return [(_("Model"), judge.model)] if judge.model else []
-    choices = dict(named("structured_output").choices)
-    structured = translated(choices.get(judge.structured_output, judge.structured_output))
-    free = not judge.price_input and not judge.price_output
-    prices = _("%(input)s for input, %(output)s for output, per million tokens") % {
-        "input": money(judge.price_input),
-        "output": money(judge.price_output),
-    }
-    return [
-        (_("Model"), judge.model),
-        (_("Server"), judge.base_url),
-        (_("Environment variable of the key"), judge.key_name or _("none")),
-        (_("Prompt"), judge.prompt_version),
-        (_("Sampling"), json.dumps(judge.sampling, ensure_ascii=False) if judge.sampling else "–"),
-        (_("Structured output"), structured),
-        (_("Sees the reference answer"), _("yes") if judge.with_reference else _("no")),
-        (_("Context window"), _("%(n)s tokens") % {"n": judge.context_tokens}),
-        (_("Prices"), _("none given") if free else prices),
-        (_("Calls per minute, at most"), judge.rate_per_minute or _("no limit")),
-        (_("Calls at once"), judge.concurrency),
-        (_("Longest call"), duration(judge.timeout_seconds)),
-    ]
+    values = judge.setting_values()
+    return [(translated(one.title), _in_words(one, values.get(one.name))) for one in specification.SETTINGS]
+
+
+def _in_words(setting: Setting, value: Any) -> str:
+    """A value of a setting, its default where there is none; a dash where the server decides."""
+    if value is None:
+        value = setting.default
+    if value is None or value == "":
+        return "–"
+    match setting.kind:
+        case Kind.CHOICE:
+            return translated(dict(setting.choices).get(value, value))
+        case Kind.FLAG:
+            return _("yes") if value else _("no")
+        case Kind.PRICE:
+            return money(value)
+        case Kind.WHOLE:
+            return count(value)
+        case Kind.OBJECT:
+            return json.dumps(value, ensure_ascii=False)
+    return str(value)
 
 
 FIGURES = (
@@ -183,7 +185,7 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
     return (rows if there else []), columns
 
 
-def _cells(part: Against, name: str) -> list[dict[str, Any]]:
+def _cells(part: SubsetScores, name: str) -> list[dict[str, Any]]:
     """A figure of the judge, and the same for somebody who says +1 to everything."""
     return [
         {

@@ -25,7 +25,7 @@ from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.rendering.charts import stacked
-from frontend.templatetags.tristep import KINDS
+from frontend.templatetags.tristep import MARK_KINDS
 
 VERB = "release.view"
 WRITTEN = {1: "+1", 0: "0", -1: "-1"}
@@ -54,7 +54,7 @@ def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
             {"value": value, "count": count, "share": count / total if total else None}
             for value, count in by_value.items()
         ],
-        "bars": stacked([(KINDS[value], count) for value, count in by_value.items()]),
+        "bars": stacked([(MARK_KINDS[value], count) for value, count in by_value.items()]),
     }
 
 

@@ -23,7 +23,11 @@ def environment(**options: Any) -> Environment:
     env = Environment(**options, extensions=["jinja2.ext.i18n"])
     env.install_gettext_callables(_gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.globals["url"] = lambda name, *args: reverse(name, args=args)
-    env.filters |= {"shown": escape_control_chars, "facts_line": _facts_line, "truncatechars": truncatechars}
+    env.filters |= {
+        "readable": escape_control_chars,
+        "facts_line": _facts_line,
+        "truncatechars": truncatechars,
+    }
     env.tests["documents"] = _is_documents
     return env
 

@@ -111,7 +111,7 @@ class AnsweredCall:
     message_index: int
 
 
-KINDS: Final = {
+MESSAGE_KINDS: Final = {
     "system": "system",
     "developer": "system",
     "user": "user",
@@ -165,7 +165,7 @@ def _find_twins(
 
 
 def _message(message: Message, step: Step | None, offered: Sequence[toolschema.Tool]) -> RenderedMessage:
-    kind = "step" if step is not None else KINDS.get(message.role, "other")
+    kind = "step" if step is not None else MESSAGE_KINDS.get(message.role, "other")
     blocks: list[Block] = []
     for number, part in enumerate(message.parts):
         if part.kind == "image":
@@ -224,7 +224,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> 
 
 def _tools(transcript: Transcript) -> tuple[toolschema.Tool, ...]:
     first = transcript.messages[0] if transcript.messages else None
-    prompt = first.content if first is not None and KINDS.get(first.role) == "system" else ""
+    prompt = first.content if first is not None and MESSAGE_KINDS.get(first.role) == "system" else ""
     return toolschema.read_tools(transcript.tools, prompt)
 
 

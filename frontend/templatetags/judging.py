@@ -13,7 +13,7 @@ from annotation.providers import FailureKind
 
 register = template.Library()
 
-KINDS = {
+JUDGE_KIND_TITLES = {
     JudgeKind.OPENAI_COMPATIBLE.value: gettext_lazy("chat-completions server"),
     JudgeKind.BASELINE.value: gettext_lazy("baseline"),
     JudgeKind.IMPORTED.value: gettext_lazy("from a file"),
@@ -55,7 +55,7 @@ MINUTE, HOUR = 60, 3_600
 @register.filter
 def judge_kind(value: str) -> str:
     """What kind of judge it is, in words."""
-    return str(KINDS.get(value, value))
+    return str(JUDGE_KIND_TITLES.get(value, value))
 
 
 @register.filter

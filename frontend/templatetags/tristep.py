@@ -15,7 +15,7 @@ from frontend.rendering.icons import ICONS
 
 register = template.Library()
 
-KINDS = {1: "plus", 0: "zero", -1: "minus"}
+MARK_KINDS = {1: "plus", 0: "zero", -1: "minus"}
 SIGNS = {1: "+1", 0: "0", -1: "−1"}
 
 BADGES = {
@@ -71,7 +71,7 @@ def icon(name: str) -> dict[str, str]:
 def mark(value: int | None, proposal: bool = False, chip: bool = False) -> dict[str, Any]:
     """A label value by sign, shape and colour; `None` is "no label"."""
     return {
-        "kind": "none" if value is None else KINDS[value],
+        "kind": "none" if value is None else MARK_KINDS[value],
         "sign": None if value is None else SIGNS[value],
         "proposal": proposal,
         "chip": chip,
@@ -85,8 +85,8 @@ def sign(value: int | None) -> str:
 
 
 @register.filter
-def shown(value: str) -> str:
-    """A stored text (core.text) as it can be shown: every character visible, none that could not be sent."""
+def readable(value: str) -> str:
+    """A stored text (core.text) for a page: every character visible, none that could not be sent."""
     return transcript.escape_control_chars(unescape(value))
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NoReturn
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -35,3 +39,12 @@ def refused(answer: Any, status: int, code: str = "") -> dict[str, Any]:
     if code:
         assert error["code"] == code, error
     return error
+
+
+def queries(call: Callable[[], Any]) -> int:
+    """How many queries a call takes, whose answer must be 2xx."""
+    with CaptureQueriesContext(connection) as seen:
+        answer = call()
+    assert answer.status_code < 300, answer.content[:400]
+    # SAVEPOINTs tell nothing of the work, and differ with the test's own transaction
+    return sum("SAVEPOINT" not in query["sql"] for query in seen.captured_queries)

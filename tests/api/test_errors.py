@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from tests.people import Cast, signed_in
@@ -120,7 +119,6 @@ def test_whatever_is_accepted_the_answer_is_json(by: Callers) -> None:
 def test_too_many_requests_are_429_and_say_when_to_come_back(cast: Cast, monkeypatch: Any) -> None:
     from rest_framework.throttling import AnonRateThrottle
 
-    cache.clear()
     monkeypatch.setattr(AnonRateThrottle, "THROTTLE_RATES", {"anon": "2/min"})
     nobody = Client(raise_request_exception=False)
     codes = [nobody.get("/api/v1/schema/").status_code for _ in range(3)]
@@ -128,18 +126,15 @@ def test_too_many_requests_are_429_and_say_when_to_come_back(cast: Cast, monkeyp
     answer = nobody.get("/api/v1/schema/")
     refused(answer, 429, "throttled")
     assert int(answer["Retry-After"]) > 0
-    cache.clear()
 
 
 def test_costly_things_have_a_rate_of_their_own(by: Callers, monkeypatch: Any) -> None:
     from api.throttling import ByScope
 
-    cache.clear()
     monkeypatch.setattr(ByScope, "THROTTLE_RATES", {"costly": "1/min"})
     ok(by.admin.get("/projects/bench/agreement/"))
     refused(by.admin.get("/projects/bench/agreement/"), 429, "throttled")
     ok(by.admin.get("/projects/bench/releases/"))
-    cache.clear()
 
 
 def test_no_message_repeats_a_whole_unknown_key(by: Callers) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from annotation.models import ImportFile, SuggestionItem, SuggestionRun, Trajectory
 from annotation.services import accounts, ingest, projects, release
@@ -30,6 +27,7 @@ from tests.people import (
 )
 
 from .conftest import Callers
+from .shape import queries
 
 Fill = Callable[[Cast, int], None]
 
@@ -130,15 +128,6 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("admin", "/projects/bench/judges/", _judges, 5),
     ("admin", "/projects/bench/runs/", _judges, 5),
 ]
-
-
-def queries(call: Callable[[], Any]) -> int:
-    """How many queries a call takes, whose answer must be 2xx."""
-    with CaptureQueriesContext(connection) as seen:
-        answer = call()
-    assert answer.status_code < 300, answer.content[:400]
-    # SAVEPOINTs tell nothing of the work, and differ with the test's own transaction
-    return sum("SAVEPOINT" not in query["sql"] for query in seen.captured_queries)
 
 
 @pytest.mark.parametrize("n", [1, 4])

@@ -24,8 +24,7 @@ from tests.people import (
 from tests.suggesting import suggest
 
 from .conftest import Callers
-from .shape import ok, refused
-from .test_queries import queries
+from .shape import ok, queries, refused
 
 SECRETS = ("a judge of name", "on the outcome", "on 2", "on 4", "remark")
 

@@ -19,7 +19,7 @@ from annotation.reports.agreement import agreement
 from bench import filling, imports, records, requests
 from bench.client import Client
 from bench.inside import PASSWORD
-from bench.places import Place, Stock
+from bench.installations import Installation, Stock
 from bench.report import Limit, Report, number, table
 from tests import people
 
@@ -79,11 +79,11 @@ def test_every_request_that_is_measured_is_answered(live_server: LiveServer) -> 
     for username, pages in sittings.items():
         client = Client(live_server.thread.port)
         client.sign_in(username, people.PASSWORD)
-        desk = requests.Desk(client, "ninety", 4, found)
+        annotator = requests.Annotator(client, "ninety", 4, found)
         if username == "ann":
-            desk.turn(0)
-            desk.turn(requests.WARM_UP)
-        desk.look(pages)
+            annotator.turn(0)
+            annotator.turn(requests.WARM_UP)
+        annotator.look(pages)
         client.close()
 
     assert {*requests.FLAT, *requests.ADMIN_PAGES} <= set(found.names(0.9))
@@ -100,16 +100,16 @@ def test_people_of_the_bench_and_of_the_tests_have_the_same_password() -> None:
 def test_imports_are_measured_in_processes_of_their_own(tmp_path: Path) -> None:
     stock = Stock("sqlite", tmp_path)
 
-    found, references, places = imports.measure(stock, [3, 6], tmp_path, 1, silence)
+    found, references, installations = imports.measure(stock, [3, 6], tmp_path, 1, silence)
 
     assert [one.trajectories for one in found] == [3, 6]
     assert all(one.rate > 0 and one.peak >= one.idle > 0 for one in found)
     assert set(references) == {"json.loads", "bare loop"}
-    assert set(places) == {3, 6}
+    assert set(installations) == {3, 6}
 
 
 def test_the_bare_loop_writes_what_it_reads(tmp_path: Path) -> None:
-    first = Place("first", tmp_path, f"sqlite:///{tmp_path / 'db.sqlite3'}")
+    first = Installation("first", tmp_path, f"sqlite:///{tmp_path / 'db.sqlite3'}")
     (tmp_path / "db.sqlite3").touch()
     path = tmp_path / "some.jsonl"
     records.write(path, 3)

@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.services import projects
 from bench.report import Report
 from bench.workbench import latency, rows, targets, topic
-from bench.workbench.browser import Desk, desk
+from bench.workbench.browser import Workbench, open_workbench
 from bench.workbench.replay import MODES, Tally, compare, replay
 from bench.workbench.targets import Target
 from bench.workbench.vigilance import RULES, WINDOWS, watch, wrongly_confirmed
@@ -42,14 +42,14 @@ def project(slug: str, values: list[tuple[int, ...]], carry: bool) -> tuple[Cast
 
 
 @pytest.fixture
-def sit(browser: Browser, live_server: LiveServer) -> Iterator[Desk]:
+def sit(browser: Browser, live_server: LiveServer) -> Iterator[Workbench]:
     """Ann at a wide window."""
-    person = desk(browser, live_server.url)
+    person = open_workbench(browser, live_server.url)
     yield person
     person.close()
 
 
-def test_a_replay_ends_with_exactly_the_labels_in_few_presses(sit: Desk) -> None:
+def test_a_replay_ends_with_exactly_the_labels_in_few_presses(sit: Workbench) -> None:
     mode = replace(MODES[2], slug="demo-carry")
     _, wanted = project(mode.slug, [RUN, MIXED, (1,)], carry=True)
     sit.sign_in("ann", people.PASSWORD)
@@ -66,7 +66,7 @@ def test_a_replay_ends_with_exactly_the_labels_in_few_presses(sit: Desk) -> None
     assert len(compare(stored, wanted, tally)[2]) == 1
 
 
-def test_without_assistance_every_step_takes_one_press(sit: Desk) -> None:
+def test_without_assistance_every_step_takes_one_press(sit: Workbench) -> None:
     mode = replace(MODES[0], slug="demo-plain")
     _, wanted = project(mode.slug, [RUN, (0, 1)], carry=False)
     sit.sign_in("ann", people.PASSWORD)
@@ -84,7 +84,7 @@ def test_a_wrong_proposal_is_seen_and_corrected_before_it_is_confirmed(
     window = replace(WINDOWS[1], slug="demo-watched")
     _, wanted = project(window.slug, [(1, 1, -1, -1, 1), (1, 1)], carry=True)
     wrong = {wanted[0].record_id: frozenset({2, 4}), wanted[1].record_id: frozenset[int]()}
-    person = desk(browser, live_server.url, window.size)
+    person = open_workbench(browser, live_server.url, window.size)
     person.sign_in("ann", people.PASSWORD)
 
     found = watch(person, window, wanted, wrong)

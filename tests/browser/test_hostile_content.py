@@ -209,7 +209,7 @@ def test_what_people_write_is_harmless_on_every_page_that_shows_it(
     judge = session_of(visit(), cast.judith)
     page = watched(judge)
     judge.go(f"/adjudications/{case.pk}/")
-    expect(page.locator(".votes__note").first).to_have_text(EVIL)
+    expect(page.locator(".annotator-labels__note").first).to_have_text(EVIL)
     assert_harmless(page)
     page.keyboard.press("1")
     page.locator("summary", has_text="Note").first.click()
@@ -222,7 +222,7 @@ def test_what_people_write_is_harmless_on_every_page_that_shows_it(
     page.get_by_role("button", name="Finish the case").click()
     expect(page.get_by_text("The case is decided")).to_be_visible()
     judge.go(f"/adjudications/{case.pk}/")
-    assert EVIL in page.locator(".votes__note").all_text_contents()
+    assert EVIL in page.locator(".annotator-labels__note").all_text_contents()
     assert_harmless(page)
 
     release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=EVIL)

@@ -237,7 +237,7 @@ def adjudicate(page: Page) -> None:
         cards = page.locator("[data-decision]")
         expect(cards).to_have_count(1)
         expect(cards.get_by_role("heading")).to_have_text("Step 2" if query == 1 else "Outcome")
-        expect(cards.locator(".votes")).not_to_contain_text(re.compile("wren|otis"))
+        expect(cards.locator(".annotator-labels")).not_to_contain_text(re.compile("wren|otis"))
         page.get_by_role("button", name="Finish the case").click()
         expect(page.locator(".alert--error")).to_be_visible()
         page.keyboard.press("j")

@@ -10,41 +10,31 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
 
-from annotation.models import Assignment, Membership, SaveOperation
+from annotation.models import Membership, SaveOperation
 from annotation.services import label
-from tests.browser.workbench import outcome_of, press, ready, saved, stored
+from tests.browser.workbench import (
+    NO_ANSWER,
+    cut,
+    looks_again,
+    outcome_of,
+    press,
+    ready,
+    saved,
+    shown,
+    stored,
+    values,
+)
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
 from tests.servers import WebServer, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-VALUES = {"plus": 1, "zero": 0, "minus": -1}
-NO_ANSWER = "ERR_|Failed to load resource"
 LONG = 30_000
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
 NONE = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("no", "SecurityError"); },
 })"""
-
-
-def shown(page: Page) -> list[int | None]:
-    """What the page shows as labelled, step by step."""
-    steps = page.locator("[data-step]").all()
-    return [
-        VALUES[str(step.get_attribute("data-value"))]
-        if "is-labelled" in str(step.get_attribute("class"))
-        else None
-        for step in steps
-    ]
-
-
-def values(assignment: Assignment) -> list[int | None]:
-    return [value for _, value, _ in stored(assignment)]
-
-
-def cut(route: Route) -> None:
-    route.abort()
 
 
 def broken(**asked: object) -> None:
@@ -61,10 +51,6 @@ def offline(page: Page) -> None:
 
 def told(page: Page, text: str) -> None:
     expect(page.locator('[data-role="banner"]')).to_contain_text(text)
-
-
-def looks_again(page: Page) -> None:
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
 def kept(page: Page) -> list[str]:

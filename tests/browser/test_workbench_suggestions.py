@@ -31,7 +31,7 @@ def prepared(cast: Cast, policy: str = "after_label", *, steps: int = 3) -> Assi
 
 
 def advice(page: Page, index: int) -> Any:
-    return page.locator(f"#m{index} [data-role='advice']")
+    return page.locator(f"#m{index} [data-role='suggestions']")
 
 
 def blind(assignment: Assignment, index: int) -> tuple[int | None, int | None]:
@@ -77,7 +77,7 @@ def test_a_step_is_sealed_until_it_is_labelled_then_one_key_shows_it(
     assert "on 4" not in page.content()
     page.locator("[data-outcome] label.zero").click()
     page.locator("[data-outcome]").get_by_role("button", name="Suggestions").click()
-    expect(page.locator("[data-outcome] [data-role='advice']")).to_contain_text("on the outcome")
+    expect(page.locator("[data-outcome] [data-role='suggestions']")).to_contain_text("on the outcome")
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 2
 
 

@@ -7,8 +7,17 @@ from playwright.sync_api import expect
 
 from annotation.models import SaveOperation
 from annotation.services import label
-from tests.browser.test_workbench_never_lost import NO_ANSWER, cut, looks_again, ready, shown, values
-from tests.browser.workbench import open_as_ann, press, saved
+from tests.browser.workbench import (
+    NO_ANSWER,
+    cut,
+    looks_again,
+    open_as_ann,
+    press,
+    ready,
+    saved,
+    shown,
+    values,
+)
 from tests.people import Cast, change, claim, import_records, make_record, op_id
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel
 from tests.people import Cast, signed_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+VALUES = {"plus": 1, "zero": 0, "minus": -1}
+NO_ANSWER = "ERR_|Failed to load resource"
 
 
 def open_as_ann(
@@ -70,3 +72,29 @@ def seen(page: Page) -> None:
     """What is on screen counts as seen: all is saved and drawn, and 150 ms of the page's time are over."""
     saved(page)
     page.evaluate(LOOKED_AT)
+
+
+def shown(page: Page) -> list[int | None]:
+    """What the page shows as labelled, step by step."""
+    steps = page.locator("[data-step]").all()
+    return [
+        VALUES[str(step.get_attribute("data-value"))]
+        if "is-labelled" in str(step.get_attribute("class"))
+        else None
+        for step in steps
+    ]
+
+
+def values(assignment: Assignment) -> list[int | None]:
+    """What is stored, step by step."""
+    return [value for _, value, _ in stored(assignment)]
+
+
+def cut(route: Route) -> None:
+    """No answer comes."""
+    route.abort()
+
+
+def looks_again(page: Page) -> None:
+    """The window comes to the front again."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")

@@ -21,8 +21,7 @@ from annotation.core.jsonlines import (
     parse_text,
     read_records,
 )
-
-from .test_text_and_canonical import ANY_JSON
+from tests.strategies import ANY_JSON
 
 
 class Drip(io.RawIOBase):

@@ -168,7 +168,7 @@ class More(JudgeSettings):
 
 
 @pytest.mark.django_db
-def test_a_setting_more_is_found_in_the_form_the_schema_the_check_and_the_docs(
+def test_a_setting_more_is_found_in_the_form_the_page_the_schema_the_check_and_the_docs(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(specification, "SETTINGS", table_of(More))
@@ -181,6 +181,8 @@ def test_a_setting_more_is_found_in_the_form_the_schema_the_check_and_the_docs(
     assert 'min="3" max="7"' in str(field) and str(field) in page.content.decode()
     assert page_errors(client, zeal=2) == {"zeal": rule}
     assert page_errors(client, zeal=3) == {}
+    made = reverse("frontend:judge", args=["bench", Judge.objects.get().pk])
+    assert ("Zeal", "3") in client.get(made).context["facts"]
 
     index.document.cache_clear()
     request.addfinalizer(index.document.cache_clear)

@@ -19,8 +19,7 @@ from annotation.core.label_files import (
     problems_against,
     read_label_lines,
 )
-
-from .test_text_and_canonical import ANY_JSON
+from tests.strategies import ANY_JSON
 
 GOOD: dict[str, Any] = {"record_id": "s:0:1", "step_labels": {"2": 1, "4": -1}, "final_label": -1}
 

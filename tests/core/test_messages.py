@@ -14,8 +14,7 @@ from annotation.core.errors import Invalid, TooLarge
 from annotation.core.images import MAX_IMAGE_BYTES, decode_data_uri, image_size, sniff_data_uri
 from annotation.core.messages import Message, Part, ToolCall, message_text, normalise, pair_results
 from annotation.core.trajectory import step_indexes
-
-from .test_text_and_canonical import ANY_JSON
+from tests.strategies import ANY_JSON
 
 
 def one(**raw: Any) -> Message:

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 
 from annotation.core import errors, vocabulary
 from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.text import MARK, escape, unescape
-
-ANY_TEXT = st.text(st.characters() | st.sampled_from(["\x00", "\ud800", "\udfff", MARK, "0", "d", "f"]))
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
-    max_leaves=20,
-)
+from annotation.core.text import escape, unescape
+from tests.strategies import ANY_JSON, ANY_TEXT
 
 
 @given(ANY_TEXT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotation.models import Project, Trajectory
 from tests import people
 from tests.fixtures.judges import make_imported_judge
-from tests.services.test_influence import SEED, fill, label_all_of_it
+from tests.services.influencing import SEED, fill, label_all_of_it
 from tests.suggesting import suggest
 
 

@@ -207,9 +207,16 @@ def test_a_judge_is_retired_and_restored(browse, at, text, cast):
 def test_the_prompt_of_its_version_can_be_read_and_settings_are_words(browse, at, text):
     client = browse("admin")
     client.post(at("judge-create", "bench", "openai_compatible"), SERVER)
-    page = text(client.get(at("judge", "bench", Judge.objects.get().pk)))
-    assert template("v1")[0].splitlines()[0] in page
-    assert "$0.40 for input, $1.60 for output" in page
+    answer = client.get(at("judge", "bench", Judge.objects.get().pk))
+    assert template("v1")[0].splitlines()[0] in text(answer)
+    facts = dict(answer.context["facts"])
+    assert facts["Structured output"] == "Try it, do without where the server has none"
+    assert (facts["Input, $ per million tokens"], facts["Cached input, $ per million tokens"]) == (
+        "$0.40",
+        "–",
+    )
+    assert facts["Further parameters"] == '{"reasoning_effort": "low"}'
+    assert (facts["Longest answer, in tokens"], facts["Top p"]) == ("2,000", "–")
 
 
 # ── Files ───────────────────────────────────────────────────────────────────

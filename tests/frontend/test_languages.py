@@ -24,7 +24,7 @@ from annotation.services.label.reopen import TOO_LATE
 from config.languages import offered
 from frontend.templatetags.tristep import finding
 from tests import messages
-from tests.frontend.test_query_counts import PAGES, arguments, fill
+from tests.frontend.every_page import PAGES, arguments, fill
 from tests.people import (
     Caller,
     Cast,

@@ -2,121 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.vocabulary import TrajectoryState
 from annotation.models import (
-    Adjudication,
-    ImportFile,
     Judge,
-    JudgeAnswer,
-    Suggestion,
-    SuggestionItem,
-    SuggestionRun,
-    Trajectory,
 )
-from annotation.policies import OPERATOR
-from annotation.services import projects, release
-from tests import people
-from tests.fixtures.judges import make_judge, start
-
-# page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
-PAGES = {
-    "home of an annotator": ("ann", "home", 10),
-    "home of an adjudicator": ("judith", "home", 9),
-    "home of an admin": ("admin", "home", 9),
-    "projects": ("ann", "projects", 5),
-    "people": ("root", "people", 4),
-    "profile": ("ann", "profile", 3),
-    "overview for an annotator": ("ann", "project", 6),
-    "overview for an adjudicator": ("judith", "project", 5),
-    "overview for an admin": ("admin", "project", 9),
-    "settings": ("admin", "project-settings", 11),
-    "guidelines": ("ann", "guidelines", 6),
-    "members": ("admin", "members", 7),
-    "audit log": ("admin", "audit", 6),
-    "imports": ("admin", "imports", 6),
-    "import": ("admin", "import-detail", 5),
-    "trajectories": ("admin", "trajectories", 8),
-    "trajectory": ("admin", "trajectory", 22),
-    "my work": ("ann", "work", 8),
-    "judges": ("admin", "judges", 11),
-    "judge": ("admin", "judge", 13),
-    "runs": ("admin", "runs", 7),
-    "run": ("admin", "run", 11),
-    "estimate": ("admin", "run-new", 13),
-    "adjudication queue": ("judith", "adjudication-queue", 11),
-    "case": ("judith", "adjudication", 15),
-    "agreement": ("admin", "agreement", 11),
-    "influence": ("admin", "influence", 16),
-    "releases": ("admin", "releases", 6),
-    "release": ("admin", "release", 5),
-    "freeze": ("admin", "release-freeze", 8),
-}
-
-
-def fill(cast: people.Cast, many: int) -> None:
-    """`many` of everything a list can show."""
-    project = cast.project
-    for number in range(many):
-        people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
-        projects.invite(actor=cast.admin, project=project, is_annotator=True)
-        projects.write_guidelines(actor=cast.admin, project=project, text=f"Version {number}")
-        guest = people.make_user(f"guest{number}")
-        people.make_member(project, guest, "annotator")
-        other = people.make_project(f"other{number}")
-        for user in (cast.ann, cast.judith, cast.admin):
-            people.make_member(other, user, "annotator", "adjudicator", "admin")
-    people.make_unanimous(cast, many)
-    people.make_disputed(cast, 2 * many)
-    disputed = Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED).order_by(
-        "-position"
-    )
-    for trajectory in disputed[:many]:
-        people.open_case(cast.judith, trajectory)
-    for _ in range(many):
-        people.label_all(people.claim(cast.ann, project))
-    judge(cast, many)
-    for number in range(many):
-        release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
-
-
-def judge(cast: people.Cast, many: int) -> None:
-    """Judges with a run each, in which so many trajectories failed."""
-    for number in range(many):
-        row = make_judge(cast, f"j{number}")
-        run = start(row)
-        SuggestionItem.objects.filter(run=run).update(state="failed", failure="not_json", message="No.")
-        rows = [
-            JudgeAnswer(
-                run=run, judge=row, trajectory=one, request=b"", response=b"", created_at=run.created_at
-            )
-            for one in cast.project.trajectories.all()
-        ]
-        JudgeAnswer.objects.bulk_create(rows)
-        first = cast.project.trajectories.filter(state=TrajectoryState.UNANIMOUS).first()
-        Suggestion.objects.create(judge=row, trajectory=first, created_at=run.created_at)
-
-
-def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
-    if name in ("home", "projects", "people", "profile"):
-        return ()
-    if name == "adjudication":
-        return (Adjudication.objects.order_by("-pk").first().pk,)
-    if name == "import-detail":
-        return ("bench", ImportFile.objects.filter(project=cast.project).first().pk)
-    if name == "judge":
-        return ("bench", Judge.objects.first().pk)
-    if name == "run":
-        return ("bench", SuggestionRun.objects.first().pk)
-    if name == "trajectory":
-        disputed = Trajectory.objects.filter(project=cast.project, state=TrajectoryState.DISPUTED)
-        return ("bench", disputed.order_by("-step_count").first().pk)
-    return ("bench", "1.0") if name == "release" else ("bench",)
+from tests.frontend.every_page import PAGES, arguments, fill
 
 
 @pytest.mark.parametrize("many", [1, 2])

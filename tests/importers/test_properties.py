@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from annotation.core.canonical import content_digest, content_json
 from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results, step_indexes
 from annotation.importers import FORMATS, ReadContext, RecordError
-from tests.core.test_text_and_canonical import ANY_JSON
+from tests.strategies import ANY_JSON
 
 KEYS = [
     "data_source", "query_index", "sample_index", "question", "messages", "tools", "step_labels",

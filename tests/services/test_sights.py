@@ -18,7 +18,7 @@ def test_letters_differ_from_case_to_case_and_stay_within_one(cast: Cast) -> Non
 
     first, again = (
         [
-            [vote.value for vote in reports.case(actor=cast.judith, adjudication=case).outcome.votes]
+            [label.value for label in reports.case(actor=cast.judith, adjudication=case).outcome.labels]
             for case in cases
         ]
         for _ in range(2)

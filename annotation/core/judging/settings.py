@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Self
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
 from .cost import Price
 from .prompt import LATEST, VERSIONS
 from .setting_kinds import Kind, Setting, setting
 
-MAX_INT: Final = 2**31 - 1
 NUMBER_ERRORS: Final = (
     "invalid",
     "min_value",

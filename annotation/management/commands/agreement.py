@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.agreement.measure import Measure
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import Part, agreement, as_json
 
@@ -42,16 +41,7 @@ class Command(OperatorCommand):
             "α": part.steps.alpha,
         }
         for name, measure in rows.items():
-            self.stdout.write(f"  {name:<14}{_shown(measure)}")
+            self.stdout.write(f"  {name:<14}{measure_text(measure)}")
         self.stdout.write("  confusion (rows: first annotator; columns: second; −1, 0, +1)")
         for row in part.steps.confusion.tolist():
             self.stdout.write("    " + " ".join(f"{count:>6}" for count in row))
-
-
-def _shown(measure: Measure) -> str:
-    if measure.value is None:
-        return f"–  ({measure.reason})"
-    interval = measure.interval
-    if interval is None or interval.low is None or interval.high is None:
-        return f"{measure.value:.4f}"
-    return f"{measure.value:.4f}  [{interval.low:.4f}, {interval.high:.4f}]"

@@ -4,8 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.core.agreement.influence import Difference
-from annotation.core.agreement.measure import Measure
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.influence import Contrast, Influence, Line, as_json, influence
 from annotation.reports.label_changes import ChangeRates
@@ -43,12 +42,12 @@ class Command(OperatorCommand):
             )
             for line in arm.lines:
                 self.stdout.write(f"  {_who(line)}, {line.basis} values")
-                self.stdout.write(f"    agreement {_shown(line.agreement.measure)}")
-                self.stdout.write(f"    κ         {_shown(line.kappa.measure)}")
+                self.stdout.write(f"    agreement {measure_text(line.agreement.measure)}")
+                self.stdout.write(f"    κ         {measure_text(line.kappa.measure)}")
         for contrast in report.contrasts:
             self.stdout.write(f"{contrast.arm} − sealed: {_who(contrast)}")
-            self.stdout.write(f"    agreement {_apart(contrast.agreement)}")
-            self.stdout.write(f"    κ         {_apart(contrast.kappa)}")
+            self.stdout.write(f"    agreement {_difference_text(contrast.agreement)}")
+            self.stdout.write(f"    κ         {_difference_text(contrast.kappa)}")
         if report.reason:
             self.stdout.write(f"differences: –  ({report.reason})")
         for rates in report.change_rates:
@@ -59,24 +58,15 @@ class Command(OperatorCommand):
         against = rates.judge or "the majority of the judges"
         self.stdout.write(f"{rates.unit} labels after a look, against {against} (n = {found.labels:,})")
         for name in ("changed", "towards", "away", "neither", "followed"):
-            self.stdout.write(f"    {name:<10}{_shown(getattr(found, name))}")
+            self.stdout.write(f"    {name:<10}{measure_text(getattr(found, name))}")
 
 
 def _who(line: Line | Contrast) -> str:
     return line.judge or NAMES[line.who]
 
 
-def _shown(measure: Measure) -> str:
-    if measure.value is None:
-        return f"–  ({measure.reason})"
-    interval = measure.interval
-    if interval is None or interval.low is None or interval.high is None:
-        return f"{measure.value:.4f}"
-    return f"{measure.value:.4f}  [{interval.low:.4f}, {interval.high:.4f}]"
-
-
-def _apart(found: Difference) -> str:
+def _difference_text(found: Difference) -> str:
     if found.measure.value is None:
-        return _shown(found.measure)
+        return measure_text(found.measure)
     could = f"{found.mde:.4f}" if found.mde is not None else f"–  ({found.mde_reason})"
-    return f"{_shown(found.measure)}; could have shown {could}"
+    return f"{measure_text(found.measure)}; could have shown {could}"

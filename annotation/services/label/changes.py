@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core import text
+from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, Closes, LabelSource, is_value
 
@@ -45,7 +46,7 @@ class Change:
 
 
 def _index(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**31
+    return type(value) is int and 0 <= value <= MAX_INT
 
 
 def parse_change(raw: Mapping[str, Any]) -> Change | str:

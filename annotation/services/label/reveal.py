@@ -52,19 +52,19 @@ def reveal(
     wanted = requested_steps(
         trajectory=current.trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
-    judged = _judged(current)
+    own = _own_labels(current)
     policy = field_access(actor, current.trajectory).suggestions
-    refusals = {step: _refusal(policy, current, judged, step) for step in wanted}
+    refusals = {step: _refusal(policy, current, own, step) for step in wanted}
     refused = [refusal for refusal in refusals.values() if refusal is not None]
     if refused and (not everything or len(refused) == len(refusals)):
         raise refused[0]
     open_now = {step: index for step, index in wanted.items() if refusals[step] is None}
     shown = suggestions_for(trajectory=current.trajectory, steps=open_now)
-    _note(current, actor, [one for one in shown if one.tells], judged, timezone.now())
+    _note(current, actor, [one for one in shown if one.tells], own, timezone.now())
     return shown
 
 
-def _judged(assignment: Assignment) -> dict[int | None, OwnLabel]:
+def _own_labels(assignment: Assignment) -> dict[int | None, OwnLabel]:
     """The rows of an assignment's labels, with or without a value, by step pk; None is the outcome."""
     rows: dict[int | None, OwnLabel] = {
         label.step_id: label for label in Label.objects.filter(assignment=assignment)
@@ -74,7 +74,7 @@ def _judged(assignment: Assignment) -> dict[int | None, OwnLabel]:
 
 
 def _refusal(
-    policy: str, assignment: Assignment, judged: dict[int | None, OwnLabel], step: int | None
+    policy: str, assignment: Assignment, own: dict[int | None, OwnLabel], step: int | None
 ) -> TristepError | None:
     """Why the suggestions for a step (None: the outcome) stay sealed; None when they may be shown."""
     if policy in (SuggestionPolicy.ALWAYS, "all"):
@@ -84,7 +84,7 @@ def _refusal(
             return None
         return Conflict(translatable("Suggestions are shown once you have submitted."), code="submit_first")
     if policy == SuggestionPolicy.AFTER_LABEL:
-        label = judged.get(step)
+        label = own.get(step)
         if label is not None and label.value is not None:
             return None
         first = (
@@ -100,7 +100,7 @@ def _note(
     assignment: Assignment,
     actor: User,
     shown: Collection[StepSuggestions],
-    judged: dict[int | None, OwnLabel],
+    own: dict[int | None, OwnLabel],
     now: datetime,
 ) -> None:
     """Exposures, blind values and history of what is seen for the first time."""
@@ -108,7 +108,7 @@ def _note(
         user=actor, trajectory=assignment.trajectory, steps=[one.step for one in shown], now=now
     )
     LabelEvent.objects.bulk_create(
-        _event(assignment, one, judged.get(one.step), now) for one in shown if one.step in fresh
+        _event(assignment, one, own.get(one.step), now) for one in shown if one.step in fresh
     )
 
 
@@ -122,7 +122,9 @@ def _event(assignment: Assignment, one: StepSuggestions, label: OwnLabel | None,
         version=label.version if label is not None else 0,
         detail={
             "outcome": one.step is None,
-            "judges": [{"judge": advice.judge, "value": advice.value} for advice in one.suggestions],
+            "judges": [
+                {"judge": suggestion.judge, "value": suggestion.value} for suggestion in one.suggestions
+            ],
         },
         created_at=now,
     )

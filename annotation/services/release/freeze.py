@@ -70,8 +70,8 @@ class ReleaseDigest:
     samples: Counter[int] = field(default_factory=Counter)
     records: int = 0
 
-    def place(self, row: Trajectory) -> RecordIndexes:
-        """The next record's place; see core.release_format.Place."""
+    def indexes(self, row: Trajectory) -> RecordIndexes:
+        """Where the next record stands."""
         subset = row.subset.name
         key = (subset, row.task_id)
         if row.query_index is None and key not in self.queries:
@@ -200,19 +200,19 @@ def _write(release_id: uuid.UUID, rows: list[Trajectory], running: ReleaseDigest
     resolved = _resolved(rows)
     records, labels = [], []
     for row in rows:
-        place = running.place(row)
-        record = release_record(row.content.parsed(), place, resolved[row.pk])
+        indexes = running.indexes(row)
+        record = release_record(row.content.parsed(), indexes, resolved[row.pk])
         body = record_line(record)
         kept = ReleaseRecord(
             release_id=release_id,
             ordinal=running.records,
-            subset=place.subset,
+            subset=indexes.subset,
             record_id=row.record_id,
             sha256=sha256_hex(body),
             body=zlib.compress(body),
         )
         records.append(kept)
-        running.add(place.subset, body, published_line(record), resolved[row.pk])
+        running.add(indexes.subset, body, published_line(record), resolved[row.pk])
         value, kind = resolved[row.pk].outcome
         labels.append(
             ReleaseLabel(release_id=release_id, record=kept, message_index=None, value=value, kind=kind)

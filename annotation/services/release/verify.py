@@ -85,7 +85,7 @@ def verify(*, actor: Actor, release: Release) -> Verification:
         found.labels += sum(1 for index in labels if index is not None)
     if waiting is not None:
         found.problems.append(translatable("There are labels that belong to no record."))
-    problems = [*found.problems, *_against(release, found)]
+    problems = [*found.problems, *_differences(release, found)]
     return Verification(
         ok=not problems,
         records=found.records,
@@ -129,7 +129,7 @@ def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
         yield pk, {index: (value, kind) for _, index, value, kind in group}
 
 
-def _against(release: Release, found: RecomputedDigest) -> list[str]:
+def _differences(release: Release, found: RecomputedDigest) -> list[str]:
     """Compare what was recomputed with what the release and its manifest say."""
     try:
         manifest = json.loads(release.manifest)

@@ -58,7 +58,7 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
     current = Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
     changed = sorted(name for name, value in values.items() if getattr(current, name) != value)
     before = current.setting_values()
-    if specification.columns(defining=True) & set(changed) and _has_judged(current):
+    if specification.columns(defining=True) & set(changed) and _has_suggested(current):
         raise Locked(
             translatable(
                 "This judge has made suggestions, so that model, prompt and sampling are fixed; make another."
@@ -125,7 +125,7 @@ def _taken() -> Invalid:
     )
 
 
-def _has_judged(judge: Judge) -> bool:
+def _has_suggested(judge: Judge) -> bool:
     """A run that is not over counts too: it may store a suggestion at any moment."""
     return (
         Suggestion.objects.filter(judge=judge).exists()

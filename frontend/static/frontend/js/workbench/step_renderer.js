@@ -17,7 +17,7 @@ import { openNote } from "./step_view.js";
 /** @typedef {{code: string, value: import("./labels.js").Value, title: string}} Reason */
 /**
  * Everything that a step shows.
- * @typedef {object} Shown
+ * @typedef {object} StepDisplay
  * @property {import("./propagation.js").StepResult} result
  * @property {Label} label
  * @property {Problem | undefined} problem
@@ -31,7 +31,7 @@ export function makeRenderer(text, reasons) {
   const { words, numberOf, rootText, originText, stateText, marksOf } = text;
 
   return {
-    /** What is seen of it at once. @param {StepView} view @param {Shown} shown */
+    /** What is seen of it at once. @param {StepView} view @param {StepDisplay} display */
     drawStep(view, { result, label }) {
       const { proposal } = result;
       const kind = kindOf(proposal ? proposal.value : result.value);
@@ -50,12 +50,12 @@ export function makeRenderer(text, reasons) {
       view.railLink.classList.toggle("is-marked", marks.length > 0);
     },
 
-    /** The same in words, in the rail, for who hears it. @param {StepView} view @param {Shown} shown */
+    /** The same in words, in the rail, for who hears it. @param {StepView} view @param {StepDisplay} display */
     drawWords(view, { result, label }) {
       setText(view.railText, [stateText(result), originText(result), ...marksOf(label)].filter(Boolean).join(", "));
     },
 
-    /** Its controls, but for the choices. @param {Controls} controls @param {Shown} shown */
+    /** Its controls, but for the choices. @param {Controls} controls @param {StepDisplay} display */
     drawControls(controls, { result: { proposal }, label, open, problem }) {
       drawLabel(controls, label, open, problem, words);
       setAttribute(controls.box, "data-proposed", proposal ? kindOf(proposal.value) : "");
@@ -65,7 +65,7 @@ export function makeRenderer(text, reasons) {
       if (controls.reasonBox.hidden !== (proposal !== null)) controls.reasonBox.hidden = proposal !== null;
     },
 
-    /** Root, end and reason: filling lists takes longest. @param {Controls} controls @param {Shown} shown */
+    /** Root, end and reason: filling lists takes longest. @param {Controls} controls @param {StepDisplay} display */
     drawChoices(controls, { result, label, open, roots, closed }) {
       const index = result.message_index;
       const isRoot = result.value === -1 && (roots.length > 0 || result.root !== index);

@@ -8,14 +8,14 @@
 /** @typedef {ReturnType<typeof makeStepText>} StepText */
 
 /** @type {Record<string, string>} */
-const KINDS = { 1: "plus", 0: "zero", "-1": "minus" };
+const MARK_KINDS = { 1: "plus", 0: "zero", "-1": "minus" };
 /** @type {Record<string, string>} */
 const SIGNS = { 1: "+1", 0: "0", "-1": "−1" };
 
 /** @param {Value | null} value */
 export const signOf = (value) => (value === null ? "–" : (SIGNS[value] ?? "–"));
 /** @param {Value | null} value */
-export const kindOf = (value) => (value === null ? "none" : (KINDS[value] ?? "none"));
+export const kindOf = (value) => (value === null ? "none" : (MARK_KINDS[value] ?? "none"));
 
 /**
  * @param {import("../lib/dom.js").Words} words

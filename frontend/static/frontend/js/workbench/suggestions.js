@@ -135,10 +135,21 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     box.querySelector('[data-role="refused"]')?.remove();
     box.querySelector('[data-action="reveal"]')?.remove();
     const rows = suggestions.map(({ judge, value, reason }) =>
-      el("div", { class: "advice__one" }, el("dt", {}, judge), el("dd", {}, chip(value), " ", reasonText(reason))),
+      el(
+        "div",
+        { class: "suggestions__judge" },
+        el("dt", {}, judge),
+        el("dd", {}, chip(value), " ", reasonText(reason)),
+      ),
     );
-    const heading = el(step ? "h4" : "h3", { class: "advice__title" }, words("suggestions"));
-    const region = { class: "advice", role: "region", "aria-label": nameOf(key), tabindex: "0", "data-role": "advice" };
+    const heading = el(step ? "h4" : "h3", { class: "suggestions__title" }, words("suggestions"));
+    const region = {
+      class: "suggestions",
+      role: "region",
+      "aria-label": nameOf(key),
+      tabindex: "0",
+      "data-role": "suggestions",
+    };
     box.append(el("section", region, heading, el("dl", {}, ...rows)));
     step?.marks.after(el("span", { class: "badge badge--outline", "data-role": "seen" }, words("suggestions_seen")));
   }
@@ -156,7 +167,7 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     navigation.announce(why);
     const box = boxOf(key);
     box?.querySelector('[data-role="refused"]')?.remove();
-    const refusedText = el("p", { class: "advice__refused", "data-role": "refused" }, why);
+    const refusedText = el("p", { class: "suggestions__refused", "data-role": "refused" }, why);
     box?.append(refusedText);
     // not when a finger comes down: what it points at must not move away under it
     for (const name of ["keydown", "click"]) {
@@ -180,4 +191,4 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
 }
 
 /** @param {string} reason */
-const reasonText = (reason) => (reason ? el("span", { class: "advice__reason", dir: "auto" }, reason) : "");
+const reasonText = (reason) => (reason ? el("span", { class: "suggestions__reason", dir: "auto" }, reason) : "");

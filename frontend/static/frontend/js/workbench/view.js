@@ -13,7 +13,7 @@ import { labelControls, stepView } from "./step_view.js";
 
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
-/** @typedef {import("./step_renderer.js").Shown} Shown */
+/** @typedef {import("./step_renderer.js").StepDisplay} StepDisplay */
 /** @typedef {ReturnType<typeof makeView>} View */
 
 /** Buttons of a step that a key does as well. @type {Record<string, import("./keys.js").Action>} */
@@ -36,9 +36,9 @@ export function makeView(page, { shortcut }) {
   const text = makeStepText(words, numberOf);
   const renderer = makeRenderer(text, page.reasons);
 
-  /** @type {Map<number, Shown>} what each step is to show; it may be drawn later */
+  /** @type {Map<number, StepDisplay>} what each step is to show; it may be drawn later */
   const shown = new Map();
-  /** @type {Pick<Shown, "label" | "problem" | "open"> | null} */
+  /** @type {Pick<StepDisplay, "label" | "problem" | "open"> | null} */
   let drawnOutcome = null;
   let drawnFocus = -1;
   /** @type {State | null} */
@@ -80,7 +80,7 @@ export function makeView(page, { shortcut }) {
   function draw(state) {
     latest = state;
     const first = shown.size === 0;
-    for (const [index, what] of allShown(state)) {
+    for (const [index, what] of allDisplays(state)) {
       if (!steps.has(index) || same(shown.get(index), what)) continue;
       shown.set(index, what);
       queue.changed(index);
@@ -114,9 +114,9 @@ export function makeView(page, { shortcut }) {
 /**
  * What each step is to show, by message index.
  * @param {State} state
- * @returns {[number, Shown][]}
+ * @returns {[number, StepDisplay][]}
  */
-function allShown(state) {
+function allDisplays(state) {
   const { roots, closed } = errorRuns(state);
   return state.results.map((result, position) => {
     const index = result.message_index;
@@ -136,8 +136,8 @@ function allShown(state) {
 
 /**
  * Labels, problems and results are told apart as objects: the state keeps those that stay.
- * @param {Shown | undefined} was
- * @param {Shown} now
+ * @param {StepDisplay | undefined} was
+ * @param {StepDisplay} now
  */
 function same(was, now) {
   return (

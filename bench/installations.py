@@ -31,13 +31,13 @@ class Failed(RuntimeError):
 
 
 @dataclass
-class Place:
+class Installation:
     """One database and the data folder that goes with it."""
 
     name: str
     folder: Path
     database: str
-    settings: dict[str, str] = field(default_factory=dict)  # of this place alone
+    settings: dict[str, str] = field(default_factory=dict)  # of this installation alone
 
     @property
     def environment(self) -> dict[str, str]:
@@ -78,11 +78,11 @@ class Stock:
     folder: Path
     address: str = ""
     note: str = ""
-    first: Place | None = None
+    first: Installation | None = None
     finish: Callable[[], None] | None = None
     made: int = field(default=0)
 
-    def place(self, name: str) -> Place:
+    def installation(self, name: str) -> Installation:
         """A fresh, migrated database."""
         if self.first is None:
             self.first = self._empty("first")
@@ -90,19 +90,19 @@ class Stock:
         self.made += 1
         return self._empty(f"{name}_{self.made}", self.first)
 
-    def _empty(self, name: str, template: Place | None = None) -> Place:
+    def _empty(self, name: str, template: Installation | None = None) -> Installation:
         folder = self.folder / f"{self.kind}-{name}"
         folder.mkdir(mode=0o700)
         if self.kind == "sqlite":
             path = folder / "db.sqlite3"
             if template is not None:
                 shutil.copy(template.folder / "db.sqlite3", path)
-            return Place(name, folder, f"sqlite:///{path}")
+            return Installation(name, folder, f"sqlite:///{path}")
         database = f"bench_{os.getpid()}_{name}".replace("-", "_")
         like = f" TEMPLATE {urlsplit(template.database).path[1:]}" if template is not None else ""
         self.sql(f"CREATE DATABASE {database}{like}")
         parts = urlsplit(self.address)
-        return Place(name, folder, urlunsplit(parts._replace(path=f"/{database}")))
+        return Installation(name, folder, urlunsplit(parts._replace(path=f"/{database}")))
 
     def sql(self, statement: str) -> None:
         """One statement outside any transaction, on PostgreSQL."""
@@ -112,13 +112,13 @@ class Stock:
             cursor.execute(statement)
         connection.close()
 
-    def close(self, places: list[Place]) -> None:
+    def close(self, installations: list[Installation]) -> None:
         """Delete databases that were made in a server that stays."""
         if self.finish is not None:
             self.finish()
         elif self.kind == "postgres":
-            for place in [*places, *([self.first] if self.first else [])]:
-                self.sql(f"DROP DATABASE IF EXISTS {urlsplit(place.database).path[1:]} WITH (FORCE)")
+            for installation in [*installations, *([self.first] if self.first else [])]:
+                self.sql(f"DROP DATABASE IF EXISTS {urlsplit(installation.database).path[1:]} WITH (FORCE)")
 
 
 def connect(address: str) -> Any:
@@ -147,16 +147,16 @@ def stock(kind: str, folder: Path) -> Stock:
 
 
 class Served:
-    """Everything that `make run` starts, on one place: the web server's address is `host:port`."""
+    """Everything that `make run` starts, on one installation: the web server's address is `host:port`."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, installation: Installation) -> None:
+        self.installation = installation
         self.port = free_port()
-        self.log = place.folder / "serve.log"
+        self.log = installation.folder / "serve.log"
         with self.log.open("wb") as output:
             self.process = spawn(
                 [sys.executable, "-m", "config.serve", "--port", str(self.port)],
-                env=place.environment,
+                env=installation.environment,
                 cwd=ROOT,
                 output=output,
             )
@@ -166,7 +166,7 @@ class Served:
             self.stop()
             raise Failed(f"{error} {self.words()}") from None
         if self.process.poll() is not None:
-            raise Failed(f"The server of {place.name} did not start: {self.words()}")
+            raise Failed(f"The server of {installation.name} did not start: {self.words()}")
 
     def _up(self) -> bool:
         return self.process.poll() is not None or "Tristep is at" in self.words()
@@ -185,4 +185,4 @@ def scratch() -> Path:
     return Path(tempfile.mkdtemp(prefix="tristep-bench-"))
 
 
-__all__ = ["Failed", "Place", "Served", "ServerMissing", "Stock", "connect", "scratch", "stock"]
+__all__ = ["Failed", "Installation", "Served", "ServerMissing", "Stock", "connect", "scratch", "stock"]
