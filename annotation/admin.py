@@ -18,10 +18,12 @@ from annotation.policies import visible
 
 @admin.register(models.User)
 class PeopleAdmin(UserAdmin):
-    """Accounts; they are deactivated, not deleted, for their labels stay theirs."""
+    """Accounts; they are closed, not deleted, for their labels stay theirs. Closing one ends its open work,
+    so the people page does it and not this one."""
 
     list_display = ("username", "display_name", "email", "is_superuser", "is_active", "last_login")
     list_filter = ("is_superuser", "is_active")
+    readonly_fields = ("is_active",)
     fieldsets = (
         *(UserAdmin.fieldsets or ()),
         ("Tristep", {"fields": ("display_name", "time_zone", "language", "theme")}),

@@ -7,7 +7,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest, suggest
+from annotation.services import ingest, open_work, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,11 @@ def _wait_for_runs(**_: object) -> None:
 
 @shared_task(name="annotation.reap")
 def reap() -> None:
-    """See to jobs whose worker died and to what was never sent."""
+    """See to jobs whose worker died, to what was never sent, and to claims that nobody uses."""
     try:
         ingest.reap()
         suggest.reap()
+        open_work.sweep()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()

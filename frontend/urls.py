@@ -13,6 +13,7 @@ from frontend.pages import (
     agreement,
     answers,
     api_reference,
+    claims,
     home,
     imports,
     influence,
@@ -60,6 +61,7 @@ own = [
     page("profile/tokens/<int:pk>/revoke/", profile.token_revoke, "token-revoke"),
     page("people/", people.people, "people"),
     page("people/<int:pk>/password-link/", people.password_link, "password-link"),
+    page("people/<int:pk>/account/", people.account, "account-state"),
 ]
 
 PROJECT = "p/<slug:slug>/"
@@ -75,6 +77,7 @@ project = [
     page(PROJECT + "guidelines/", projects.guidelines, "guidelines"),
     page(PROJECT + "guidelines/edit/", projects.guidelines_edit, "guidelines-edit"),
     page(PROJECT + "audit/", projects.audit, "audit"),
+    page(PROJECT + "claims/", claims.claims, "claims"),
     page(PROJECT + "members/", members.members, "members"),
     page(PROJECT + "members/add/", members.add, "member-add"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
@@ -103,6 +106,7 @@ labelling = [
     page("assignments/<int:pk>/", workbench.workbench, "workbench"),
     page("assignments/<int:pk>/resume/", work.resume, "resume"),
     page("assignments/<int:pk>/reopen/", work.reopen, "assignment-reopen"),
+    page("assignments/<int:pk>/take-back/", claims.take_back, "claim-take-back"),
     page(PROJECT + "adjudication/", adjudication.queue, "adjudication-queue"),
     page(PROJECT + "adjudication/take/<int:pk>/", adjudication.take, "adjudication-take"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
@@ -111,6 +115,7 @@ labelling = [
     page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
     page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
+    page("adjudications/<int:pk>/take-back/", claims.take_case_back, "case-take-back"),
 ]
 
 JUDGE = PROJECT + "judges/<int:pk>/"

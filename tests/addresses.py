@@ -105,13 +105,23 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "token-revoke", pk("token"))
     yield Address(f + "people", body={"username": "newcomer"})
     yield Address(f + "password-link", pk("ann"))
+    yield Address(f + "account-state", pk("ann"), body={"close": "1"})
     yield Address(f + "projects")
     yield Address(
         f + "project-create",
-        body={"name": "N", "annotators_per_trajectory": "2", "suggestion_policy": "never"},
+        body={
+            "name": "N",
+            "annotators_per_trajectory": "2",
+            "claim_limit": "2",
+            "suggestion_policy": "never",
+        },
     )
     for name in ("project", "project-settings", "guidelines", "audit", "members", "imports"):
         yield Address(f + name, slug)
+    yield Address(f + "claims", slug)
+    for whose in ("ann-shared", "ben-theirs", "ben-shared"):
+        yield Address(f + "claim-take-back", pk(whose), whose)
+    yield Address(f + "case-take-back", pk("case"))
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
     yield Address(f + "member-add", slug, body={"username": "oscar", "is_annotator": "on"})
@@ -206,7 +216,16 @@ def _api() -> Iterator[Address]:
     yield Address(
         a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
     )
-    for name in ("progress", "audit", "trajectories", "agreement", "disputes", "assignments", "claim"):
+    for name in (
+        "progress",
+        "audit",
+        "trajectories",
+        "agreement",
+        "disputes",
+        "assignments",
+        "claim",
+        "claims",
+    ):
         yield Address(a + name, slug)
     for name in ("influence", "experiment"):
         yield Address(a + name, slug)
@@ -222,6 +241,9 @@ def _api() -> Iterator[Address]:
         yield Address(a + "trajectory", pk(place), place)
         yield Address(a + "trajectory-raw", pk(place), place)
         yield Address(a + "judgements", pk(place), place)
+    for whose in ("ann-shared", "ben-theirs", "ben-shared"):
+        yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})
+    yield Address(a + "case-take-back", pk("case"))
     save = {"op_id": "m", "changes": []}
     for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned", *INSIDERS):
         yield Address(a + "assignment", pk(whose), whose)

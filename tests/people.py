@@ -72,7 +72,9 @@ def make_user(username: str, *, is_superuser: bool = False, email: str = "") -> 
 
 
 def make_project(slug: str = "bench", *, actor: Actor = OPERATOR, **settings: Any) -> Project:
-    """A project; its guidelines say something. The operator makes it, so nobody is a member yet."""
+    """A project; its guidelines say something. The operator makes it, so nobody is a member yet. People may
+    hold many unfinished trajectories, unless the settings say otherwise."""
+    settings = {"claim_limit": 50, **settings}
     return projects.create_project(
         actor=actor, name=f"Project {slug}", slug=slug, guidelines="Judge each step.", **settings
     )

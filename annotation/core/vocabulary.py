@@ -31,6 +31,14 @@ class AssignmentState(StrEnum):
     EXPIRED = "expired"
 
 
+class ExpiryReason(StrEnum):
+    """Why an assignment expired: its annotator left, an admin took it back, or it was not used."""
+
+    LEFT = "left"
+    TAKEN_BACK = "taken_back"
+    UNUSED = "unused"
+
+
 class TrajectoryState(StrEnum):
     """Where a trajectory stands on the line from labelling to consensus."""
 

@@ -16,7 +16,7 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
-from .projects import MAX_ANNOTATORS, Guideline, Membership, Project, Subset
+from .projects import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, Guideline, Membership, Project, Subset
 from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
@@ -30,6 +30,8 @@ from .suggestions import (
 __all__ = [
     "ACTIVE_STATES",
     "MAX_ANNOTATORS",
+    "MAX_CLAIMS",
+    "MAX_CLAIM_DAYS",
     "MAX_CONCURRENCY",
     "UNFINISHED_RUNS",
     "Adjudication",

@@ -1,10 +1,20 @@
 """Who labels what, the labels themselves, their history, and who has seen what."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.core.vocabulary import VALUES, AssignmentState, Closes, ExposureKind, LabelSource
+from annotation.core.unused_claims import expires_at
+from annotation.core.vocabulary import (
+    VALUES,
+    AssignmentState,
+    Closes,
+    ExpiryReason,
+    ExposureKind,
+    LabelSource,
+)
 
 from .data import Step, Trajectory
 from .projects import Project
@@ -19,7 +29,8 @@ class Assignment(models.Model):
     `needs_discussion` and `broken` are the annotator's flags on the whole trajectory; `active_ms` is how long
     they were at work on it, in milliseconds, idle time left out.
     `claim_key` is made by the page that claims: a double click sends the same one and gets the same
-    assignment.
+    assignment. `last_used_at` is the last report of work on it (labels saved since then count too), and
+    `warned_at` when it was found unused for so long that it will expire; `expiry_reason` says why it did.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
@@ -37,6 +48,9 @@ class Assignment(models.Model):
     active_ms = models.PositiveBigIntegerField(default=0)
     imported = models.BooleanField(default=False)
     claimed_at = models.DateTimeField()
+    last_used_at = models.DateTimeField()
+    warned_at = models.DateTimeField(null=True, blank=True)
+    expiry_reason = models.CharField(max_length=12, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     returned_at = models.DateTimeField(null=True, blank=True)
 
@@ -63,14 +77,34 @@ class Assignment(models.Model):
                 condition=~Q(state=AssignmentState.SUBMITTED.value) | Q(submitted_at__isnull=False),
                 name="assignment_submitted_has_time",
             ),
+            models.CheckConstraint(
+                condition=Q(
+                    state=AssignmentState.EXPIRED.value,
+                    expiry_reason__in=[reason.value for reason in ExpiryReason],
+                )
+                | (~Q(state=AssignmentState.EXPIRED.value) & Q(expiry_reason="")),
+                name="assignment_expired_has_reason",
+            ),
         )
         indexes = (
             models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
             models.Index(fields=("project", "state"), name="assignment_by_state"),
+            models.Index(
+                fields=("last_used_at",),
+                name="assignment_unused",
+                condition=Q(state=AssignmentState.OPEN.value),
+            ),
         )
 
     def __str__(self) -> str:
         return f"assignment {self.pk}"
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it ends unless it is used; None before its annotator has been warned. Asks for the project."""
+        if self.state != AssignmentState.OPEN:
+            return None
+        return expires_at(self.project.claim_days, self.last_used_at, self.warned_at)
 
 
 class Judgement(models.Model):

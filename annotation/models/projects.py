@@ -10,15 +10,19 @@ from annotation.core.triage import BATCH, MAX_BATCH
 from annotation.core.vocabulary import Role, SuggestionPolicy
 
 MAX_ANNOTATORS = 9
+MAX_CLAIMS = 100
+MAX_CLAIM_DAYS = 365
 
 
 class Project(models.Model):
     """One benchmark under construction.
 
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
-    (services.projects sees to that). `experiment_seed` randomises when annotators see suggestions, task by
-    task (core.experiment), in place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the
-    queue's last triage; null: the queue is in the order of the import.
+    (services.projects sees to that). `claim_limit` is how many unfinished trajectories a person may hold, and
+    `claim_days` after how many days without use such a claim expires (null: never). `experiment_seed`
+    randomises when annotators see suggestions, task by task (core.experiment), in place of
+    `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage; null: the
+    queue is in the order of the import.
     """
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -28,6 +32,18 @@ class Project(models.Model):
         _("annotators per trajectory"),
         default=2,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_ANNOTATORS)],
+    )
+    claim_limit = models.PositiveSmallIntegerField(
+        _("unfinished trajectories a person may hold"),
+        default=2,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_CLAIMS)],
+    )
+    claim_days = models.PositiveSmallIntegerField(
+        _("days after which an unused claim expires"),
+        default=14,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_CLAIM_DAYS)],
     )
     suggestion_policy = models.CharField(
         _("when annotators see suggestions"),
@@ -56,6 +72,14 @@ class Project(models.Model):
             models.CheckConstraint(
                 condition=Q(annotators_per_trajectory__gte=1, annotators_per_trajectory__lte=MAX_ANNOTATORS),
                 name="project_annotators_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(claim_limit__gte=1, claim_limit__lte=MAX_CLAIMS),
+                name="project_claim_limit_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(claim_days__isnull=True) | Q(claim_days__gte=1, claim_days__lte=MAX_CLAIM_DAYS),
+                name="project_claim_days_in_range",
             ),
             models.CheckConstraint(
                 condition=Q(suggestion_policy__in=[policy.value for policy in SuggestionPolicy]),

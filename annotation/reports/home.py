@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -29,6 +31,7 @@ from annotation.models import (
 )
 
 OPEN_SHOWN = 5
+NEWS = timedelta(days=14)
 PROJECTS_SHOWN = 30
 UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
 
@@ -37,14 +40,16 @@ UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.
 class Waiting:
     """One project on the home page: what this person can do in it now.
 
-    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
-    nobody has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
+    `ended` counts their claims that were taken back or expired in the last two weeks. `counts` (state →
+    trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases nobody has, not
+    labelled by this person) and `cases` (their own open ones) for adjudicators.
     """
 
     project: Project
     roles: tuple[Role, ...]
     open: list[Assignment] = field(default_factory=list)
     open_count: int = 0
+    ended: int = 0
     submitted_count: int = 0
     can_claim: bool = False
     disputes: int = 0
@@ -109,18 +114,29 @@ def can_claim(user: User, project: Project) -> bool:
 def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Assignments with their trajectory, and `done`: how many of its steps have a label."""
     labelled = Count("labels", filter=Q(labels__value__isnull=False))
-    return assignments.select_related("trajectory__subset").annotate(done=labelled)
+    return assignments.select_related("project", "trajectory__subset").annotate(done=labelled)
+
+
+def ended_lately(rows: Iterable[tuple[str, datetime | None]], now: datetime) -> int:
+    """How many of these assignments, (state, when they were returned), expired so lately that it is news."""
+    since = now - NEWS
+    return sum(
+        state == AssignmentState.EXPIRED and moment is not None and moment > since for state, moment in rows
+    )
 
 
 def _own_work(user: User, cards: dict[int, Waiting]) -> None:
     own = Assignment.objects.filter(annotator=user, project__in=cards)
-    for row in own.values("project", "state").annotate(n=Count("pk")).order_by():
+    lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
+    for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately).order_by():
         if row["state"] == AssignmentState.OPEN:
             cards[row["project"]].open_count = row["n"]
         elif row["state"] == AssignmentState.SUBMITTED:
             cards[row["project"]].submitted_count = row["n"]
+        elif row["state"] == AssignmentState.EXPIRED:
+            cards[row["project"]].ended = row["lately"]
     if any(card.open_count for card in cards.values()):
-        newest = with_progress(own.filter(state=AssignmentState.OPEN)).order_by("-claimed_at", "-pk")
+        newest = with_progress(own.filter(state=AssignmentState.OPEN)).order_by("-last_used_at", "-pk")
         for assignment in newest[: OPEN_SHOWN * PROJECTS_SHOWN]:
             card = cards[assignment.project_id]
             if len(card.open) < OPEN_SHOWN:

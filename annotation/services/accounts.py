@@ -17,12 +17,13 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from annotation.core import keymap
-from annotation.core.errors import Invalid
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.models import ApiToken, Project, User
+from annotation.core.vocabulary import ExpiryReason
+from annotation.models import Adjudication, ApiToken, Assignment, Project, User
 from annotation.policies import Actor, require
 
-from . import audit
+from . import audit, open_work
 
 TOKEN_PREFIX = "tri_"
 MAX_TOKEN_DAYS = 366
@@ -199,6 +200,40 @@ def make_password_link(*, actor: Actor, user: User) -> tuple[str, str]:
     require(actor, "account.create")
     audit.record(actor=actor, verb="account.password_link", obj=user, username=user.username)
     return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+
+
+@transaction.atomic
+def close_account(*, actor: Actor, user: User) -> User:
+    """End an account: nobody can sign in to it, and its open work goes back to the others. Labels stay.
+
+    Raises Conflict for one's own account (code "own_account"), so that somebody is left to open it again.
+    """
+    require(actor, "account.create")
+    if isinstance(actor, User) and actor.pk == user.pk:
+        raise Conflict(translatable("You cannot close your own account."), code="own_account")
+    user = open_work.hold(user)
+    if not user.is_active:
+        return user
+    claims = open_work.lock_claims(Assignment.objects.filter(annotator=user))
+    cases = Adjudication.objects.filter(adjudicator=user)
+    open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
+    user.is_active = False
+    user.save(update_fields=["is_active"])
+    audit.record(actor=actor, verb="account.close", obj=user, username=user.username)
+    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    return user
+
+
+@transaction.atomic
+def open_account(*, actor: Actor, user: User) -> User:
+    """Let a person whose account was closed sign in again, in the roles they had."""
+    require(actor, "account.create")
+    user = open_work.hold(user)
+    if not user.is_active:
+        user.is_active = True
+        user.save(update_fields=["is_active"])
+        audit.record(actor=actor, verb="account.open", obj=user, username=user.username)
+    return user
 
 
 @transaction.atomic

@@ -10,14 +10,15 @@ from annotation.core.vocabulary import (
     VALUES,
     AdjudicationState,
     ConsensusKind,
+    ExpiryReason,
     ExposureKind,
     TrajectoryState,
 )
 from annotation.models import Adjudication, Assignment, Decision, Step, Trajectory, User
-from annotation.policies import require
+from annotation.policies import Actor, require
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
-from . import audit, consensus, exposures
+from . import audit, consensus, exposures, open_work
 from .transitions import advance
 
 MAX_NOTE = 20_000
@@ -29,7 +30,7 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
 
     Raises Denied to whoever has labelled it, Conflict when somebody else has the case or it is not disputed.
     """
-    require(actor, "adjudicate", trajectory.project)
+    require(open_work.hold(actor), "adjudicate", trajectory.project)
     if Assignment.objects.filter(trajectory=trajectory, annotator=actor).exists():
         raise Denied(
             translatable("You have labelled this trajectory yourself; another adjudicator must decide it.")
@@ -194,9 +195,21 @@ def release_case(*, actor: User, adjudication: Adjudication) -> None:
 
 
 @transaction.atomic
+def take_case_back(*, actor: Actor, adjudication: Adjudication) -> None:
+    """Hand somebody's open case back in their place, so that another adjudicator may take it.
+
+    Raises Conflict when it is not open any more.
+    """
+    require(actor, "assign", adjudication)
+    cases = Adjudication.objects.filter(pk=adjudication.pk)
+    if not open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.TAKEN_BACK):
+        raise Conflict(translatable("This case is not open any more."), code="case_closed")
+
+
+@transaction.atomic
 def reopen_case(*, actor: User, adjudication: Adjudication) -> Adjudication:
     """Take one's own decision back, to correct it; the consensus is erased until the case is closed again."""
-    require(actor, "adjudicate", adjudication)
+    require(open_work.hold(actor), "adjudicate", adjudication)
     advance(Adjudication, adjudication.pk, AdjudicationState.DECIDED, AdjudicationState.OPEN, decided_at=None)
     advance(Trajectory, adjudication.trajectory_id, TrajectoryState.ADJUDICATED, TrajectoryState.DISPUTED)
     consensus.erase(trajectory_id=adjudication.trajectory_id)

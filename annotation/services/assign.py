@@ -1,4 +1,4 @@
-"""Assign trajectories: claim the next one, give it back, take it up again."""
+"""Assign trajectories: claim the next one, give it back, take it up again, take it from somebody."""
 
 import re
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.core import text
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
+from annotation.core.vocabulary import AssignmentState, ExpiryReason, ExposureKind, TrajectoryState
 from annotation.models import (
     ACTIVE_STATES,
     Assignment,
@@ -20,9 +20,10 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import require
+from annotation.policies import Actor, require
 
-from . import audit, projects
+from . import audit, open_work
+from .cursors import lower_cursors
 from .transitions import advance
 
 MAX_REASON = 2_000
@@ -67,13 +68,26 @@ def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
     return queryset.first()
 
 
+def unfinished(user: User, project: Project) -> QuerySet[Assignment]:
+    """A person's open assignments in a project, the last used first."""
+    mine = Assignment.objects.filter(annotator=user, project=project, state=AssignmentState.OPEN)
+    return mine.order_by("-last_used_at", "-pk")
+
+
+def label_next(*, actor: User, project: Project, claim_key: str | None = None) -> Assignment:
+    """What the actor labels next: the unfinished trajectory that they used last, else a new one, as of
+    `claim_next`."""
+    require(actor, "claim", project)
+    return unfinished(actor, project).first() or claim_next(actor=actor, project=project, claim_key=claim_key)
+
+
 def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -> Assignment:
     """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
     same one.
 
-    Raises Conflict (code "nothing_left") when nothing is left for this person, Invalid for an unusable key.
+    Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "nothing_left" when
+    nothing is left for this person), Invalid for an unusable key.
     """
-    require(actor, "claim", project)
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(
             translatable("claim_key: {claim_key_rule}", claim_key_rule=CLAIM_KEY_RULE),
@@ -92,10 +106,12 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
 
 
 def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int | None) -> Assignment:
+    require(open_work.hold(actor), "claim", project)
     if claim_key:
         again = Assignment.objects.filter(annotator=actor, claim_key=claim_key).first()
         if again is not None:
             return again
+    _keep_limit(actor, project)
     membership = Membership.objects.get(project=project, user=actor)
     chosen = _choose(actor, project, membership.claim_cursor, wait_for)
     assignment = _assign(actor, project, chosen, claim_key)
@@ -105,13 +121,29 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     return assignment
 
 
+def _keep_limit(actor: User, project: Project) -> None:
+    """Raises Conflict (code "claim_limit") to whoever holds as many unfinished trajectories as they may."""
+    limits = unfinished(actor, project).order_by().values_list("project__claim_limit", flat=True)
+    held = list(limits)
+    if held and len(held) >= held[0]:
+        raise Conflict(
+            translatable(
+                "You hold {limit} unfinished trajectories, as many as this project allows; finish one first.",
+                limit=held[0],
+            ),
+            code="claim_limit",
+        )
+
+
 @transaction.atomic
 def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     """Give the actor this very trajectory, if they may have it; pages offer `claim_next` instead.
 
-    Raises Conflict when all places are taken, or they have had it or seen others' labels of it before.
+    Raises Conflict when all places are taken, they have had it or seen others' labels of it before, or they
+    hold as many as they may.
     """
-    require(actor, "claim", trajectory.project)
+    require(open_work.hold(actor), "claim", trajectory.project)
+    _keep_limit(actor, trajectory.project)
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:
         raise Conflict(
@@ -123,6 +155,7 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
 def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
     """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
     slot = _take_slot(chosen.pk, project.pk)
+    now = timezone.now()
     return Assignment.objects.create(
         project=project,
         trajectory_id=chosen.pk,
@@ -130,7 +163,8 @@ def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | 
         slot=slot,
         guideline_version=guideline_in_force(project.pk),
         claim_key=claim_key or None,
-        claimed_at=timezone.now(),
+        claimed_at=now,
+        last_used_at=now,
     )
 
 
@@ -198,15 +232,12 @@ def take_slot(*, trajectory: Trajectory) -> int:
 def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> Assignment:
     """Give a trajectory back unfinished: the draft is kept, the slot is free for somebody else."""
     require(actor, "label", assignment)
-    reason = reason.strip()
+    reason = _checked_reason(reason)
     if not reason:
         raise Invalid(
             translatable("Say why you give it back."),
             fields={"reason": translatable("Say why you give it back.")},
         )
-    if len(reason) > MAX_REASON:
-        message = translatable("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
-        raise Invalid(message, fields={"reason": message})
     advance(
         Assignment,
         assignment.pk,
@@ -218,8 +249,35 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
     )
     trajectory = assignment.trajectory
     Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
-    projects.lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
+    lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
     audit.record(actor=actor, verb="assignment.return", project=assignment.project, obj=assignment)
+    assignment.refresh_from_db()
+    return assignment
+
+
+def _checked_reason(reason: str) -> str:
+    reason = reason.strip()
+    if len(reason) > MAX_REASON:
+        message = translatable("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
+        raise Invalid(message, fields={"reason": message})
+    return reason
+
+
+@transaction.atomic
+def take_back(*, actor: Actor, assignment: Assignment, reason: str = "") -> Assignment:
+    """End somebody's open claim, so that others can have its place; the draft is kept, and the annotator
+    reads the reason in their list of work.
+
+    Raises StaleState when it is not open (any more): submitted labels stay where they are.
+    """
+    require(actor, "assign", assignment)
+    reason = _checked_reason(reason)
+    claims = open_work.lock_claims(Assignment.objects.filter(pk=assignment.pk))
+    because = ExpiryReason.TAKEN_BACK
+    if not open_work.expire(actor=actor, claims=claims, because=because, reason=reason):
+        raise StaleState(
+            translatable("This trajectory has been submitted or given back already."), code="not_open"
+        )
     assignment.refresh_from_db()
     return assignment
 
@@ -228,14 +286,16 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
 def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     """Take up a returned trajectory again, draft included, if a slot is still free.
 
-    Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have).
+    Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
+    "claim_limit") to whoever holds as many as they may.
     """
-    require(actor, "label", assignment)
+    require(open_work.hold(actor), "label", assignment)
     current = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound(translatable("There is no such assignment."))
     if has_seen_labels(actor, current.trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
+    _keep_limit(actor, current.project)
     slot = _take_slot(current.trajectory_id, current.project_id)
     advance(
         Assignment,
@@ -245,6 +305,8 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
         slot=slot,
         returned_at=None,
         return_reason="",
+        expiry_reason="",
+        last_used_at=timezone.now(),
     )
     audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
     current.refresh_from_db()

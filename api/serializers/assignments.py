@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotation.core.vocabulary import AssignmentState, Closes, LabelSource
+from annotation.core.vocabulary import AssignmentState, Closes, ExpiryReason, LabelSource
 from annotation.language import translated
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
 from annotation.services.label.trajectory_flags import MAX_ACTIVE_MS
 
 from .base import Input, Output, Query, StoredText, Value, Whole, words
+from .people import Person
 from .trajectories import Trajectory
 
 STATES = words(AssignmentState)
@@ -30,8 +31,33 @@ class Assignment(Output):
     submitted_at = serializers.DateTimeField(allow_null=True)
     returned_at = serializers.DateTimeField(allow_null=True)
     return_reason = StoredText()
+    expires_at = serializers.DateTimeField(
+        allow_null=True, help_text="When an unused claim that has been warned of ends; null: not yet."
+    )
+    expiry_reason = serializers.ChoiceField(choices=words(ExpiryReason), allow_blank=True)
     needs_discussion = serializers.BooleanField()
     broken = serializers.BooleanField()
+
+
+class OpenClaim(Output):
+    """An unfinished assignment of somebody, as admins see it: no labels."""
+
+    id = serializers.IntegerField()
+    annotator = Person()
+    trajectory = serializers.IntegerField(source="trajectory_id")
+    record_id = StoredText(source="trajectory.record_id")
+    subset = serializers.CharField(source="trajectory.subset.name")
+    step_count = serializers.IntegerField(source="trajectory.step_count")
+    done = serializers.IntegerField(help_text="How many of its steps have a label.")
+    claimed_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+
+
+class TakeBack(Input):
+    """Why; the annotator reads it in their list of work."""
+
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_REASON)
 
 
 class AssignmentFilter(Query):
@@ -44,6 +70,9 @@ class Claim(Input):
     """The same `claim_key` gives the same assignment again: a double click claims once."""
 
     claim_key = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)
+    resume = serializers.BooleanField(
+        required=False, default=False, help_text="Go on with what is unfinished, if anything is."
+    )
 
 
 class LabelFields(Output):

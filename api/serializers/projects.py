@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.vocabulary import SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS
 
 from .base import Input, Output, Whole, words
 from .people import Person
@@ -20,6 +20,10 @@ class Project(Output):
     name = serializers.CharField()
     description = serializers.CharField()
     annotators_per_trajectory = serializers.IntegerField()
+    claim_limit = serializers.IntegerField(help_text="Unfinished trajectories a person may hold.")
+    claim_days = serializers.IntegerField(
+        allow_null=True, help_text="Days after which an unused claim expires; null: never."
+    )
     suggestion_policy = serializers.ChoiceField(choices=POLICIES)
     show_reference_answer = serializers.BooleanField()
     show_reward_hints = serializers.BooleanField()
@@ -33,6 +37,8 @@ class ProjectChange(Input):
     name = serializers.CharField(required=False, max_length=120)
     description = serializers.CharField(required=False, allow_blank=True, max_length=20_000)
     annotators_per_trajectory = Whole(required=False, min_value=1, max_value=MAX_ANNOTATORS)
+    claim_limit = Whole(required=False, min_value=1, max_value=MAX_CLAIMS)
+    claim_days = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_CLAIM_DAYS)
     suggestion_policy = serializers.ChoiceField(required=False, choices=POLICIES)
     show_reference_answer = serializers.BooleanField(required=False)
     show_reward_hints = serializers.BooleanField(required=False)

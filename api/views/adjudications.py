@@ -150,6 +150,18 @@ class HandBack(Mine):
         return self.again(pk)
 
 
+class TakeBack(View):
+    """`/adjudications/<id>/take-back/`"""
+
+    noun = "adjudications"
+
+    @extend_schema(summary="Take a case back", request=None, responses={204: None})
+    def post(self, request: Request, pk: int) -> Response:
+        """Hand somebody's open case back in their place; another adjudicator may take it. For admins."""
+        adjudicate.take_case_back(actor=self.user, adjudication=fetch(self.user, ROWS.all(), pk=pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
 class Reopen(Mine):
     """`/adjudications/<id>/reopen/`"""
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import Assignment
 from annotation.policies import own, visible
+from annotation.reports import claims
 from annotation.reports.workbench import Workbench, workbench
 from annotation.services import assign, label
 
@@ -31,11 +32,13 @@ class Claim(ProjectView):
         summary="Claim the next trajectory", request=shapes.Claim, responses={201: shapes.Assignment}
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Get the next trajectory to label. For annotators. Conflict (`nothing_left`) when there is none;
-        the same `claim_key` gives the same assignment again."""
+        """Get the next trajectory to label. For annotators. Conflict when there is none (`nothing_left`),
+        or to whoever holds as many unfinished ones as the project allows (`claim_limit`); the same
+        `claim_key` gives the same assignment again."""
         project = self.project()
         wanted = self.parsed(shapes.Claim)
-        made = assign.claim_next(actor=self.user, project=project, claim_key=wanted["claim_key"] or None)
+        give = assign.label_next if wanted["resume"] else assign.claim_next
+        made = give(actor=self.user, project=project, claim_key=wanted["claim_key"] or None)
         row = fetch(self.user, ROWS.all(), pk=made.pk)
         return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
 
@@ -54,6 +57,32 @@ class Assignments(ProjectView):
         """One's own assignments in a project, the newest first."""
         rows = visible(self.user, ROWS.filter(project=self.project(), annotator=self.user))
         return self.page(rows.filter(**self.asked(shapes.AssignmentFilter)), shapes.Assignment)
+
+
+class OpenClaims(ProjectView):
+    """`/projects/<slug>/claims/`"""
+
+    noun = "assignments"
+
+    @extend_schema(summary="List unfinished assignments", responses=shapes.OpenClaim(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Who holds what unfinished, the longest unused first. For admins; without the trajectories that
+        one is labelling oneself."""
+        return self.page(claims.open_claims(actor=self.user, project=self.project()), shapes.OpenClaim)
+
+
+class TakeBack(View):
+    """`/assignments/<id>/take-back/`"""
+
+    noun = "assignments"
+
+    @extend_schema(summary="Take an assignment back", request=shapes.TakeBack, responses={204: None})
+    def post(self, request: Request, pk: int) -> Response:
+        """End somebody's unfinished assignment, so that others can claim its place; the draft is kept. For
+        admins. Conflict (`not_open`) when it is not open any more."""
+        claim = fetch(self.user, ROWS.all(), pk=pk)
+        assign.take_back(actor=self.user, assignment=claim, **self.parsed(shapes.TakeBack))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Mine(View):

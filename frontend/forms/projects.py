@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.core.vocabulary import SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS
 
 POLICIES = [
     (SuggestionPolicy.AFTER_LABEL.value, _("after their own label of the step")),
@@ -28,6 +28,21 @@ class SettingsForm(forms.Form):
         help_text=_(
             "Exactly so many people label each trajectory. Fixed as soon as the first one is claimed."
         ),
+    )
+    claim_limit = forms.IntegerField(
+        label=_("Unfinished trajectories a person may hold"),
+        min_value=1,
+        max_value=MAX_CLAIMS,
+        initial=2,
+        help_text=_("Whoever holds as many finishes or returns one before they begin another."),
+    )
+    claim_days = forms.IntegerField(
+        label=_("Days after which an unused claim expires"),
+        min_value=1,
+        max_value=MAX_CLAIM_DAYS,
+        initial=14,
+        required=False,
+        help_text=_("After a warning; the draft is kept. Empty: never."),
     )
     suggestion_policy = forms.ChoiceField(
         label=_("Annotators see suggestions"), choices=POLICIES, initial=SuggestionPolicy.AFTER_LABEL.value

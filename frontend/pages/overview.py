@@ -6,6 +6,7 @@ import secrets
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from annotation import policies
@@ -24,8 +25,10 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     shown: dict[str, Any] = {}
     if Role.ANNOTATOR in opened.roles:
         own = policies.visible(user, Assignment.objects.filter(project=project, annotator=user))
-        states = list(own.values_list("state", flat=True))
+        rows = list(own.values_list("state", "returned_at"))
+        states = [state for state, _moment in rows]
         shown |= {
+            "ended": home.ended_lately(rows, timezone.now()),
             "own_open": states.count(AssignmentState.OPEN),
             "own_submitted": states.count(AssignmentState.SUBMITTED),
             "can_claim": home.can_claim(user, project),

@@ -50,6 +50,20 @@ def people(request: HttpRequest) -> HttpResponse:
     return _page(request, form)
 
 
+@require_POST
+def account(request: HttpRequest, pk: int) -> HttpResponse:
+    """Close an account, or open it again."""
+    actor = cast(User, request.user)
+    person = get_object_or_404(policies.visible(actor, User.objects.all()), pk=pk)
+    if "close" in request.POST:
+        accounts.close_account(actor=actor, user=person)
+        messages.success(request, _("The account %(name)s is closed.") % {"name": person.username})
+    else:
+        accounts.open_account(actor=actor, user=person)
+        messages.success(request, _("The account %(name)s is open again.") % {"name": person.username})
+    return redirect("frontend:people")
+
+
 @never_cache
 @require_POST
 def password_link(request: HttpRequest, pk: int) -> HttpResponse:

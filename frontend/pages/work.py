@@ -7,6 +7,7 @@ import secrets
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
@@ -33,7 +34,8 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
     tab = request.GET.get("state", "open")
     tab = tab if tab in TABS else "open"
     own = policies.visible(user, Assignment.objects.filter(project=project, annotator=user))
-    states = list(own.values_list("state", flat=True))
+    known = list(own.values_list("state", "returned_at"))
+    states = [state for state, _moment in known]
     rows = home.with_progress(own.filter(state__in=TABS[tab])).order_by("-claimed_at", "-pk")
     return opened.render(
         "work/list.html",
@@ -42,19 +44,23 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
         tab=tab,
         tabs=[(name, sum(state in wanted for state in states)) for name, wanted in TABS.items()],
         can_claim=home.can_claim(user, project),
+        open_count=states.count(AssignmentState.OPEN),
+        ended=home.ended_lately(known, timezone.now()),
         claim_key=secrets.token_urlsafe(12),
     )
 
 
 @require_POST
 def claim(request: HttpRequest, slug: str) -> HttpResponse:
-    """Give me the next trajectory; pressing twice gives the same one."""
+    """Go on with what I have not finished, else give me the next trajectory; `another` asks for a new one in
+    any case. Pressing twice gives the same one."""
     opened = open_project(request, slug, "claim")
     key = request.POST.get("claim_key", "")[:64] or None
+    give = assign.claim_next if "another" in request.POST else assign.label_next
     try:
-        assignment = assign.claim_next(actor=opened.user, project=opened.project, claim_key=key)
+        assignment = give(actor=opened.user, project=opened.project, claim_key=key)
     except Conflict as error:
-        if error.code != "nothing_left":
+        if error.code not in ("nothing_left", "claim_limit"):
             raise
         messages.info(request, translated(error.message))
         return redirect("frontend:work", slug)

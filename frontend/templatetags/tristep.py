@@ -9,7 +9,7 @@ from django.utils.translation import get_language, gettext, pgettext
 
 from annotation import language
 from annotation.core.text import unescape
-from annotation.core.vocabulary import AssignmentState, ImportState, Role, TrajectoryState
+from annotation.core.vocabulary import AssignmentState, ExpiryReason, ImportState, Role, TrajectoryState
 from frontend.rendering import transcript
 from frontend.rendering.icons import ICONS
 
@@ -114,6 +114,17 @@ def finding(error: dict[str, Any]) -> str:
 def state_name(value: str) -> str:
     """The translated word for a state or a role."""
     return state_names().get(value, value)
+
+
+@register.filter
+def expiry_text(reason: str) -> str:
+    """Why an assignment expired, for the person who had it."""
+    texts = {
+        ExpiryReason.LEFT: gettext("You were not an annotator here for a while."),
+        ExpiryReason.TAKEN_BACK: gettext("An admin took it back."),
+        ExpiryReason.UNUSED: gettext("It was not used for too long."),
+    }
+    return texts[ExpiryReason(reason)]
 
 
 @register.filter

@@ -17,7 +17,8 @@ def test_an_annotator_continues_and_claims(browse, cast, at, text):
     page = text(browse("ann").get(at("home")))
     assert at("workbench", open_one.pk) in page
     assert "0 of 2 steps labelled" in page
-    assert "Label the next one" in page
+    assert "Continue labelling" in page
+    assert "Begin another one" in page
 
 
 def test_an_annotator_is_told_when_nothing_is_left(browse, cast, at, text):

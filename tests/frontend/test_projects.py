@@ -13,6 +13,8 @@ SETTINGS = {
     "name": "Renamed",
     "description": "",
     "annotators_per_trajectory": "3",
+    "claim_limit": "4",
+    "claim_days": "",
     "suggestion_policy": "never",
     "show_reference_answer": "on",
 }
@@ -50,11 +52,9 @@ def test_nobody_else_starts_a_project(browse, at, who):
 def test_settings_are_saved(browse, cast, at):
     assert browse("admin").post(at("project-settings", "bench"), SETTINGS).status_code == 302
     project = Project.objects.get()
-    assert (project.name, project.annotators_per_trajectory, project.suggestion_policy) == (
-        "Renamed",
-        3,
-        "never",
-    )
+    saved = (project.name, project.annotators_per_trajectory, project.suggestion_policy)
+    assert saved == ("Renamed", 3, "never")
+    assert (project.claim_limit, project.claim_days) == (4, None)
 
 
 def test_the_number_of_annotators_is_fixed_after_the_first_claim(browse, cast, at, text):

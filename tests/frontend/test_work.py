@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from annotation.models import Assignment
+from datetime import timedelta
+
+from django.utils import timezone
+
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Assignment, Project, Trajectory
 from annotation.services import assign
 from tests import people
 
@@ -14,7 +19,93 @@ def test_claiming_leads_to_the_workbench_and_pressing_twice_gives_the_same_one(b
     assert first.url == at("workbench", Assignment.objects.get().pk)
     assert client.post(at("claim", "bench"), {"claim_key": "once"}).url == first.url
     assert Assignment.objects.count() == 1
-    assert client.post(at("claim", "bench"), {"claim_key": "twice"}).url != first.url
+    another = {"claim_key": "twice", "another": "1"}
+    assert client.post(at("claim", "bench"), another).url != first.url
+
+
+def test_the_main_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(browse, cast, at, text):
+    people.import_records(cast.project, 9)
+    client = browse("ann")
+    assert "Label the next one" in text(client.get(at("work", "bench")))
+    places = {client.post(at("claim", "bench"), {"claim_key": f"click-{n}"}).url for n in range(7)}
+    assert places == {at("workbench", Assignment.objects.get().pk)}
+    page = text(client.get(at("work", "bench")))
+    assert "Continue labelling" in page
+    assert "Begin another one" in page
+
+
+def test_beginning_more_than_the_limit_leads_back_with_a_sentence(browse, cast, at, text):
+    people.import_records(cast.project, 4)
+    Project.objects.update(claim_limit=2)
+    client = browse("ann")
+    for number in range(2):
+        client.post(at("claim", "bench"), {"claim_key": f"k{number}", "another": "1"})
+    response = client.post(at("claim", "bench"), {"claim_key": "k3", "another": "1"}, follow=True)
+    assert "as many as this project allows" in text(response)
+    assert "Begin another one" not in text(response)
+    assert Assignment.objects.count() == 2
+
+
+def test_what_was_taken_back_stands_in_the_list_with_its_reason(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    boss = browse("admin")
+    assert str(mine.trajectory.record_id) in text(boss.get(at("claims", "bench")))
+    taken = boss.post(at("claim-take-back", mine.pk), {"reason": "You are on leave"}, follow=True)
+    assert "taken back from Ann" in text(taken)
+    assert "Nothing is unfinished" in text(taken)
+
+    client = browse("ann")
+    for page in ("home", "project", "work"):
+        place = at(page) if page == "home" else at(page, "bench")
+        assert "1 trajectory of yours was taken back" in text(client.get(place)), page
+    returned = text(client.get(at("work", "bench") + "?state=returned"))
+    assert "An admin took it back." in returned
+    assert "You are on leave" in returned
+    assert client.post(at("resume", mine.pk)).url == at("workbench", mine.pk)
+    assert "was taken back" not in text(client.get(at("work", "bench")))
+
+
+def test_an_unused_claim_says_when_it_expires(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    now = timezone.now()
+    Assignment.objects.update(last_used_at=now - timedelta(days=12), warned_at=now)
+    for who, page in (("ann", "home"), ("ann", "work"), ("admin", "claims")):
+        place = at(page) if page == "home" else at(page, "bench")
+        assert "expires" in text(browse(who).get(place)), page
+    browse("ann").post(f"/api/v1/assignments/{mine.pk}/activity/", {"active_ms": 5}, "application/json")
+    assert "expires" not in text(browse("ann").get(at("work", "bench")))
+
+
+def test_claims_are_taken_back_by_admins_alone(browse, cast, at):
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    statuses = {who: browse(who).post(at("claim-take-back", mine.pk)).status_code for who in ("ann", "ben")}
+    assert statuses == {"ann": 403, "ben": 404}
+    assert browse("ann").get(at("claims", "bench")).status_code == 403
+
+
+def test_a_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.make_disputed(cast)
+    case = people.open_case(cast.judith, Trajectory.objects.get())
+    boss = browse("admin")
+    assert "Judith, since" in text(boss.get(at("claims", "bench")))
+    assert "taken back from Judith" in text(boss.post(at("case-take-back", case.pk), follow=True))
+    assert boss.post(at("case-take-back", case.pk)).status_code == 409
+
+
+def test_an_account_is_closed_and_opened_on_the_people_page(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.claim(cast.ann, cast.project)
+    root = browse("root")
+    assert "ann is closed" in text(root.post(at("account-state", cast.ann.pk), {"close": "1"}, follow=True))
+    assert Assignment.objects.get().state == AssignmentState.EXPIRED
+    assert "ann is open again" in text(
+        root.post(at("account-state", cast.ann.pk), {"open": "1"}, follow=True)
+    )
+    assert root.post(at("account-state", cast.root.pk), {"close": "1"}).status_code == 409
 
 
 def test_when_nothing_is_left_one_comes_back_with_a_sentence(browse, cast, at, text):

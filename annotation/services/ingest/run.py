@@ -16,7 +16,8 @@ from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
-from .. import audit, planner_stats, projects
+from .. import audit, planner_stats
+from ..cursors import lower_cursors
 from . import lease
 from .reaper import fail, sweep
 from .receive import stored_path
@@ -163,7 +164,7 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
                 live=True, free_slots=project.annotators_per_trajectory
             )
             if tally.written:
-                projects.lower_cursors(project_id=source.project_id, position=source.pk * POSITIONS)
+                lower_cursors(project_id=source.project_id, position=source.pk * POSITIONS)
             audit.record(
                 actor=source.created_by or actor,
                 verb="import.publish",

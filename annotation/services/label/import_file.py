@@ -157,6 +157,7 @@ def _store(user: User, row: Trajectory, steps: Sequence[StepRow], line: LabelLin
         slot=assign.take_slot(trajectory=row),
         imported=True,
         claimed_at=now,
+        last_used_at=now,
     )
     rules = rules_of(row.project, row.subset)
     inputs = [

@@ -9,7 +9,7 @@ from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, LabelEvent, Trajectory, User
 from annotation.policies import require
 
-from .. import assign, audit
+from .. import assign, audit, open_work
 from ..transitions import advance
 
 TOO_LATE = translatable(
@@ -24,7 +24,7 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     Raises Conflict (code "too_late") once another annotator has submitted, Denied to whoever has seen others'
     labels of it meanwhile (an admin may have), StaleState when it is not submitted.
     """
-    require(actor, "label", assignment)
+    require(open_work.hold(actor), "label", assignment)
     # The assignment's row before the trajectory's, as in submitting: else the two could wait for
     # each other.
     Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
@@ -38,8 +38,16 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
         raise Conflict(TOO_LATE, code="too_late")
     if assign.has_seen_labels(actor, trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
-    advance(Assignment, assignment.pk, AssignmentState.SUBMITTED, AssignmentState.OPEN, submitted_at=None)
-    LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=timezone.now())
+    now = timezone.now()
+    advance(
+        Assignment,
+        assignment.pk,
+        AssignmentState.SUBMITTED,
+        AssignmentState.OPEN,
+        submitted_at=None,
+        last_used_at=now,
+    )
+    LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)
     audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
     assignment.refresh_from_db()
     return assignment

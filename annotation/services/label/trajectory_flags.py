@@ -46,5 +46,5 @@ def add_activity(*, actor: User, assignment: Assignment, active_ms: int) -> None
         message = translatable("active_ms: a whole number from 0 to {active_ms}.", active_ms=MAX_ACTIVE_MS)
         raise Invalid(message, fields={"active_ms": message})
     Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
-        active_ms=F("active_ms") + active_ms
+        active_ms=F("active_ms") + active_ms, last_used_at=timezone.now(), warned_at=None
     )

@@ -2,7 +2,6 @@
 
 from .experiment import randomise, stop_randomising
 from .members import accept_invitation, add_member, invitation_of, invite, remove_member, revoke_invitation
-from .queue import lower_cursors
 from .settings import SETTINGS, create_project, ensure_subset, update_project, update_subset, write_guidelines
 from .triage import Triaged, triage, undo_triage
 
@@ -15,7 +14,6 @@ __all__ = [
     "ensure_subset",
     "invitation_of",
     "invite",
-    "lower_cursors",
     "randomise",
     "remove_member",
     "revoke_invitation",

@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, NotFound
 from annotation.core.i18n import translatable
-from annotation.models import Invitation, Membership, Project, User
+from annotation.core.vocabulary import ExpiryReason
+from annotation.models import Adjudication, Assignment, Invitation, Membership, Project, User
 from annotation.policies import Actor, recorded, require
 
-from .. import accounts, audit
+from .. import accounts, audit, open_work
 
 INVITATION_DAYS = 14
 NO_ROLE = translatable("Choose at least one role.")
@@ -29,10 +30,15 @@ def add_member(
     is_adjudicator: bool = False,
     is_admin: bool = False,
 ) -> Membership:
-    """Make a person a member, or set the roles of one who is. The last admin cannot lose the role."""
+    """Make a person a member, or set the roles of one who is. The last admin cannot lose the role; open work
+    of a role that is lost goes back to the others."""
     require(actor, "members.change", project)
     if not (is_annotator or is_adjudicator or is_admin):
         raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
+    open_work.hold(user)
+    claims = [] if is_annotator else _open_claims(project, user)
+    if not is_adjudicator:
+        _release_cases(actor, project, user)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     held = {"is_annotator": is_annotator, "is_adjudicator": is_adjudicator, "is_admin": is_admin}
     current = Membership.objects.filter(project=project, user=user).first()
@@ -49,13 +55,18 @@ def add_member(
         username=user.username,
         roles=[role.value for role in membership.roles],
     )
+    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     return membership
 
 
 @transaction.atomic
 def remove_member(*, actor: Actor, membership: Membership) -> None:
-    """End a membership. What the person labelled stays; the last admin cannot be removed."""
+    """End a membership. What the person labelled stays, their open work goes back to the others; the last
+    admin cannot be removed."""
     require(actor, "members.change", membership)
+    user = open_work.hold(membership.user)
+    claims = _open_claims(membership.project, user)
+    _release_cases(actor, membership.project, user)
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     if membership.is_admin:
         _keep_an_admin(membership.project, membership)
@@ -67,6 +78,16 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
         username=membership.user.username,
     )
     membership.delete()
+    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+
+
+def _open_claims(project: Project, user: User) -> list[Assignment]:
+    return open_work.lock_claims(Assignment.objects.filter(project=project, annotator=user))
+
+
+def _release_cases(actor: Actor, project: Project, user: User) -> None:
+    cases = Adjudication.objects.filter(project=project, adjudicator=user)
+    open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
 
 
 def _keep_an_admin(project: Project, leaving: Membership) -> None:

@@ -20,6 +20,8 @@ SETTINGS = frozenset(
         "name",
         "description",
         "annotators_per_trajectory",
+        "claim_limit",
+        "claim_days",
         "suggestion_policy",
         "show_reference_answer",
         "show_reward_hints",

@@ -16,7 +16,7 @@ from annotation.policies import Actor, require
 from annotation.reports.triage import scores, unclaimed
 
 from .. import audit
-from .queue import lower_cursors
+from ..cursors import lower_cursors
 
 MOST_VALUES = 30_000
 """In one statement, where the database itself sets no limit."""

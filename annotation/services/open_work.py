@@ -1,0 +1,173 @@
+"""Open work that must not stay with somebody: expire claims and release cases, so that others can go on.
+
+A claim expires when its annotator leaves, when an admin takes it back, or unused after the project's
+`claim_days` and a warning (core.unused_claims). The draft is kept, and the slot is free at once. Whoever
+locks several rows locks them in this order: the person, their assignments and cases, the project,
+trajectories, memberships.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from annotation.core import text
+from annotation.core.errors import StaleState
+from annotation.core.unused_claims import expires_at, warned_before
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, ExpiryReason
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    LabelEvent,
+    Membership,
+    Project,
+    Trajectory,
+    User,
+)
+from annotation.policies import OPERATOR, Actor
+
+from . import audit
+from .cursors import lower_cursors
+from .transitions import advance
+
+LOOKED_AT_ONCE = 200
+
+
+def hold(user: User) -> User:
+    """The person as they are now, their row locked: whatever changes the roles or takes open work of one
+    person asks for this first, so that nobody claims anything while they are being removed."""
+    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def lock_claims(claims: QuerySet[Assignment]) -> list[Assignment]:
+    """Those of these assignments that are open, locked, with their trajectories and annotators."""
+    rows = claims.filter(state=AssignmentState.OPEN).select_related("trajectory", "annotator")
+    return list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+
+
+def expire(
+    *,
+    actor: Actor,
+    claims: Collection[Assignment],
+    because: ExpiryReason,
+    reason: str = "",
+    now: datetime | None = None,
+) -> int:
+    """End open claims: the drafts stay, the slots are free; how many. For services that asked permission.
+
+    `claims` come from `lock_claims`, in the transaction that this is part of.
+    """
+    now = now or timezone.now()
+    ended = []
+    for claim in claims:
+        changed = {"slot": None, "returned_at": now, "warned_at": None}
+        said = {"expiry_reason": because.value, "return_reason": text.escape(reason)}
+        try:
+            advance(Assignment, claim.pk, AssignmentState.OPEN, AssignmentState.EXPIRED, **changed, **said)
+        except StaleState:
+            continue
+        ended.append(claim)
+    freed: dict[int, int] = defaultdict(lambda: 2**63 - 1)
+    for claim in sorted(ended, key=lambda claim: claim.trajectory_id):
+        Trajectory.objects.filter(pk=claim.trajectory_id).update(free_slots=F("free_slots") + 1)
+        freed[claim.project_id] = min(freed[claim.project_id], claim.trajectory.position)
+    for project_id, position in sorted(freed.items()):
+        lower_cursors(project_id=project_id, position=position)
+    for claim in ended:
+        detail = {"because": because.value}
+        LabelEvent.objects.create(assignment=claim, kind="expire", detail=detail, created_at=now)
+        audit.record(
+            actor=actor,
+            verb="assignment.expire",
+            project=claim.project,
+            obj=claim,
+            username=claim.annotator.username,
+            **detail,
+        )
+    return len(ended)
+
+
+def release_cases(*, actor: Actor, cases: QuerySet[Adjudication], because: ExpiryReason) -> int:
+    """Hand open cases back undecided in somebody's place; how many. The decisions so far stay with them."""
+    rows = cases.filter(state=AdjudicationState.OPEN).select_related("project", "adjudicator")
+    released = 0
+    for case in rows.select_for_update(no_key=True, of=("self",)).order_by("pk"):
+        advance(Adjudication, case.pk, AdjudicationState.OPEN, AdjudicationState.RELEASED)
+        audit.record(
+            actor=actor,
+            verb="case.release",
+            project=case.project,
+            obj=case,
+            username=case.adjudicator.username,
+            because=because.value,
+        )
+        released += 1
+    return released
+
+
+def sweep(*, now: datetime | None = None) -> int:
+    """Every worker calls this now and then: end open work of people who have left by a way that did not, warn
+    of unused claims, and expire them. Returns how many claims and cases it did something about."""
+    now = now or timezone.now()
+    return _left(now) + sum(_unused(days, now) for days in _periods())
+
+
+def _without(role: str, person: str) -> Q:
+    """Rows whose person has left: the account is closed, or no longer holds the role in the project."""
+    held = Membership.objects.filter(user=OuterRef(person), project=OuterRef("project"), **{role: True})
+    return Q(**{f"{person}__is_active": False}) | ~Q(Exists(held))
+
+
+def _left(now: datetime) -> int:
+    claims = Assignment.objects.filter(_without("is_annotator", "annotator"), state=AssignmentState.OPEN)
+    cases = Adjudication.objects.filter(
+        _without("is_adjudicator", "adjudicator"), state=AdjudicationState.OPEN
+    )
+    people = {
+        *claims.order_by().values_list("annotator", flat=True)[:LOOKED_AT_ONCE],
+        *cases.order_by().values_list("adjudicator", flat=True)[:LOOKED_AT_ONCE],
+    }
+    ended = 0
+    for user in sorted(people):
+        with transaction.atomic():
+            hold(User(pk=user))
+            locked = lock_claims(claims.filter(annotator=user))
+            ended += release_cases(
+                actor=OPERATOR, cases=cases.filter(adjudicator=user), because=ExpiryReason.LEFT
+            )
+            ended += expire(actor=OPERATOR, claims=locked, because=ExpiryReason.LEFT, now=now)
+    return ended
+
+
+def _periods() -> list[int]:
+    days = Project.objects.filter(claim_days__isnull=False).order_by("claim_days")
+    return list(days.values_list("claim_days", flat=True).distinct())  # type: ignore[arg-type]
+
+
+def _unused(days: int, now: datetime) -> int:
+    """Warn of claims that were not used for nearly `days`, and expire those whose warning was in vain.
+
+    Saves are not noted on the assignment, to be quick: what was labelled is seen by its events, here.
+    """
+    events = LabelEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk").values("created_at")
+    unused = Assignment.objects.filter(
+        state=AssignmentState.OPEN, project__claim_days=days, last_used_at__lt=warned_before(days, now)
+    )
+    touched = 0
+    for claim in list(
+        unused.annotate(event_at=Subquery(events[:1])).order_by("last_used_at")[:LOOKED_AT_ONCE]
+    ):
+        same = unused.filter(pk=claim.pk, last_used_at=claim.last_used_at, warned_at=claim.warned_at)
+        if claim.event_at is not None and claim.event_at > claim.last_used_at:
+            same.update(last_used_at=claim.event_at, warned_at=None)
+        elif claim.warned_at is None:
+            touched += same.update(warned_at=now)
+        elif now >= (expires_at(days, claim.last_used_at, claim.warned_at) or now):
+            with transaction.atomic():
+                locked = lock_claims(same.annotate(event_at=Subquery(events[:1])))
+                still = [one for one in locked if getattr(one, "event_at", None) == claim.event_at]
+                touched += expire(actor=OPERATOR, claims=still, because=ExpiryReason.UNUSED, now=now)
+    return touched
