@@ -286,7 +286,11 @@ def _djangos_admin() -> Iterator[Address]:
 
         def one(world: World, model: type[Model] = model) -> Mapping[str, Any]:
             # a person with labels rather than the first row
-            row = world.cast.ben if isinstance(world.cast.ben, model) else model._default_manager.first()
+            row = (
+                world.cast.ben
+                if isinstance(world.cast.ben, model)
+                else model._default_manager.order_by("pk").first()
+            )
             return {"object_id": row.pk if row is not None else 1}
 
         yield Address(f"{place}_changelist", query="q=canary")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.db import transaction
 
 from annotation.models import (
@@ -30,7 +31,7 @@ from annotation.reports.suggestions import StepSuggestions, requested_steps, sug
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import PlainClient, signed_in
-from tests.world import PLACES, World, make_world
+from tests.world import PLACES, World, judgement, make_world
 
 TABLE = Path(__file__).with_name("permission_matrix.txt")
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
@@ -90,38 +91,6 @@ class Browser:
         return {
             one for one, (place, sights) in told.items() if not noted & _sights(self.world, place, sights)
         }
-
-
-# what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
-LABELS = {(None, "label"), (None, "consensus")}
-TELLS: dict[str, set[tuple[int | None, str]]] = {
-    **dict.fromkeys(("note", "reason", "decision", "case", "label"), LABELS),
-    "suggested-first": {(0, "suggestion")},
-    "suggested-second": {(1, "suggestion")},
-    **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
-}
-OWN = {"decision": "judith", "case": "judith"}
-
-
-def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
-    """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
-    kind, _, place = canary.rpartition("-")
-    if kind.startswith(("note-", "reason-")):
-        kind, _, author = kind.partition("-")
-        place = "returned" if kind == "reason" else place
-    elif canary == "reason-cleo":
-        kind, author, place = "reason", "cleo", "returned"
-    else:
-        author = OWN.get(kind, "")
-    if kind not in TELLS or (user is not None and user.username == author):
-        return None
-    return place, TELLS[kind]
-
-
-def _sights(
-    world: World, place: str, sights: set[tuple[int | None, str]]
-) -> set[tuple[int, int | None, str]]:
-    return {(world.at[place].pk, ordinal, kind) for ordinal, kind in sights}
 
 
 def test_every_address_has_a_row() -> None:
@@ -303,3 +272,35 @@ def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.Monke
     answer = browser.send(address, "GET")
 
     assert strangers("ann", address, answer) == {"suggested-second-shared", "suggested-outcome-shared"}
+
+
+def test_a_sight_that_is_not_noted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.services.exposures.note", lambda **_what: set())
+    address = next(one for one in addresses() if one.key == "frontend:trajectory@shared")
+
+    unnoted = Browser(world, "root").send(address, "GET").unnoted
+
+    assert {"note-ben-shared", "suggested-first-shared", "comment-shared"} <= unnoted
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "user/?assignments__labels__value=1",
+        "user/?assignments__outcome__value__gte=0",
+        "user/?assignments__return_reason__startswith=c",
+        "project/?trajectories__consensus__value=1",
+        "project/?assignments__id=1",
+        "suggestionrun/?judge__suggestions__outcome=1",
+        "importfile/?trajectories__suggestions__outcome=-1",
+        "auditevent/?project__trajectories__free_slots=0",
+    ],
+)
+def test_djangos_admin_filters_by_nothing_that_was_said(world: World, asked: str) -> None:
+    answer = Browser(world, "root").send(Address("admin:index"), "GET", f"/admin/annotation/{asked}")
+    assert answer.status_code == 400
+
+
+def test_djangos_admin_has_no_model_that_holds_a_judgement() -> None:
+    held = {model.__name__ for model in admin.site._registry if model._meta.app_label == "annotation"}
+    assert held == {"User", "Project", "Membership", "ImportFile", "SuggestionRun", "AuditEvent"}

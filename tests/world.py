@@ -90,6 +90,31 @@ class World:
         return {**self.cast.everybody, **self.others}
 
 
+# what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
+LABELS = {(None, "label"), (None, "consensus")}
+TELLS: dict[str, set[tuple[int | None, str]]] = {
+    **dict.fromkeys(("note", "reason", "decision", "case", "label"), LABELS),
+    "suggested-first": {(0, "suggestion")},
+    "suggested-second": {(1, "suggestion")},
+    **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
+}
+OWN = {"decision": "judith", "case": "judith"}
+
+
+def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
+    """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
+    kind, _, place = canary.rpartition("-")
+    if kind.startswith("note-"):
+        kind, _, author = kind.partition("-")
+    elif canary == "reason-cleo":
+        kind, author, place = "reason", "cleo", "returned"
+    else:
+        author = OWN.get(kind, "")
+    if kind not in TELLS or (user is not None and user.username == author):
+        return None
+    return place, TELLS[kind]
+
+
 def record(query: int, place: str) -> dict[str, Any]:
     """A trajectory's record, every field of it with its canary."""
     made = make_record(
