@@ -89,7 +89,9 @@ class Browser:
         rows = Exposure.objects.filter(user=self.user).values_list("trajectory", "step__ordinal", "kind")
         noted = set(rows)
         return {
-            one for one, (place, sights) in told.items() if not noted & _sights(self.world, place, sights)
+            one
+            for one, (place, sights) in told.items()
+            if not any((self.world.at[place].pk, *sight) in noted for sight in sights)
         }
 
 
