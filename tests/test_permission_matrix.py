@@ -95,7 +95,7 @@ class Browser:
         }
 
 
-def test_every_address_has_a_row() -> None:
+def test_address_has_a_row_each() -> None:
     ours = set(ROUTES) - {"admin:None"}  # Django's own redirects
     filled = addresses()
     assert ours == {address.name for address in filled}, "fill it in, in tests/addresses.py"
@@ -185,7 +185,7 @@ def world() -> World:
 
 
 @pytest.mark.parametrize("who", ROLES)
-def test_a_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: str) -> None:
+def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: str) -> None:
     browser = Browser(world, who)
     wrong = []
     for address in addresses():
@@ -220,7 +220,7 @@ def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
 
 
 @pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
-def test_no_id_that_one_can_guess_shows_a_canary(world: World, who: str) -> None:
+def test_canary_is_shown_under_no_id_that_one_can_guess(world: World, who: str) -> None:
     browser = Browser(world, who)
     wrong = []
     seen = 0
@@ -236,7 +236,7 @@ def test_no_id_that_one_can_guess_shows_a_canary(world: World, who: str) -> None
     assert seen or who == "oscar"
 
 
-def test_the_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
+def test_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
     browser = Browser(world, "root")
     missing = {f"{kind}-shared" for kind in RECORD}
     missing |= {"note-ben-shared", "decision-dispute", "judge-server", "address", "stop-reason"}
@@ -253,14 +253,14 @@ def reveals(world: World, whose: str) -> Address:
     return next(one for one in addresses() if one.key == f"api:reveals@{whose}")
 
 
-def test_who_has_revealed_a_step_meets_that_step_and_no_other(world: World) -> None:
+def test_canary_of_a_step_is_met_by_who_has_revealed_it_and_of_no_other(world: World) -> None:
     browser = Browser(world, "ann")
     assert met(browser.send(reveals(world, "ann-shared"), "GET")) == {"suggested-first-shared"}
     assert met(browser.send(reveals(world, "ann-dispute"), "GET")) == set()
     assert met(browser.send(reveals(world, "ann-dispute"), "POST")) == {"suggested-second-dispute"}
 
 
-def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_canary_that_is_leaked_on_purpose_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def leaky(user: Any, trajectory: Trajectory) -> list[StepSuggestions]:
         everything = requested_steps(
             trajectory=trajectory, message_index=None, outcome=False, everything=True
@@ -276,7 +276,7 @@ def test_a_leak_that_is_planted_is_found(world: World, monkeypatch: pytest.Monke
     assert strangers("ann", address, answer) == {"suggested-second-shared", "suggested-outcome-shared"}
 
 
-def test_a_sight_that_is_not_noted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sight_that_is_not_noted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.services.exposures.note", lambda **_what: set())
     address = next(one for one in addresses() if one.key == "frontend:trajectory@shared")
 
@@ -298,11 +298,11 @@ def test_a_sight_that_is_not_noted_is_found(world: World, monkeypatch: pytest.Mo
         "auditevent/?project__trajectories__free_slots=0",
     ],
 )
-def test_djangos_admin_filters_by_nothing_that_was_said(world: World, asked: str) -> None:
+def test_admin_of_django_filters_by_nothing_that_was_said(world: World, asked: str) -> None:
     answer = Browser(world, "root").send(Address("admin:index"), "GET", f"/admin/annotation/{asked}")
     assert answer.status_code == 400
 
 
-def test_djangos_admin_has_no_model_that_holds_a_judgement() -> None:
+def test_admin_of_django_has_no_model_that_holds_a_judgement() -> None:
     held = {model.__name__ for model in admin.site._registry if model._meta.app_label == "annotation"}
     assert held == {"User", "Project", "Membership", "ImportFile", "SuggestionRun", "AuditEvent"}

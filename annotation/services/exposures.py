@@ -85,9 +85,3 @@ def expose_suggestions(
     """
     seen = [(trajectory.pk, step) for step in steps]
     return {step for _, step in note(user=user, kind=ExposureKind.SUGGESTION, seen=seen, now=now)}
-
-
-def of_outcome(*, user_id: int, trajectory_id: int) -> datetime | None:
-    """When a person first saw something that tells of a trajectory's outcome; None: not yet."""
-    seen = Exposure.objects.filter(user=user_id, trajectory=trajectory_id, step__isnull=True)
-    return seen.order_by("created_at").values_list("created_at", flat=True).first()

@@ -42,7 +42,7 @@ def test_letters_differ_from_case_to_case_and_stay_within_one(cast: Cast) -> Non
     assert len({case.letter_seed for case in opened}) == 8
 
 
-def test_a_record_or_a_raw_answer_read_before_the_claim_is_an_exposure(cast: Cast) -> None:
+def test_record_or_raw_answer_read_before_the_claim_is_an_exposure(cast: Cast) -> None:
     record, answer, other = people.import_records(cast.project, 3)
     people.make_member(cast.project, cast.admin, "admin", "annotator")
     judge = make_imported_judge(cast.project)
@@ -67,7 +67,7 @@ def test_a_record_or_a_raw_answer_read_before_the_claim_is_an_exposure(cast: Cas
 
 
 @pytest.mark.parametrize("who", ["admin", "root"])
-def test_what_is_changed_after_a_sight_of_others_labels_does_not_count_as_blind(cast: Cast, who: str) -> None:
+def test_label_changed_after_a_sight_of_others_labels_does_not_count_as_blind(cast: Cast, who: str) -> None:
     user = cast.everybody[who]
     people.make_member(cast.project, user, "admin", "annotator")
     (row,) = people.import_records(cast.project, 1)
@@ -90,7 +90,7 @@ def test_what_is_changed_after_a_sight_of_others_labels_does_not_count_as_blind(
     ]
 
 
-def test_whoever_reads_a_release_knows_its_consensus_once(cast: Cast) -> None:
+def test_release_that_is_read_exposes_its_consensus_once(cast: Cast) -> None:
     rows = people.import_records(cast.project, 3)
     people.import_records(cast.project, 1, subset="more")
     people.make_unanimous(cast, 2)
