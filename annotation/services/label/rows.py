@@ -20,8 +20,8 @@ from annotation.core.vocabulary import Role
 
 LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KEY UPDATE"
 
-# What there is once for all steps comes with the first of them. Of suggestions, an exposure without a step is the
-# outcome's; others' labels and the consensus are seen of all steps at once.
+# What there is once for all steps comes with the first of them. Of suggestions, an exposure without a step is
+# the outcome's; others' labels and the consensus are seen of all steps at once.
 READ = """
 SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
