@@ -36,7 +36,7 @@ def hits(pattern: re.Pattern[str], files: Iterator[Path]) -> list[str]:
     ]
 
 
-def test_the_walls_stand() -> None:
+def test_walls_between_rooms_stand() -> None:
     done = subprocess.run(
         [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
         cwd=ROOT,
@@ -55,7 +55,7 @@ def test_files_stay_small_enough_to_hold_in_the_head() -> None:
     assert {n: c for n, c in lengths.items() if c > MAX_LINES and not LONG_ALLOWED.search(n)} == {}
 
 
-def test_no_test_module_imports_from_another() -> None:
+def test_test_modules_do_not_import_from_another() -> None:
     pattern = re.compile(r"^\s*from \S*\btest_\w+ import|^\s*from tests(\.\w+)* import test_")
     assert hits(pattern, (path for path in tracked(".py") if path.name.startswith("test_"))) == []
 
@@ -73,7 +73,7 @@ def rooms(*suffixes: str) -> Iterator[Path]:
             yield path
 
 
-def test_no_hole_is_cut_into_the_escaping_the_csrf_check_or_the_policy() -> None:
+def test_escaping_the_csrf_check_and_the_policy_have_no_hole() -> None:
     assert hits(UNSAFE, rooms(".py", ".js", ".html")) == []
     strict = (path for path in rooms(".py") if str(path.relative_to(ROOT)) not in MAY_MARK_SAFE)
     assert hits(SAID_SAFE, strict) == []
@@ -88,7 +88,7 @@ def test_pages_name_no_other_host() -> None:
     assert hits(REMOTE, rooms(".html", ".css", ".js")) == []
 
 
-def test_only_the_domain_has_tables() -> None:
+def test_tables_are_the_domains_only() -> None:
     from django.apps import apps
 
     ours = [app.label for app in apps.get_app_configs() if app.name in {"annotation", "api", "frontend"}]
@@ -96,12 +96,12 @@ def test_only_the_domain_has_tables() -> None:
     assert [label for label in ("api", "frontend") if list(apps.get_app_config(label).get_models())] == []
 
 
-def test_the_code_listens_to_no_signal_of_the_database() -> None:
+def test_code_listens_to_no_signal_of_the_database() -> None:
     pattern = re.compile(r"@receiver|(?:pre|post)_(?:save|delete)\b|m2m_changed")
     assert hits(pattern, rooms(".py")) == []
 
 
-def test_every_lock_has_hashes_and_no_address() -> None:
+def test_locks_have_hashes_and_no_address() -> None:
     for name in ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         pinned = re.findall(r"^[a-z0-9._-]+==.*$", text, re.MULTILINE)

@@ -47,7 +47,7 @@ def predictions(data: Path, model: str) -> Path:
     return path
 
 
-def test_the_published_subset_comes_in_whole_and_only_once(data: Path) -> None:
+def test_import_of_the_published_subset_is_whole_and_happens_once(data: Path) -> None:
     arguments = ("apb", data / "hotpotqa.jsonl", "--subset", "hotpotqa", "--json")
 
     (first,) = run("import_trajectories", *arguments).document["files"]
@@ -59,7 +59,7 @@ def test_the_published_subset_comes_in_whole_and_only_once(data: Path) -> None:
     assert Step.objects.count() == 734
 
 
-def test_the_samples_of_the_other_subsets_come_in_as_their_own(data: Path) -> None:
+def test_import_of_the_samples_of_the_other_subsets_is_each_its_own(data: Path) -> None:
     said = run("import_trajectories", "apb", *(data / f"{name}.sample.jsonl" for name in SAMPLES), "--json")
 
     assert [row["subset"] for row in said.document["files"]] == list(SAMPLES)
@@ -72,7 +72,7 @@ def test_the_samples_of_the_other_subsets_come_in_as_their_own(data: Path) -> No
     assert Step.objects.count() == published_steps
 
 
-def test_two_annotators_agree_as_the_reference_says(imported: Path) -> None:
+def test_agreement_of_two_annotators_is_as_the_reference_says(imported: Path) -> None:
     first, second = predictions(imported, "GPT-5.2"), predictions(imported, "DeepSeek-V3.2")
     for path, name in ((first, "gpt"), (second, "deepseek")):
         said = run("import_labels", "apb", path, "--annotator", name)
@@ -114,7 +114,7 @@ def _disputes(one: dict[str, Any], other: dict[str, Any]) -> int:
     return sum(any(one[name][key] != other[name][key] for key in keys) for name in one)
 
 
-def test_a_judges_file_with_failed_judgements_is_refused_as_labels(imported: Path) -> None:
+def test_judges_file_with_failed_judgements_is_refused_as_labels(imported: Path) -> None:
     said = fails(
         "import_labels", "apb", predictions(imported, "Llama-3.2-3B-Instruct"), "--annotator", "llama"
     )
@@ -123,7 +123,7 @@ def test_a_judges_file_with_failed_judgements_is_refused_as_labels(imported: Pat
     assert len({line.split(":")[0] for line in said.err.splitlines()}) >= 4
 
 
-def test_a_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoes_it(
+def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoes_it(
     imported: Path, tmp_path: Path
 ) -> None:
     source = imported / "hotpotqa.jsonl"
@@ -160,7 +160,7 @@ def test_a_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_und
     assert "is NOT what was frozen" in fails("verify_release", "apb", "1.0").out
 
 
-def test_an_export_of_everything_can_be_imported_again(data: Path, tmp_path: Path) -> None:
+def test_export_of_everything_can_be_imported_again(data: Path, tmp_path: Path) -> None:
     files = [data / "hotpotqa.jsonl", *(data / f"{name}.sample.jsonl" for name in SAMPLES)]
     run("import_trajectories", "apb", *files)
     for name in ("one", "two"):

@@ -63,14 +63,14 @@ def owners(rows: Iterable[Any]) -> set[int]:
 
 # ── Closed by default ───────────────────────────────────────────────────────
 @pytest.mark.parametrize("model", [m.SaveOperation, m.TrajectoryContent, m.Decision, m.Step, m.Task])
-def test_a_model_without_a_rule_is_an_error_even_for_the_operator(cast: Cast, model: type[Model]) -> None:
+def test_model_without_a_rule_is_an_error_even_for_the_operator(cast: Cast, model: type[Model]) -> None:
     for user in (OPERATOR, cast.root, cast.admin, AnonymousUser()):
         with pytest.raises(LookupError):
             visible(user, model._default_manager.all())
 
 
 @pytest.mark.parametrize("model", sorted(policies.VISIBLE, key=str))
-def test_strangers_and_people_who_have_left_see_nothing(
+def test_nothing_is_seen_by_strangers_and_people_who_have_left(
     line: SimpleNamespace, cast: Cast, model: type[Model]
 ) -> None:
     m.User.objects.filter(pk__in=[cast.admin.pk, cast.root.pk]).update(is_active=False)
@@ -79,7 +79,7 @@ def test_strangers_and_people_who_have_left_see_nothing(
 
 
 @pytest.mark.parametrize("model", sorted(set(policies.VISIBLE) - {m.User, m.ApiToken}, key=str))
-def test_who_has_no_part_in_a_project_sees_nothing_of_it(
+def test_project_shows_nothing_to_who_has_no_part_in_it(
     line: SimpleNamespace, cast: Cast, model: type[Model]
 ) -> None:
     other = people.make_project("other")
@@ -95,7 +95,7 @@ def test_who_has_no_part_in_a_project_sees_nothing_of_it(
 
 @pytest.mark.parametrize("who", [*EVERYBODY, "operator", "nobody"])
 @pytest.mark.parametrize("verb", ["", "label.all", "release.edit", "superuser"])
-def test_an_unknown_verb_is_refused_to_everybody(cast: Cast, who: str, verb: str) -> None:
+def test_verb_that_is_unknown_is_refused_to_everybody(cast: Cast, who: str, verb: str) -> None:
     actor: Any = {**cast.everybody, "operator": OPERATOR, "nobody": AnonymousUser()}[who]
 
     assert not allowed(actor, verb, cast.project)
@@ -103,7 +103,7 @@ def test_an_unknown_verb_is_refused_to_everybody(cast: Cast, who: str, verb: str
         require(actor, verb, cast.project)
 
 
-def test_every_verb_needs_its_role(cast: Cast) -> None:
+def test_verbs_need_their_roles(cast: Cast) -> None:
     holders = {"admin": "admin", "annotator": "ann", "adjudicator": "judith"}
     for verb, wanted in policies.VERBS.items():
         for role, name in holders.items():
@@ -114,7 +114,7 @@ def test_every_verb_needs_its_role(cast: Cast) -> None:
         assert not allowed(cast.admin, verb, None)
 
 
-def test_the_operator_and_superusers_never_label_claim_or_adjudicate(cast: Cast) -> None:
+def test_operator_and_superusers_never_label_claim_or_adjudicate(cast: Cast) -> None:
     for verb in ("label", "claim", "adjudicate"):
         assert not allowed(OPERATOR, verb, cast.project)
         assert not allowed(cast.root, verb, cast.project)
@@ -146,7 +146,7 @@ def test_annotators_see_only_trajectories_they_have(line: SimpleNamespace, cast:
     assert set(seen(cast.ann, m.Trajectory)) == set(line.rows[:3])
 
 
-def test_an_adjudicator_sees_the_labels_of_their_own_cases_only(line: SimpleNamespace, cast: Cast) -> None:
+def test_adjudicator_sees_the_labels_of_their_own_cases_only(line: SimpleNamespace, cast: Cast) -> None:
     assert set(seen(cast.judith, m.Trajectory)) == {line.rows[1], line.rows[2]}
     of_cases = {row.assignment.trajectory_id for row in seen(cast.judith, m.Label)}
     assert of_cases == {line.rows[1].pk}
@@ -163,13 +163,13 @@ def test_an_adjudicator_sees_the_labels_of_their_own_cases_only(line: SimpleName
     assert seen(cast.judith, m.Suggestion) == []
 
 
-def test_an_admin_sees_everything(line: SimpleNamespace, cast: Cast) -> None:
+def test_admin_sees_everything(line: SimpleNamespace, cast: Cast) -> None:
     for model in (m.Trajectory, *BLIND, *RESOLVED, *SUGGESTED, m.Judge, m.Adjudication):
         assert len(seen(cast.admin, model)) == model._default_manager.count() > 0
 
 
 @pytest.mark.parametrize("who", ["admin", "root"])
-def test_an_admin_with_an_open_assignment_sees_that_trajectory_as_an_annotator(
+def test_admin_with_an_open_assignment_sees_that_trajectory_as_an_annotator(
     line: SimpleNamespace, cast: Cast, who: str
 ) -> None:
     user = cast.everybody[who]
@@ -226,7 +226,7 @@ def test_rows_that_are_not_live_are_nobodys(line: SimpleNamespace, cast: Cast) -
 
 
 # ── Sight ───────────────────────────────────────────────────────────────────
-def test_an_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace, cast: Cast) -> None:
+def test_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace, cast: Cast) -> None:
     view = field_access(cast.ann, line.rows[3])
     assert (view.mode, view.own_labels, view.others_labels, view.names) == ("annotator", True, False, False)
     assert (view.reference_answer, view.reward_hints, view.raw) == (True, False, False)
@@ -242,13 +242,13 @@ def test_an_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace,
     assert (view.reference_answer, view.reward_hints, view.suggestions) == (False, True, "never")
 
 
-def test_after_submitting_others_labels_stay_out_of_sight(line: SimpleNamespace, cast: Cast) -> None:
+def test_sight_after_submitting_leaves_others_labels_out(line: SimpleNamespace, cast: Cast) -> None:
     for row in line.rows[:3]:
         view = field_access(cast.ann, m.Trajectory.objects.get(pk=row.pk))
         assert (view.mode, view.others_labels, view.consensus) == ("annotator", False, False)
 
 
-def test_an_adjudicator_sees_a_and_b_of_their_case_without_names(line: SimpleNamespace, cast: Cast) -> None:
+def test_adjudicator_sees_a_and_b_of_their_case_without_names(line: SimpleNamespace, cast: Cast) -> None:
     assert field_access(cast.judith, line.rows[2]).mode == "none"
     people.open_case(cast.judith, line.rows[2])
 
@@ -261,12 +261,12 @@ def test_an_adjudicator_sees_a_and_b_of_their_case_without_names(line: SimpleNam
 
 
 @pytest.mark.parametrize("row", [0, 1, 2, 3])
-def test_who_has_no_part_in_it_has_no_sight_of_it(line: SimpleNamespace, cast: Cast, row: int) -> None:
+def test_sight_is_none_for_who_has_no_part_in_it(line: SimpleNamespace, cast: Cast, row: int) -> None:
     for user in (cast.oscar, AnonymousUser(), None):
         assert field_access(user, line.rows[row]) == policies.NO_ACCESS  # type: ignore[arg-type]
 
 
-def test_who_was_removed_from_the_project_loses_sight_of_their_open_assignment(
+def test_sight_of_an_open_assignment_is_lost_by_who_was_removed_from_the_project(
     line: SimpleNamespace, cast: Cast
 ) -> None:
     m.Membership.objects.filter(user=cast.ann).delete()

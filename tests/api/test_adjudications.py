@@ -42,7 +42,7 @@ def test_adjudicators_find_disputes_in_their_queue(by: Callers, disputed: Trajec
         refused(caller.get(DISPUTES), 403)
 
 
-def test_a_case_shows_a_and_b_without_names_and_is_decided_and_closed(
+def test_case_shows_a_and_b_without_names_and_is_decided_and_closed(
     by: Callers, disputed: Trajectory
 ) -> None:
     case = ok(by.judith.post(CASES, {"trajectory": disputed.pk}), 201)
@@ -72,7 +72,7 @@ def test_a_case_shows_a_and_b_without_names_and_is_decided_and_closed(
     refused(by.judith.post(f"{here}close/", {}), 409)
 
 
-def test_an_outcome_alone_can_be_disputed_and_decided(by: Callers, cast: Cast) -> None:
+def test_outcome_alone_can_be_disputed_and_decided(by: Callers, cast: Cast) -> None:
     row = import_records(cast.project, 1)[0]
     label_next(cast.ann, cast.project, 1, outcome=1)
     label_next(cast.ben, cast.project, 1, outcome=-1)
@@ -81,7 +81,7 @@ def test_an_outcome_alone_can_be_disputed_and_decided(by: Callers, cast: Cast) -
     assert ok(by.judith.post(f"/adjudications/{case['id']}/close/", {}))["state"] == "decided"
 
 
-def test_a_case_is_handed_back_and_then_shows_no_labels(by: Callers, disputed: Trajectory) -> None:
+def test_case_is_handed_back_and_then_shows_no_labels(by: Callers, disputed: Trajectory) -> None:
     case = ok(by.judith.post(CASES, {"trajectory": disputed.pk}), 201)
     assert ok(by.judith.post(f"/adjudications/{case['id']}/release/"))["state"] == "released"
     answer = by.judith.get(f"/adjudications/{case['id']}/")
@@ -89,7 +89,7 @@ def test_a_case_is_handed_back_and_then_shows_no_labels(by: Callers, disputed: T
     assert ok(by.judith.get(DISPUTES))["count"] == 1
 
 
-def test_a_decided_case_is_opened_again(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+def test_case_that_was_decided_is_opened_again(by: Callers, disputed: Trajectory, cast: Cast) -> None:
     case = open_case(cast.judith, disputed)
     here = f"/adjudications/{case.pk}/"
     ok(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": 1}))
@@ -99,7 +99,7 @@ def test_a_decided_case_is_opened_again(by: Callers, disputed: Trajectory, cast:
     refused(by.judith.post(f"{here}reopen/"), 409)
 
 
-def test_whoever_labelled_it_can_neither_see_nor_take_it(
+def test_case_is_neither_seen_nor_taken_by_whoever_labelled_it(
     by: Callers, disputed: Trajectory, cast: Cast
 ) -> None:
     make_member(cast.project, cast.ann, "annotator", "adjudicator")
@@ -108,7 +108,7 @@ def test_whoever_labelled_it_can_neither_see_nor_take_it(
     assert not Adjudication.objects.exists()
 
 
-def test_a_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+def test_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cast: Cast) -> None:
     open_case(cast.judith, disputed)
     other = make_user("second")
     make_member(cast.project, other, "adjudicator")
@@ -117,7 +117,7 @@ def test_a_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, c
     refused(Caller(other).post(CASES, {"trajectory": disputed.pk}), 409, "case_taken")
 
 
-def test_others_know_nothing_of_a_case(by: Callers, disputed: Trajectory, cast: Cast) -> None:
+def test_case_is_unknown_to_others(by: Callers, disputed: Trajectory, cast: Cast) -> None:
     case = open_case(cast.judith, disputed)
     for caller in (by.ann, by.ben, by.cleo, by.oscar, by.admin):
         refused(caller.get(f"/adjudications/{case.pk}/"), 404)
@@ -129,7 +129,7 @@ def test_others_know_nothing_of_a_case(by: Callers, disputed: Trajectory, cast: 
     refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)
 
 
-def test_what_is_not_disputed_cannot_be_taken(by: Callers, cast: Cast) -> None:
+def test_case_is_only_of_what_is_disputed(by: Callers, cast: Cast) -> None:
     row = import_records(cast.project, 1)[0]
     refused(by.judith.post(CASES, {"trajectory": row.pk}), 404)
     for body in (
@@ -160,14 +160,14 @@ def test_what_is_not_disputed_cannot_be_taken(by: Callers, cast: Cast) -> None:
         {"message_index": 4, "value": 1, "note": "\x00"},
     ],
 )
-def test_a_decision_that_makes_no_sense_is_refused(
+def test_decision_that_makes_no_sense_is_refused(
     by: Callers, disputed: Trajectory, cast: Cast, body: object
 ) -> None:
     case = open_case(cast.judith, disputed)
     refused(by.judith.post(f"/adjudications/{case.pk}/decisions/", body), 400)
 
 
-def test_two_disputes_are_two_cases(by: Callers, cast: Cast) -> None:
+def test_disputes_of_two_trajectories_are_two_cases(by: Callers, cast: Cast) -> None:
     rows = import_records(cast.project, 2)
     make_disputed(cast, 2)
     for row in rows:
@@ -175,7 +175,7 @@ def test_two_disputes_are_two_cases(by: Callers, cast: Cast) -> None:
     assert ok(by.judith.get(CASES))["count"] == 2
 
 
-def test_an_adjudicator_who_is_labelling_it_has_no_case_of_it(by: Callers, cast: Cast) -> None:
+def test_adjudicator_who_is_labelling_it_has_no_case_of_it(by: Callers, cast: Cast) -> None:
     make_member(cast.project, cast.judith, "annotator", "adjudicator")
     row = import_records(cast.project, 1)[0]
     for user, value in ((cast.ann, 1), (cast.judith, -1)):

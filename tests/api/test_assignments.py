@@ -38,7 +38,7 @@ def test_claiming_gives_the_next_trajectory_and_a_double_click_the_same(by: Call
     refused(by.ann.post(CLAIM), 409, "nothing_left")
 
 
-def test_only_annotators_claim(by: Callers, cast: Cast) -> None:
+def test_claim_is_for_annotators_alone(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     for caller in (by.admin, by.judith, by.root):
         refused(caller.post(CLAIM), 403, "denied")
@@ -47,7 +47,9 @@ def test_only_annotators_claim(by: Callers, cast: Cast) -> None:
     refused(by.ann.post(CLAIM, {"claim_key": ["x"]}), 400)
 
 
-def test_i_list_my_own_and_nobody_elses(by: Callers, claimed: Assignment, cast: Cast) -> None:
+def test_assignments_listed_are_ones_own_and_nobody_elses(
+    by: Callers, claimed: Assignment, cast: Cast
+) -> None:
     label_next(cast.ben, cast.project)
     seen = ok(by.ann.get(MINE))
     assert [row["id"] for row in seen["results"]] == [claimed.pk]
@@ -57,7 +59,7 @@ def test_i_list_my_own_and_nobody_elses(by: Callers, claimed: Assignment, cast: 
     refused(by.ann.get(MINE, {"state": "asleep"}), 400)
 
 
-def test_an_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed: Assignment) -> None:
+def test_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed: Assignment) -> None:
     seen = ok(by.ann.get(f"/assignments/{claimed.pk}/"))
     assert seen["open"] is True and seen["guideline_version"] == 1
     assert [step["message_index"] for step in seen["steps"]] == [2, 4]
@@ -67,7 +69,7 @@ def test_an_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed
     assert "state" not in seen["trajectory"], "its state would tell what the other annotator said"
 
 
-def test_nobody_else_opens_it(by: Callers, claimed: Assignment) -> None:
+def test_assignment_is_opened_by_nobody_else(by: Callers, claimed: Assignment) -> None:
     for caller in (by.ben, by.admin, by.judith, by.root, by.oscar):
         refused(caller.get(f"/assignments/{claimed.pk}/"), 404)
         refused(save(caller, claimed, [change(2, 1)]), 404)
@@ -83,7 +85,7 @@ def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:
     assert Label.objects.count() == 1
 
 
-def test_a_save_says_its_refusals_in_the_readers_language(by: Callers, claimed: Assignment) -> None:
+def test_save_says_its_refusals_in_the_readers_language(by: Callers, claimed: Assignment) -> None:
     by.ann.client.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-hans"
     seen = ok(save(by.ann, claimed, [change(3, 1), change(None, 5), change(4, 1, version=9)]))
     reasons = [result["reason"] for result in seen["results"]]
@@ -91,7 +93,7 @@ def test_a_save_says_its_refusals_in_the_readers_language(by: Callers, claimed: 
     assert not reasons[2].isascii()
 
 
-def test_the_same_batch_again_changes_nothing_and_another_under_its_name_is_refused(
+def test_save_of_the_same_batch_changes_nothing_and_of_another_under_its_name_is_refused(
     by: Callers, claimed: Assignment
 ) -> None:
     first = ok(save(by.ann, claimed, [change(2, 1)]))
@@ -118,7 +120,9 @@ def test_the_same_batch_again_changes_nothing_and_another_under_its_name_is_refu
         None,
     ],
 )
-def test_a_batch_that_cannot_be_read_is_refused_whole(by: Callers, claimed: Assignment, body: object) -> None:
+def test_save_of_a_batch_that_cannot_be_read_is_refused_whole(
+    by: Callers, claimed: Assignment, body: object
+) -> None:
     assert by.ann.post(f"/assignments/{claimed.pk}/labels/", body).status_code == 400 or body == {
         "op_id": 7.5,
         "changes": [],
@@ -145,7 +149,7 @@ def test_a_batch_that_cannot_be_read_is_refused_whole(by: Callers, claimed: Assi
         {"\x00": "\x00", "\ud800": "\ud800"},
     ],
 )
-def test_a_change_that_makes_no_sense_is_refused_by_itself(
+def test_save_refuses_a_change_that_makes_no_sense_by_itself(
     by: Callers, claimed: Assignment, odd: Any
 ) -> None:
     seen = ok(save(by.ann, claimed, [odd, change(4, 1)]))
@@ -164,7 +168,7 @@ def test_submitting_needs_everything_and_names_what_is_missing(by: Callers, clai
     refused(save(by.ann, claimed, [change(2, -1, version=1)], "third"), 409, "not_open")
 
 
-def test_what_i_submitted_i_can_still_read_but_learn_nothing_of_the_other(by: Callers, cast: Cast) -> None:
+def test_submission_can_still_be_read_but_tells_nothing_of_the_other(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     make_disputed(cast)
     mine = Assignment.objects.get(annotator=cast.ann)
@@ -173,7 +177,7 @@ def test_what_i_submitted_i_can_still_read_but_learn_nothing_of_the_other(by: Ca
     assert b"disputed" not in answer.content
 
 
-def test_giving_back_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assignment) -> None:
+def test_return_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assignment) -> None:
     ok(save(by.ann, claimed, [change(2, -1, note="half-way")]))
     refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {}), 400)
     refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": " "}), 400)
@@ -184,14 +188,16 @@ def test_giving_back_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed:
     assert ok(by.ann.get(f"/assignments/{claimed.pk}/"))["steps"][0]["note"] == "half-way"
 
 
-def test_resuming_is_refused_when_the_places_are_taken(by: Callers, claimed: Assignment, cast: Cast) -> None:
+def test_resume_is_refused_when_the_places_are_taken(by: Callers, claimed: Assignment, cast: Cast) -> None:
     ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))
     for user in (cast.ben, cast.cleo):
         label_all(claim(user, cast.project))
     refused(by.ann.post(f"/assignments/{claimed.pk}/resume/"), 409, "no_free_slot")
 
 
-def test_a_submission_is_taken_back_until_another_is_in(by: Callers, claimed: Assignment, cast: Cast) -> None:
+def test_reopen_takes_a_submission_back_until_another_is_in(
+    by: Callers, claimed: Assignment, cast: Cast
+) -> None:
     label_all(claimed)
     ok(by.ann.post(f"/assignments/{claimed.pk}/submit/"))
     assert ok(by.ann.post(f"/assignments/{claimed.pk}/reopen/"))["state"] == "open"
@@ -201,7 +207,7 @@ def test_a_submission_is_taken_back_until_another_is_in(by: Callers, claimed: As
     refused(by.ben.post(f"/assignments/{claimed.pk}/reopen/"), 404)
 
 
-def test_marks_and_time_at_work_are_kept_while_it_is_open(by: Callers, claimed: Assignment) -> None:
+def test_flags_and_time_at_work_are_kept_while_it_is_open(by: Callers, claimed: Assignment) -> None:
     here = f"/assignments/{claimed.pk}/"
     seen = ok(by.ann.post(f"{here}marks/", {"needs_discussion": True, "broken": False}))
     assert seen["needs_discussion"] is True and seen["broken"] is False

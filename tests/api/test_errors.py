@@ -25,14 +25,14 @@ from .shape import ok, refused
         "/me/tokens/-1/",
     ],
 )
-def test_an_unknown_address_is_404_in_json_for_everybody(by: Callers, path: str) -> None:
+def test_address_that_is_unknown_is_404_in_json_for_everybody(by: Callers, path: str) -> None:
     for caller in (by.admin, by.nobody):
         refused(caller.get(path), 404, "not_found")
     refused(by.admin.post(path, {}), 404, "not_found")
     refused(Client(enforce_csrf_checks=True).post(f"/api/v1{path}"), 404, "not_found")
 
 
-def test_a_method_that_is_not_offered_is_405_and_says_what_is(by: Callers) -> None:
+def test_method_that_is_not_offered_is_405_and_says_what_is(by: Callers) -> None:
     answer = by.ann.delete("/me/")
     refused(answer, 405, "method_not_allowed")
     assert answer["Allow"] == "GET, HEAD, PATCH"
@@ -42,7 +42,7 @@ def test_a_method_that_is_not_offered_is_405_and_says_what_is(by: Callers) -> No
     assert answer.status_code == 200 and not answer.content and answer["Cache-Control"] == "no-store"
 
 
-def test_another_content_type_is_415(by: Callers) -> None:
+def test_content_type_that_is_another_is_415(by: Callers) -> None:
     for content_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "nonsense"):
         answer = by.ann.client.patch("/api/v1/me/", b"display_name=x", content_type=content_type)
         refused(answer, 415, "unsupported_media_type")
@@ -71,11 +71,11 @@ def test_another_content_type_is_415(by: Callers) -> None:
         b'{"\\ud800": 1, "\\u0000": 2}',
     ],
 )
-def test_a_body_that_makes_no_sense_is_400(by: Callers, body: bytes) -> None:
+def test_body_that_makes_no_sense_is_400(by: Callers, body: bytes) -> None:
     refused(by.ann.client.patch("/api/v1/me/", body, content_type="application/json"), 400)
 
 
-def test_a_strange_charset_changes_nothing(by: Callers) -> None:
+def test_charset_that_is_strange_changes_nothing(by: Callers) -> None:
     for charset in ("utf-16", "hex", "nonsense", "utf-7"):
         answer = by.ann.client.patch(
             "/api/v1/me/", b'{"display_name": "Ann"}', content_type=f"application/json; charset={charset}"
@@ -84,14 +84,14 @@ def test_a_strange_charset_changes_nothing(by: Callers) -> None:
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "x", "9" * 400, "1.5", "", "last", "٣"])
-def test_a_page_that_is_not_there_is_404_or_the_first(by: Callers, page: str) -> None:
+def test_page_that_is_not_there_is_404_or_the_first(by: Callers, page: str) -> None:
     answer = by.ann.get("/projects/", {"page": page})
     if answer.status_code != 200:
         refused(answer, 404)
 
 
 @pytest.mark.parametrize("size", ["0", "-5", "x", "9" * 400])
-def test_a_page_size_that_makes_no_sense_falls_back(by: Callers, size: str) -> None:
+def test_page_size_that_makes_no_sense_falls_back(by: Callers, size: str) -> None:
     assert ok(by.ann.get("/projects/", {"page_size": size}))["count"] == 1
 
 
@@ -105,18 +105,18 @@ def test_pages_are_bounded(by: Callers) -> None:
 @pytest.mark.parametrize(
     "query", ["?%00=%00", "?state=%ff", "?page=%00", "?subset=%ED%A0%80", "?" + "a" * 5000]
 )
-def test_a_strange_query_is_never_a_500(by: Callers, query: str) -> None:
+def test_query_that_is_strange_is_never_a_500(by: Callers, query: str) -> None:
     for path in ("/projects/", "/projects/bench/trajectories/", "/projects/bench/imports/", "/me/tokens/"):
         assert by.admin.get(path + query).status_code in (200, 400, 404)
 
 
-def test_whatever_is_accepted_the_answer_is_json(by: Callers) -> None:
+def test_answer_is_json_whatever_is_accepted(by: Callers) -> None:
     for accept in ("text/html", "image/png", "application/xml", "", "\x00"):
         assert ok(by.ann.get("/me/", headers={"Accept": accept}))["username"] == "ann"
     ok(by.ann.get("/me/", {"format": "html"}))
 
 
-def test_too_many_requests_are_429_and_say_when_to_come_back(cast: Cast, monkeypatch: Any) -> None:
+def test_throttle_answers_429_and_says_when_to_come_back(cast: Cast, monkeypatch: Any) -> None:
     from rest_framework.throttling import AnonRateThrottle
 
     monkeypatch.setattr(AnonRateThrottle, "THROTTLE_RATES", {"anon": "2/min"})
@@ -128,7 +128,7 @@ def test_too_many_requests_are_429_and_say_when_to_come_back(cast: Cast, monkeyp
     assert int(answer["Retry-After"]) > 0
 
 
-def test_costly_things_have_a_rate_of_their_own(by: Callers, monkeypatch: Any) -> None:
+def test_throttle_has_a_rate_of_its_own_for_costly_things(by: Callers, monkeypatch: Any) -> None:
     from api.throttling import ByScope
 
     monkeypatch.setattr(ByScope, "THROTTLE_RATES", {"costly": "1/min"})
@@ -137,12 +137,12 @@ def test_costly_things_have_a_rate_of_their_own(by: Callers, monkeypatch: Any) -
     ok(by.admin.get("/projects/bench/releases/"))
 
 
-def test_no_message_repeats_a_whole_unknown_key(by: Callers) -> None:
+def test_error_repeats_no_whole_unknown_key(by: Callers) -> None:
     error = refused(by.ann.patch("/me/", {"k" * 5000: 1}), 400)
     assert all(len(name) <= 80 for name in error["fields"]) and len(error["message"]) < 300
 
 
-def test_below_api_even_djangos_own_refusals_and_our_failures_are_json(cast: Cast, monkeypatch: Any) -> None:
+def test_error_below_api_is_json_even_of_django_and_of_our_failures(cast: Cast, monkeypatch: Any) -> None:
     client = Client(raise_request_exception=False)
     refused(client.get("/api/v1/me/", headers={"Host": "evil.example"}), 400, "unreadable")
 
@@ -155,7 +155,7 @@ def test_below_api_even_djangos_own_refusals_and_our_failures_are_json(cast: Cas
     assert b"secret" not in answer.content
 
 
-def test_a_nul_in_any_address_is_a_400_for_programs_and_people_alike(by: Callers, cast: Cast) -> None:
+def test_nul_in_any_address_is_a_400_for_programs_and_people_alike(by: Callers, cast: Cast) -> None:
     for path in ("/projects/%00/", "/projects/bench/releases/a%00b/", "/projects/?page=%00", "/me/?%00"):
         refused(by.admin.get(path), 400, "unreadable")
     browser = signed_in(cast.admin)

@@ -30,7 +30,7 @@ def raw(caller: Caller, data: bytes, query: str = "", content_type: str = "appli
     return caller.client.post(f"/api/v1{IMPORTS}{query}", data, content_type=content_type)
 
 
-def test_a_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> None:
+def test_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> None:
     answer = form(by.admin, jsonl(make_records(3)), policy_models='{"0": "Tiny-1"}')
     made = ok(answer, 202)
     assert made["state"] == "queued" and made["subset"] == "tiny" and made["format"] == "agentprocessbench"
@@ -42,7 +42,7 @@ def test_a_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> Non
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/octet-stream"])
-def test_a_file_may_be_the_whole_body(by: Callers, content_type: str) -> None:
+def test_file_may_be_the_whole_body(by: Callers, content_type: str) -> None:
     query = "?subset=other&filename=some.jsonl&replace=true&format=agentprocessbench"
     made = ok(raw(by.admin, jsonl(make_records(1)), query, content_type), 202)
     assert made["subset"] == "other" and made["filename"] == "some.jsonl" and made["replace"] is True
@@ -50,7 +50,7 @@ def test_a_file_may_be_the_whole_body(by: Callers, content_type: str) -> None:
     assert Trajectory.objects.filter(live=True, subset__name="other").count() == 1
 
 
-def test_a_bad_file_says_line_field_and_reason_of_everything(by: Callers, cast: Cast) -> None:
+def test_import_of_a_bad_file_says_line_field_and_reason_of_everything(by: Callers, cast: Cast) -> None:
     bad = jsonl([make_record(0), {"messages": 7}]) + b"{broken\n"
     with pytest.raises(ImportRefused):
         import_file(cast.project, bad, format="agentprocessbench")
@@ -77,7 +77,7 @@ def test_a_bad_file_says_line_field_and_reason_of_everything(by: Callers, cast: 
         {"subset": "a\x00b"},
     ],
 )
-def test_options_that_make_no_sense_are_refused_and_leave_nothing(
+def test_import_refuses_options_that_make_no_sense_and_leaves_nothing(
     by: Callers, options: dict[str, str]
 ) -> None:
     before = stored()
@@ -85,7 +85,7 @@ def test_options_that_make_no_sense_are_refused_and_leave_nothing(
     assert not ImportFile.objects.exists() and stored() == before
 
 
-def test_an_empty_a_strange_or_a_missing_file_is_refused_and_leaves_nothing(by: Callers) -> None:
+def test_import_refuses_an_empty_a_strange_or_a_missing_file_and_leaves_nothing(by: Callers) -> None:
     before = stored()
     refused(form(by.admin, b""), 400)
     refused(form(by.admin, b"just some words"), 400)
@@ -100,7 +100,7 @@ def test_json_is_not_a_way_to_send_a_file(by: Callers) -> None:
     refused(by.admin.post(IMPORTS, {"file": "x"}), 415, "unsupported_media_type")
 
 
-def test_a_broken_form_is_a_400(by: Callers) -> None:
+def test_import_of_a_broken_form_is_a_400(by: Callers) -> None:
     for content_type in (
         "multipart/form-data",
         "multipart/form-data; boundary=x",
@@ -109,7 +109,7 @@ def test_a_broken_form_is_a_400(by: Callers) -> None:
         refused(raw(by.admin, b"--x\r\nrubbish", content_type=content_type), 400)
 
 
-def test_an_unfinished_import_is_abandoned_once(by: Callers) -> None:
+def test_import_that_is_unfinished_is_abandoned_once(by: Callers) -> None:
     made = ok(form(by.admin, jsonl(make_records(1))), 202)
     assert ok(by.admin.post(f"/imports/{made['id']}/abandon/"))["state"] == "abandoned"
     refused(by.admin.post(f"/imports/{made['id']}/abandon/"), 409, "import_ended")
@@ -126,7 +126,7 @@ def test_imports_are_for_admins(by: Callers) -> None:
     refused(form(by.nobody, jsonl(make_records(1))), 401)
 
 
-def test_a_body_over_the_limit_is_413_before_it_is_read(by: Callers, settings: Any) -> None:
+def test_import_over_the_limit_is_413_before_it_is_read(by: Callers, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 100
     refused(form(by.admin, b"x" * 1000), 413, "too_large")
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100

@@ -30,7 +30,7 @@ SERVER = {
 LINE = {"record_id": "tiny:0:0", "step_labels": {"2": 1, "4": "bad"}, "final_label": 1}
 
 
-def test_a_judge_is_made_read_listed_changed_and_retired(by: Callers) -> None:
+def test_judge_is_made_read_listed_changed_and_retired(by: Callers) -> None:
     answer = by.admin.post(JUDGES, SERVER)
     made = ok(answer, 201)
     assert (made["base_url"], made["price_input"], made["price_output"]) == (URL, "0.400000", "1.600000")
@@ -67,13 +67,13 @@ def test_a_judge_is_made_read_listed_changed_and_retired(by: Callers) -> None:
         ("api_key", "sk-1"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_field(by: Callers, field: str, value: Any) -> None:
+def test_judge_that_makes_no_sense_is_refused_by_field(by: Callers, field: str, value: Any) -> None:
     error = refused(by.admin.post(JUDGES, {**SERVER, field: value}), 400)
     assert any(name.split(".")[0] == field for name in error["fields"]), error
     assert not Judge.objects.exists()
 
 
-def test_what_its_answers_depend_on_is_locked_once_it_has_suggestions(by: Callers, cast: Cast) -> None:
+def test_judge_with_suggestions_is_locked_in_what_its_answers_depend_on(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     made = ok(by.admin.post(JUDGES, SERVER), 201)
     row = Judge.objects.get()
@@ -91,7 +91,7 @@ def send(by: Callers, judge: Judge, data: bytes, **options: str) -> Any:
     return by.admin.client.post(f"/api/v1/judges/{judge.pk}/suggestions/", {"file": file, **options})
 
 
-def test_a_file_of_suggestions_is_taken_once_as_a_form_or_as_the_body(by: Callers, cast: Cast) -> None:
+def test_file_of_suggestions_is_taken_once_as_a_form_or_as_the_body(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     judge = make_imported_judge(cast.project)
     counts = ok(send(by, judge, jsonl([LINE]), subset="tiny"))
@@ -107,7 +107,7 @@ def test_a_file_of_suggestions_is_taken_once_as_a_form_or_as_the_body(by: Caller
     assert ok(by.admin.get(f"/judges/{judge.pk}/"))["suggestions"] == 1
 
 
-def test_a_file_that_does_not_fit_is_refused_whole_with_its_lines(
+def test_file_that_does_not_fit_is_refused_whole_with_its_lines(
     by: Callers, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_records(cast.project, 1)

@@ -12,13 +12,13 @@ from .conftest import Callers
 from .shape import ok, refused
 
 
-def test_i_see_myself_and_my_roles(by: Callers) -> None:
+def test_me_is_myself_and_my_roles(by: Callers) -> None:
     me = ok(by.ann.get("/me/"))
     assert me["username"] == "ann"
     assert me["memberships"] == [{"project": "bench", "name": "Project bench", "roles": ["annotator"]}]
 
 
-def test_i_change_my_settings_and_nothing_else(by: Callers) -> None:
+def test_me_changes_my_settings_and_nothing_else(by: Callers) -> None:
     assert (
         ok(by.ann.patch("/me/", {"display_name": "Ann É", "time_zone": "Asia/Shanghai"}))["display_name"]
         == "Ann É"
@@ -28,20 +28,20 @@ def test_i_change_my_settings_and_nothing_else(by: Callers) -> None:
     assert "is_superuser" in error["fields"]
 
 
-def test_without_a_token_the_answer_is_401_and_says_what_is_wanted(by: Callers) -> None:
+def test_token_that_is_missing_is_401_and_says_what_is_wanted(by: Callers) -> None:
     answer = by.nobody.get("/me/")
     refused(answer, 401, "not_authenticated")
     assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_a_wrong_token_is_401(by: Callers) -> None:
+def test_token_that_is_wrong_is_401(by: Callers) -> None:
     for secret in ("tri_wrong", "x", "", "tri_" + "a" * 5000, "tri_é"):
         answer = by.nobody.get("/me/", headers={"Authorization": f"Bearer {secret}"})
         refused(answer, 401, "invalid_token")
         assert answer["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_a_new_token_is_shown_once_and_works(by: Callers) -> None:
+def test_token_that_is_new_is_shown_once_and_works(by: Callers) -> None:
     made = by.ann.post("/me/tokens/", {"name": "laptop", "days": 7})
     secret = ok(made, 201)["token"]
     assert made["Cache-Control"] == "no-store"
@@ -51,34 +51,36 @@ def test_a_new_token_is_shown_once_and_works(by: Callers) -> None:
     assert ok(listed)["results"][0]["name"] == "laptop"
 
 
-def test_a_revoked_token_ends_at_once_and_revoking_again_is_harmless(by: Callers) -> None:
+def test_token_that_is_revoked_ends_at_once_and_revoking_again_is_harmless(by: Callers) -> None:
     made = ok(by.ann.post("/me/tokens/", {"name": "laptop"}), 201)
     for _time in range(2):
         ok(by.ann.delete(f"/me/tokens/{made['id']}/"), 204)
     refused(by.nobody.get("/me/", headers={"Authorization": f"Bearer {made['token']}"}), 401)
 
 
-def test_an_expired_token_is_401(by: Callers) -> None:
+def test_token_that_has_expired_is_401(by: Callers) -> None:
     made = ok(by.ann.post("/me/tokens/", {"name": "laptop", "days": 1}), 201)
     with time_machine.travel(timezone.now() + timedelta(days=2)):
         refused(by.nobody.get("/me/", headers={"Authorization": f"Bearer {made['token']}"}), 401)
 
 
-def test_a_token_of_somebody_who_left_is_401(cast: Cast) -> None:
+def test_token_of_somebody_who_left_is_401(cast: Cast) -> None:
     caller = Caller(cast.ann)
     cast.ann.is_active = False
     cast.ann.save()
     refused(caller.get("/me/"), 401)
 
 
-def test_nobody_not_even_a_superuser_sees_or_ends_somebody_elses_token(by: Callers, cast: Cast) -> None:
+def test_token_of_somebody_else_is_seen_and_ended_by_nobody_not_even_a_superuser(
+    by: Callers, cast: Cast
+) -> None:
     token = ApiToken.objects.get(user=cast.ann)
     for caller in (by.ben, by.admin, by.root):
         assert token.pk not in [row["id"] for row in ok(caller.get("/me/tokens/"))["results"]]
         refused(caller.delete(f"/me/tokens/{token.pk}/"), 404)
 
 
-def test_a_token_needs_a_name_and_a_sensible_life(by: Callers) -> None:
+def test_token_needs_a_name_and_a_sensible_life(by: Callers) -> None:
     for body in (
         {},
         {"name": " "},
@@ -89,7 +91,7 @@ def test_a_token_needs_a_name_and_a_sensible_life(by: Callers) -> None:
         refused(by.ann.post("/me/tokens/", body), 400)
 
 
-def test_a_browser_session_works_and_needs_the_csrf_token_to_write(cast: Cast) -> None:
+def test_session_of_a_browser_works_and_needs_the_csrf_token_to_write(cast: Cast) -> None:
     browser = signed_in(cast.ann)
     assert ok(browser.get("/api/v1/me/"))["username"] == "ann"
     strict_browser = type(browser)(enforce_csrf_checks=True)

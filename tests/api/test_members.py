@@ -17,7 +17,7 @@ def test_admins_see_all_members_and_everybody_else_only_themselves(by: Callers) 
         assert seen["count"] == 1 and seen["results"][0]["user"]["username"] == name
 
 
-def test_an_admin_adds_somebody_by_user_name(by: Callers) -> None:
+def test_admin_adds_somebody_by_user_name(by: Callers) -> None:
     made = ok(by.admin.post(MEMBERS, {"username": "oscar", "roles": ["annotator", "adjudicator"]}), 201)
     assert made["roles"] == ["annotator", "adjudicator"]
     assert ok(by.oscar.get("/projects/bench/"))["slug"] == "bench"
@@ -32,7 +32,7 @@ def test_roles_are_a_list_of_known_words(by: Callers) -> None:
         )
 
 
-def test_an_admin_changes_and_removes_members_but_never_the_last_admin(by: Callers, cast: Cast) -> None:
+def test_admin_changes_and_removes_members_but_never_the_last_admin(by: Callers, cast: Cast) -> None:
     ann = Membership.objects.get(user=cast.ann)
     assert ok(by.admin.patch(f"{MEMBERS}{ann.pk}/", {"roles": ["adjudicator"]}))["roles"] == ["adjudicator"]
     ok(by.admin.delete(f"{MEMBERS}{ann.pk}/"), 204)
@@ -42,7 +42,7 @@ def test_an_admin_changes_and_removes_members_but_never_the_last_admin(by: Calle
     refused(by.admin.delete(f"{MEMBERS}{admin.pk}/"), 409, "last_admin")
 
 
-def test_others_can_neither_add_nor_change_nor_remove(by: Callers, cast: Cast) -> None:
+def test_members_are_neither_added_nor_changed_nor_removed_by_others(by: Callers, cast: Cast) -> None:
     ann = Membership.objects.get(user=cast.ann)
     for caller in (by.ben, by.judith):
         refused(caller.post(MEMBERS, {"username": "oscar", "roles": ["admin"]}), 403)
@@ -51,13 +51,13 @@ def test_others_can_neither_add_nor_change_nor_remove(by: Callers, cast: Cast) -
     refused(by.ann.patch(f"{MEMBERS}{ann.pk}/", {"roles": ["admin"]}), 403)
 
 
-def test_only_those_who_may_add_members_learn_whether_an_account_exists(by: Callers) -> None:
+def test_members_are_told_whether_an_account_exists_only_if_they_may_add_it(by: Callers) -> None:
     make_user("hidden")
     for name in ("hidden", "nemo"):
         refused(by.ann.post(MEMBERS, {"username": name, "roles": ["annotator"]}), 403, "denied")
 
 
-def test_an_invitation_shows_its_link_once(by: Callers) -> None:
+def test_invitation_shows_its_link_once(by: Callers) -> None:
     answer = by.admin.post(INVITATIONS, {"email": "new@example.org", "roles": ["annotator"]})
     link = ok(answer, 201)["url"]
     assert link.startswith("http://testserver/invitations/")
@@ -66,7 +66,7 @@ def test_an_invitation_shows_its_link_once(by: Callers) -> None:
     assert ok(listed)["count"] == 1 and secret not in listed.content.decode()
 
 
-def test_an_invitation_is_revoked_by_an_admin(by: Callers) -> None:
+def test_invitation_is_revoked_by_an_admin(by: Callers) -> None:
     made = ok(by.admin.post(INVITATIONS, {"roles": ["annotator"]}), 201)
     refused(by.ann.delete(f"{INVITATIONS}{made['id']}/"), 404)
     for _time in range(2):

@@ -9,27 +9,27 @@ from .conftest import Callers
 from .shape import ok, refused
 
 
-def test_i_see_the_projects_i_am_in(by: Callers) -> None:
+def test_projects_listed_are_those_i_am_in(by: Callers) -> None:
     make_project("other")
     assert [row["slug"] for row in ok(by.ann.get("/projects/"))["results"]] == ["bench"]
     assert ok(by.oscar.get("/projects/"))["count"] == 0
     assert ok(by.root.get("/projects/"))["count"] == 2
 
 
-def test_to_an_outsider_a_project_does_not_exist(by: Callers) -> None:
+def test_project_does_not_exist_to_an_outsider(by: Callers) -> None:
     there = refused(by.oscar.get("/projects/bench/"), 404, "not_found")
     nowhere = refused(by.oscar.get("/projects/no-such/"), 404, "not_found")
     assert there == nowhere
 
 
-def test_a_superuser_makes_a_project_and_administers_it(by: Callers) -> None:
+def test_superuser_makes_a_project_and_administers_it(by: Callers) -> None:
     made = ok(by.root.post("/projects/", {"name": "New one", "annotators_per_trajectory": 3}), 201)
     assert made["slug"] == "new-one" and made["annotators_per_trajectory"] == 3
     assert ok(by.root.get("/projects/new-one/members/"))["results"][0]["roles"] == ["admin"]
     assert "slug" in refused(by.root.post("/projects/", {"name": "New one"}), 400)["fields"]
 
 
-def test_others_may_not_make_projects(by: Callers) -> None:
+def test_project_may_not_be_made_by_others(by: Callers) -> None:
     for caller in (by.admin, by.ann, by.oscar):
         refused(caller.post("/projects/", {"name": "Mine"}), 403, "denied")
     refused(by.nobody.post("/projects/", {"name": "Mine"}), 401)
@@ -55,12 +55,12 @@ def test_others_may_not_make_projects(by: Callers) -> None:
         7,
     ],
 )
-def test_a_project_that_makes_no_sense_is_refused(by: Callers, body: object) -> None:
+def test_project_that_makes_no_sense_is_refused(by: Callers, body: object) -> None:
     refused(by.root.post("/projects/", body), 400)
     assert Project.objects.count() == 1
 
 
-def test_an_admin_changes_settings_until_the_first_claim_fixes_n(by: Callers, cast: Cast) -> None:
+def test_admin_changes_settings_until_the_first_claim_fixes_n(by: Callers, cast: Cast) -> None:
     assert (
         ok(by.admin.patch("/projects/bench/", {"annotators_per_trajectory": 1}))["annotators_per_trajectory"]
         == 1
@@ -113,7 +113,7 @@ def test_progress_is_for_admins(by: Callers, cast: Cast) -> None:
         refused(caller.get("/projects/bench/progress/"), 403)
 
 
-def test_the_audit_log_is_for_admins_and_pages(by: Callers) -> None:
+def test_audit_log_is_for_admins_and_pages(by: Callers) -> None:
     first = ok(by.admin.get("/projects/bench/audit/", {"page_size": 2}))
     assert len(first["results"]) == 2 and first["next"]
     assert first["results"][0]["actor"] is None, "the operator set this project up"

@@ -132,7 +132,7 @@ LISTS: list[tuple[str, str, Fill, int]] = [
 
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(("who", "path", "fill", "expected"), LISTS, ids=[row[1] for row in LISTS])
-def test_a_list_takes_as_many_queries_for_one_row_as_for_several(
+def test_queries_of_a_list_are_as_many_for_one_row_as_for_several(
     by: Callers, cast: Cast, who: str, path: str, fill: Fill, expected: int, n: int, judge_urls: None
 ) -> None:
     caller = getattr(by, who)
@@ -142,7 +142,7 @@ def test_a_list_takes_as_many_queries_for_one_row_as_for_several(
 
 
 @pytest.mark.parametrize("steps", [2, 30])
-def test_an_assignment_takes_as_many_queries_however_long_it_is(by: Callers, cast: Cast, steps: int) -> None:
+def test_assignment_takes_as_many_queries_however_long_it_is(by: Callers, cast: Cast, steps: int) -> None:
     import_records(cast.project, make_records(1, steps=steps))
     row = claim(cast.ann, cast.project)
     by.ann.get("/me/")
@@ -159,7 +159,7 @@ def test_an_assignment_takes_as_many_queries_however_long_it_is(by: Callers, cas
 
 
 @pytest.mark.parametrize("steps", [2, 30])
-def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
+def test_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     by: Callers, cast: Cast, steps: int
 ) -> None:
     import_records(cast.project, make_records(1, steps=steps))
@@ -169,17 +169,17 @@ def test_a_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     for caller in (by.admin, by.judith):
         caller.get("/me/")
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
-    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/raw/")) == 5
-    judgements = f"/trajectories/{row.pk}/judgements/"
-    assert queries(lambda: by.admin.get(judgements)) == 23, "the first time it is noted"
-    assert queries(lambda: by.admin.get(judgements)) == 19
-    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 12
+    raw, judgements = (f"/trajectories/{row.pk}/{name}/" for name in ("raw", "judgements"))
+    assert queries(lambda: by.admin.get(raw)) == 9, "the first time it is noted"
+    assert queries(lambda: by.admin.get(raw)) == 6
+    assert queries(lambda: by.admin.get(judgements)) == 17
+    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 13
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_a_run_and_its_failures_take_as_many_queries_however_many(
+def test_run_and_its_failures_take_as_many_queries_however_many(
     by: Callers, cast: Cast, n: int, judge_urls: None
 ) -> None:
     _judges(cast, n)

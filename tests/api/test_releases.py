@@ -42,28 +42,28 @@ def test_agreement_of_nothing_is_null_with_a_reason(by: Callers) -> None:
     assert kappa["value"] is None and kappa["reason"]
 
 
-def test_a_release_is_frozen_once(by: Callers, frozen: dict[str, object]) -> None:
+def test_freeze_makes_a_release_once(by: Callers, frozen: dict[str, object]) -> None:
     assert frozen["record_count"] == 2 and frozen["label_count"] == 4
     refused(by.admin.post(RELEASES, {"version": "1.0"}), 409, "version_taken")
     assert ok(by.admin.post(RELEASES, {"version": "1.1"}), 201)["number"] == 2
     assert [row["version"] for row in ok(by.judith.get(RELEASES))["results"]] == ["1.1", "1.0"]
 
 
-def test_a_release_of_nothing_or_without_a_sensible_version_is_refused(by: Callers) -> None:
+def test_freeze_of_nothing_or_without_a_sensible_version_is_refused(by: Callers) -> None:
     refused(by.admin.post(RELEASES, {"version": "1.0"}), 400, "nothing_resolved")
     for version in ("", " ", "../etc", "a b", "x" * 41, "a\x00b", ["1"], 1.5):
         assert by.admin.post(RELEASES, {"version": version}).status_code == 400
     assert not Release.objects.exists()
 
 
-def test_a_release_is_read_and_verified(by: Callers, frozen: dict[str, object]) -> None:
+def test_verify_and_read_a_release(by: Callers, frozen: dict[str, object]) -> None:
     seen = ok(by.judith.get(f"{RELEASES}1.0/"))
     assert seen["manifest"]["records"] == 2 and seen["digest"] == frozen["digest"]
     checked = ok(by.judith.post(f"{RELEASES}1.0/verify/"))
     assert checked == {"ok": True, "records": 2, "labels": 4, "digest": frozen["digest"], "problems": []}
 
 
-def test_an_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dict[str, object]) -> None:
+def test_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dict[str, object]) -> None:
     manifest = by.admin.get(f"{RELEASES}1.0/manifest.json")
     answer = by.admin.get(f"{RELEASES}1.0/export/tiny.jsonl")
     assert answer.streaming and answer["Content-Type"] == "application/x-ndjson"
@@ -74,7 +74,7 @@ def test_an_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dic
     refused(by.admin.get(f"{RELEASES}1.0/export/other.jsonl"), 404)
 
 
-def test_a_faulty_release_is_withdrawn_once_and_stays(by: Callers, frozen: dict[str, object]) -> None:
+def test_release_that_is_faulty_is_withdrawn_once_and_stays(by: Callers, frozen: dict[str, object]) -> None:
     refused(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": " "}), 400)
     refused(by.judith.post(f"{RELEASES}1.0/withdraw/", {"reason": "bad"}), 403)
     seen = ok(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": "wrong labels"}))
@@ -91,7 +91,7 @@ def test_annotators_see_nothing_of_releases(by: Callers, frozen: dict[str, objec
     refused(by.ann.post(f"{RELEASES}1.0/verify/"), 403)
 
 
-def test_a_release_that_is_not_there_is_404(by: Callers) -> None:
+def test_release_that_is_not_there_is_404(by: Callers) -> None:
     for version in ("9.9", "%ED%A0%80", "1.0%0A", "é" * 300):
         for ending in ("", "manifest.json", "export/tiny.jsonl"):
             refused(by.admin.get(f"{RELEASES}{version}/{ending}"), 404)

@@ -42,7 +42,7 @@ def save(by: Callers, here: str, *changes: dict) -> None:
     ok(by.ann.post(here.replace("reveals", "labels"), body))
 
 
-def test_nothing_is_there_before_a_reveal_and_then_what_was_asked_for(by: Callers, cast: Cast) -> None:
+def test_reveal_brings_what_was_asked_for_and_nothing_is_there_before(by: Callers, cast: Cast) -> None:
     here = prepared(cast)
     assert ok(by.ann.get(here)) == {"revealed": []}
     refused(by.ann.post(here, {"message_index": 2}), 409, "label_first")
@@ -55,7 +55,7 @@ def test_nothing_is_there_before_a_reveal_and_then_what_was_asked_for(by: Caller
     assert ok(by.ann.get(here)) == answer
 
 
-def test_names_and_comments_are_never_sent_to_an_annotator(by: Callers, cast: Cast) -> None:
+def test_reveal_never_sends_names_and_comments_to_an_annotator(by: Callers, cast: Cast) -> None:
     here = prepared(cast, policy="always")
 
     said = json.dumps(ok(by.ann.post(here, {"all": True})))
@@ -67,7 +67,7 @@ def test_names_and_comments_are_never_sent_to_an_annotator(by: Callers, cast: Ca
 
 
 @pytest.mark.parametrize("policy", ["after_label", "after_submit", "always", "never"])
-def test_no_answer_holds_anything_of_it_before_the_reveal(by: Callers, cast: Cast, policy: str) -> None:
+def test_reveal_comes_before_anything_of_it_in_any_answer(by: Callers, cast: Cast, policy: str) -> None:
     here = prepared(cast, policy=policy)
     mine = Assignment.objects.get()
     paths = [
@@ -87,7 +87,7 @@ def test_no_answer_holds_anything_of_it_before_the_reveal(by: Callers, cast: Cas
     assert not [secret for secret in SECRETS if secret in said]
 
 
-def test_the_outcome_and_all_of_it(by: Callers, cast: Cast) -> None:
+def test_outcome_and_all_of_it(by: Callers, cast: Cast) -> None:
     here = prepared(cast)
     refused(by.ann.post(here, {"all": True}), 409, "label_first")
     save(by, here, change(2, 1), change(None, 1))
@@ -104,7 +104,7 @@ def test_the_outcome_and_all_of_it(by: Callers, cast: Cast) -> None:
     ("policy", "status", "code"),
     [("never", 403, "sealed"), ("after_submit", 409, "submit_first"), ("after_label", 409, "label_first")],
 )
-def test_a_refusal_says_why(by: Callers, cast: Cast, policy: str, status: int, code: str) -> None:
+def test_refusal_says_why(by: Callers, cast: Cast, policy: str, status: int, code: str) -> None:
     here = prepared(cast, policy=policy)
     refused(by.ann.post(here, {"message_index": 2}), status, code)
     assert not Exposure.objects.exists()
@@ -121,18 +121,18 @@ def test_a_refusal_says_why(by: Callers, cast: Cast, policy: str, status: int, c
         {"step": 2},
     ],
 )
-def test_what_asks_for_nothing_or_too_much_is_refused(by: Callers, cast: Cast, body: dict) -> None:
+def test_reveal_of_nothing_or_too_much_is_refused(by: Callers, cast: Cast, body: dict) -> None:
     refused(by.ann.post(prepared(cast, policy="always"), body), 400)
 
 
-def test_they_are_ones_own_alone(by: Callers, cast: Cast) -> None:
+def test_reveals_are_ones_own_alone(by: Callers, cast: Cast) -> None:
     here = prepared(cast, policy="always")
     for caller in (by.ben, by.admin, by.judith, by.oscar, by.root):
         refused(caller.get(here), 404)
         refused(caller.post(here, {"all": True}), 404)
 
 
-def test_an_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast: Cast) -> None:
+def test_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast: Cast) -> None:
     prepared(cast, policy="never")
     row = Assignment.objects.get().trajectory_id
 
@@ -143,7 +143,7 @@ def test_an_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, ca
     assert seen["outcome"]["suggestions"][0]["comment"] == "a remark"
 
 
-def test_an_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Cast) -> None:
+def test_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Cast) -> None:
     make_member(cast.project, cast.admin, "admin", "annotator")
     prepared(cast, policy="after_label")
     own = claim(cast.admin, cast.project)
@@ -153,7 +153,7 @@ def test_an_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast:
 
 
 # ── cases ───────────────────────────────────────────────────────────────────
-def test_an_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_deciding(
+def test_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_deciding(
     by: Callers, cast: Cast
 ) -> None:
     (row,) = import_records(cast.project, 1)
@@ -182,7 +182,9 @@ def test_an_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_deci
 
 # ── queries ─────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(("steps", "judges"), [(2, 1), (30, 4)])
-def test_as_many_queries_however_much_is_revealed(by: Callers, cast: Cast, steps: int, judges: int) -> None:
+def test_reveal_takes_as_many_queries_however_much_is_revealed(
+    by: Callers, cast: Cast, steps: int, judges: int
+) -> None:
     here = prepared(cast, steps)
     mine = Assignment.objects.get()
     for number in range(judges - 1):

@@ -34,7 +34,7 @@ def finished(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> SuggestionRun:
     return do(start(make_judge(cast)))
 
 
-def test_an_estimate_starts_nothing_and_a_start_does(by: Callers, cast: Cast) -> None:
+def test_estimate_starts_nothing_and_a_start_does(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 3)
     import_records(cast.project, make_records(2), subset="other")
     body = {"judge": make_judge(cast).pk, "subset": "other", "limit": 1}
@@ -65,13 +65,15 @@ def test_an_estimate_starts_nothing_and_a_start_does(by: Callers, cast: Cast) ->
         ({"policy_model": "nobody"}, 400),
     ],
 )
-def test_what_makes_no_sense_is_refused(by: Callers, cast: Cast, body: dict[str, Any], status: int) -> None:
+def test_run_that_makes_no_sense_is_refused(
+    by: Callers, cast: Cast, body: dict[str, Any], status: int
+) -> None:
     import_records(cast.project, 1)
     refused(by.admin.post(RUNS, {"judge": make_judge(cast).pk, **body}), status)
     assert not SuggestionRun.objects.exists()
 
 
-def test_a_judge_of_another_project_is_not_found(by: Callers, cast: Cast) -> None:
+def test_judge_of_another_project_is_not_found(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     judge = make_judge(cast)
     judge.project = make_project("other")
@@ -79,9 +81,7 @@ def test_a_judge_of_another_project_is_not_found(by: Callers, cast: Cast) -> Non
     refused(by.admin.post(RUNS, {"judge": judge.pk}), 404)
 
 
-def test_a_run_is_watched_and_its_failures_lead_to_the_raw_answer(
-    by: Callers, finished: SuggestionRun
-) -> None:
+def test_run_is_watched_and_its_failures_lead_to_the_raw_answer(by: Callers, finished: SuggestionRun) -> None:
     seen = ok(by.admin.get(f"/runs/{finished.pk}/"))
     assert seen["progress"] == {"done": 2, "failed": 2, "total": 4} and seen["state"] == "finished"
     assert seen["failures"] == [{"kind": "not_json", "count": 2, "message": "Broken."}]
@@ -96,7 +96,7 @@ def test_a_run_is_watched_and_its_failures_lead_to_the_raw_answer(
     assert ok(by.admin.get(RUNS, {"judge": 99999}))["count"] == 0
 
 
-def test_a_run_is_paused_resumed_with_a_budget_cancelled_and_retried(
+def test_run_is_paused_resumed_with_a_budget_cancelled_and_retried(
     by: Callers, cast: Cast, finished: SuggestionRun
 ) -> None:
     where = f"/runs/{finished.pk}/"

@@ -28,17 +28,17 @@ def operations() -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def test_the_schema_is_valid_and_generated_without_a_warning() -> None:
+def test_schema_is_valid_and_generated_without_a_warning() -> None:
     out = io.StringIO()
     call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json", stdout=out)
     assert json.loads(out.getvalue())["openapi"].startswith("3.")
 
 
-def test_the_schema_is_open_to_everybody(by: Callers) -> None:
+def test_schema_is_open_to_everybody(by: Callers) -> None:
     assert ok(by.nobody.get("/schema/"))["info"]["title"] == "Tristep"
 
 
-def test_every_operation_has_a_summary_a_noun_and_its_errors() -> None:
+def test_schema_has_a_summary_a_noun_and_errors_for_every_operation() -> None:
     summaries = []
     for method, path, operation in operations():
         here = f"{method} {path}"
@@ -57,7 +57,7 @@ def test_every_operation_has_a_summary_a_noun_and_its_errors() -> None:
     assert len(identities) == len(set(identities))
 
 
-def test_every_address_of_the_api_is_in_the_schema() -> None:
+def test_schema_has_every_address_of_the_api() -> None:
     patterns = next(
         item for item in get_resolver().url_patterns if getattr(item, "app_name", "") == "api"
     ).url_patterns
@@ -66,5 +66,5 @@ def test_every_address_of_the_api_is_in_the_schema() -> None:
 
 
 @pytest.mark.parametrize("word", ["password", "digest_of", "to do"])
-def test_the_schema_says_nothing_it_should_not(word: str) -> None:
+def test_schema_says_nothing_it_should_not(word: str) -> None:
     assert word not in json.dumps(document())

@@ -61,13 +61,13 @@ def test_admins_list_and_filter(by: Callers, cast: Cast) -> None:
     refused(by.admin.get(LIST, {"record_id": "a\x00b"}), 400)
 
 
-def test_the_list_is_for_admins(by: Callers) -> None:
+def test_trajectories_are_listed_for_admins(by: Callers) -> None:
     for caller in (by.ann, by.judith):
         refused(caller.get(LIST), 403)
     refused(by.oscar.get(LIST), 404)
 
 
-def test_what_real_logs_contain_comes_out_exactly_and_as_strict_json(
+def test_trajectory_of_real_logs_comes_out_exactly_and_as_strict_json(
     by: Callers, cast: Cast, odd: int
 ) -> None:
     seen = ok(by.admin.get(f"/trajectories/{odd}/"))
@@ -83,7 +83,7 @@ def test_what_real_logs_contain_comes_out_exactly_and_as_strict_json(
     assert seen["hints"]["reward_info"] == {"reward": 1.0, "margin": "NaN", "limit": "-Infinity"}
 
 
-def test_an_annotator_sees_it_from_the_claim_on_without_hints(by: Callers, cast: Cast, odd: int) -> None:
+def test_annotator_sees_it_from_the_claim_on_without_hints(by: Callers, cast: Cast, odd: int) -> None:
     refused(by.ann.get(f"/trajectories/{odd}/"), 404)
     claim(cast.ann, cast.project)
     seen = ok(by.ann.get(f"/trajectories/{odd}/"))
@@ -91,7 +91,7 @@ def test_an_annotator_sees_it_from_the_claim_on_without_hints(by: Callers, cast:
     assert seen["reference_answer"] == {"target": ["Truth 7"]}
 
 
-def test_the_reference_answer_is_not_sent_when_the_policy_hides_it(by: Callers, cast: Cast, odd: int) -> None:
+def test_reference_answer_is_not_sent_when_the_policy_hides_it(by: Callers, cast: Cast, odd: int) -> None:
     ok(by.admin.patch("/projects/bench/", {"show_reference_answer": False}))
     claim(cast.ann, cast.project)
     answer = by.ann.get(f"/trajectories/{odd}/")
@@ -110,7 +110,7 @@ def test_labels_of_the_file_are_in_the_raw_record_alone_and_that_is_for_admins(
     assert json.loads(answer.content)["step_labels"] == {"2": 1, "6": -1}
 
 
-def test_an_admin_who_labels_it_sees_it_as_an_annotator_while_labelling(
+def test_admin_who_labels_it_sees_it_as_an_annotator_while_labelling(
     by: Callers, cast: Cast, odd: int
 ) -> None:
     make_member(cast.project, cast.admin, "admin", "annotator")
@@ -120,7 +120,7 @@ def test_an_admin_who_labels_it_sees_it_as_an_annotator_while_labelling(
     refused(by.admin.get(f"/trajectories/{odd}/judgements/"), 403)
 
 
-def test_an_adjudicator_sees_it_once_they_have_the_case(by: Callers, cast: Cast) -> None:
+def test_adjudicator_sees_it_once_they_have_the_case(by: Callers, cast: Cast) -> None:
     row = import_records(cast.project, 1)[0]
     refused(by.judith.get(f"/trajectories/{row.pk}/"), 404)
     make_disputed(cast)
@@ -142,7 +142,7 @@ def test_admins_read_all_labels_and_it_is_noted(by: Callers, cast: Cast) -> None
         assert caller.get(f"/trajectories/{row.pk}/judgements/").status_code in (403, 404)
 
 
-def test_an_admin_who_could_still_claim_it_is_asked_before_seeing_the_labels(by: Callers, cast: Cast) -> None:
+def test_admin_who_could_still_claim_it_is_asked_before_seeing_the_labels(by: Callers, cast: Cast) -> None:
     make_member(cast.project, cast.admin, "admin", "annotator")
     row = import_records(cast.project, 1)[0]
     label_next(cast.ann, cast.project)
@@ -153,12 +153,12 @@ def test_an_admin_who_could_still_claim_it_is_asked_before_seeing_the_labels(by:
 
 
 @pytest.mark.parametrize("pk", ["0", "99999", "9" * 30])
-def test_an_id_that_is_not_there_is_404(by: Callers, pk: str) -> None:
+def test_trajectory_that_is_not_there_is_404(by: Callers, pk: str) -> None:
     for ending in ("", "raw/", "judgements/"):
         refused(by.admin.get(f"/trajectories/{pk}/{ending}"), 404, "not_found")
 
 
-def test_a_replaced_trajectory_is_nobodys(by: Callers, cast: Cast) -> None:
+def test_trajectory_that_was_replaced_is_nobodys(by: Callers, cast: Cast) -> None:
     old = import_records(cast.project, 1)[0]
     changed: list[Any] = [make_record(0, answer_text="another")]
     import_records(cast.project, changed, replace=True)

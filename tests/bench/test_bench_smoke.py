@@ -28,7 +28,7 @@ def silence(_: str) -> None:
     """Say nothing."""
 
 
-def test_made_records_are_good_records_of_about_the_published_size_and_steps() -> None:
+def test_bench_records_are_good_and_of_about_the_published_size_and_steps() -> None:
     made = [json.dumps(record, ensure_ascii=False).encode() for record in records._made(250)]
     read = list(FORMATS["agentprocessbench"].read(io.BytesIO(b"\n".join(made)), ReadContext(filename="made")))
     drafts = [draft for draft in read if isinstance(draft, TrajectoryDraft)]
@@ -38,14 +38,14 @@ def test_made_records_are_good_records_of_about_the_published_size_and_steps() -
     assert 2 < mean(len(step_indexes(draft.messages)) for draft in drafts) < 4
 
 
-def test_no_two_records_are_the_same_however_many_there_are() -> None:
+def test_bench_records_are_never_the_same_however_many_there_are() -> None:
     found = {(record["query_index"], record["sample_index"]) for record in records.records(700)}
 
     assert len(found) == 700
 
 
 @pytest.mark.django_db
-def test_a_filled_project_is_what_the_services_would_have_made() -> None:
+def test_bench_project_is_what_the_services_would_have_made() -> None:
     cast = people.make_cast()
     trajectories = people.import_records(cast.project, people.make_records(20, steps=3))
 
@@ -69,7 +69,7 @@ def test_a_filled_project_is_what_the_services_would_have_made() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_request_that_is_measured_is_answered(live_server: LiveServer) -> None:
+def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) -> None:
     cast = people.make_cast("ninety")
     people.import_records(cast.project, 4)
     filling.label(project=cast.project, share=0.25)
@@ -92,7 +92,7 @@ def test_every_request_that_is_measured_is_answered(live_server: LiveServer) -> 
     assert Assignment.objects.filter(annotator=cast.ann, state=AssignmentState.SUBMITTED).count() == 3
 
 
-def test_people_of_the_bench_and_of_the_tests_have_the_same_password() -> None:
+def test_bench_people_have_the_password_of_the_tests() -> None:
     assert people.PASSWORD == PASSWORD
 
 
@@ -108,7 +108,7 @@ def test_imports_are_measured_in_processes_of_their_own(tmp_path: Path) -> None:
     assert set(installations) == {3, 6}
 
 
-def test_the_bare_loop_writes_what_it_reads(tmp_path: Path) -> None:
+def test_bench_loop_writes_what_it_reads(tmp_path: Path) -> None:
     first = Installation("first", tmp_path, f"sqlite:///{tmp_path / 'db.sqlite3'}")
     (tmp_path / "db.sqlite3").touch()
     path = tmp_path / "some.jsonl"
@@ -117,7 +117,7 @@ def test_the_bare_loop_writes_what_it_reads(tmp_path: Path) -> None:
     assert imports.bare_rate(Stock("sqlite", tmp_path, first=first), path).rate > 0
 
 
-def test_a_report_says_what_holds_and_keeps_the_figures(
+def test_report_says_what_holds_and_keeps_the_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = Report(tmp_path / "figures.jsonl")

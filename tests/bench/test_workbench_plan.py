@@ -126,7 +126,7 @@ def runs(rng: random.Random, count: int) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("rules", [Rules(), CARRY], ids=["propagation", "carry-forward"])
-def test_no_sequence_of_keys_is_shorter_than_the_plan(rules: Rules) -> None:
+def test_plan_is_as_short_as_any_sequence_of_keys(rules: Rules) -> None:
     rng = random.Random(7)
     confirmed = 0
     for _ in range(40):
@@ -141,7 +141,7 @@ def test_no_sequence_of_keys_is_shorter_than_the_plan(rules: Rules) -> None:
     assert confirmed
 
 
-def test_a_plan_does_what_it_says() -> None:
+def test_plan_does_what_it_says() -> None:
     rng = random.Random(11)
     for _ in range(100):
         count = rng.randint(1, 8)
@@ -154,7 +154,7 @@ def test_a_plan_does_what_it_says() -> None:
         assert tuple(label[0] for label in page.labels if label) == targets
 
 
-def test_a_run_on_one_screen_takes_two_presses_and_a_wrong_proposal_on_it_is_never_confirmed() -> None:
+def test_run_on_one_screen_takes_two_presses_and_a_wrong_proposal_on_it_is_never_confirmed() -> None:
     scene = Scene((100, 200, 300, 400), (190, 290, 390, 490), covered=50, height=900, margin=60, most=0)
     run = Case((2, 4, 6, 8), (-1, -1, -1, -1), Rules())
     ends = replace(run, targets=(-1, -1, -1, 1))
@@ -164,7 +164,7 @@ def test_a_run_on_one_screen_takes_two_presses_and_a_wrong_proposal_on_it_is_nev
     assert (floor(run), floor(ends)) == (2, 3)
 
 
-def test_one_proposal_of_twenty_is_seeded_wrong() -> None:
+def test_plan_seeds_one_proposal_of_twenty_wrong() -> None:
     records = [
         {"data_source": "x", "query_index": n, "sample_index": 0, "final_label": 1,
          "step_labels": {str(2 * i): 1 for i in range(1, 7)}}
@@ -183,7 +183,7 @@ def test_one_proposal_of_twenty_is_seeded_wrong() -> None:
     assert abs(sum(map(len, wrong.values())) - proposed / BLOCK) <= 1
 
 
-def test_an_odd_outcome_is_the_one_that_the_page_asks_about() -> None:
+def test_plan_calls_odd_the_outcome_that_the_page_asks_about() -> None:
     target = Target("x:0:0", (2, 4), (1, -1), 1)
 
     assert target.odd

@@ -49,7 +49,7 @@ def sit(browser: Browser, live_server: LiveServer) -> Iterator[Workbench]:
     person.close()
 
 
-def test_a_replay_ends_with_exactly_the_labels_in_few_presses(sit: Workbench) -> None:
+def test_replay_ends_with_exactly_the_labels_in_few_presses(sit: Workbench) -> None:
     mode = replace(MODES[2], slug="demo-carry")
     _, wanted = project(mode.slug, [RUN, MIXED, (1,)], carry=True)
     sit.sign_in("ann", people.PASSWORD)
@@ -66,7 +66,7 @@ def test_a_replay_ends_with_exactly_the_labels_in_few_presses(sit: Workbench) ->
     assert len(compare(stored, wanted, tally)[2]) == 1
 
 
-def test_without_assistance_every_step_takes_one_press(sit: Workbench) -> None:
+def test_replay_without_assistance_takes_one_press_for_every_step(sit: Workbench) -> None:
     mode = replace(MODES[0], slug="demo-plain")
     _, wanted = project(mode.slug, [RUN, (0, 1)], carry=False)
     sit.sign_in("ann", people.PASSWORD)
@@ -78,7 +78,7 @@ def test_without_assistance_every_step_takes_one_press(sit: Workbench) -> None:
     assert tally.submit == 2
 
 
-def test_a_wrong_proposal_is_seen_and_corrected_before_it_is_confirmed(
+def test_replay_sees_and_corrects_a_wrong_proposal_before_it_is_confirmed(
     browser: Browser, live_server: LiveServer
 ) -> None:
     window = replace(WINDOWS[1], slug="demo-watched")
@@ -100,14 +100,14 @@ def test_a_wrong_proposal_is_seen_and_corrected_before_it_is_confirmed(
     assert RULES.carry_forward
 
 
-def test_the_long_trajectory_is_as_long_as_it_is_said_to_be() -> None:
+def test_replay_of_the_long_trajectory_is_as_long_as_it_is_said_to_be() -> None:
     record = latency.record()
 
     roles = [message["role"] for message in record["messages"]]
     assert (len(roles), roles.count("assistant")) == (latency.MESSAGES, latency.STEPS)
 
 
-def test_the_figures_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_figures_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = Report(tmp_path / "figures.jsonl")
     found = latency.Found(cold=[300.0], warm=[200.0], sent={"Script": 60_000.0, "Stylesheet": 20_000.0})
     found.keys["1"].append({"all": 5.0, "handler": 4.0, "layout": 1.0, "waited": 0.0})

@@ -184,7 +184,7 @@ def test_axe_finds_nothing(
     assert found == [], "\n".join(found)
 
 
-def test_the_keyboard_reaches_the_content_first(guest: Callable[..., Visitor]) -> None:
+def test_keyboard_reaches_the_content_first(guest: Callable[..., Visitor]) -> None:
     visitor = guest()
     visitor.go("/password/reset/")
     visitor.page.keyboard.press("Tab")

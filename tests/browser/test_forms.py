@@ -78,9 +78,7 @@ def test_claim_pressed_twice_gives_one_assignment(
     assert Assignment.objects.filter(annotator=people.ann).count() == 1
 
 
-def test_a_session_that_ends_while_labelling_loses_nothing(
-    people: Cast, visit: Callable[..., Visitor]
-) -> None:
+def test_session_that_ends_while_labelling_loses_nothing(people: Cast, visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     visitor.watch.allow("401|403")
     page, assignment = at_the_bench(visitor, people)
@@ -108,7 +106,7 @@ def test_a_session_that_ends_while_labelling_loses_nothing(
     submitted(page, assignment)
 
 
-def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visitor]) -> None:
+def test_save_survives_leaving_at_once(people: Cast, visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     page, assignment = at_the_bench(visitor, people)
     page.on("dialog", lambda dialog: dialog.accept())
@@ -121,9 +119,7 @@ def test_leaving_at_once_loses_nothing(people: Cast, visit: Callable[..., Visito
     wait_for(lambda: stored(assignment) == [1, -1], "the labels that left with the page")
 
 
-def test_going_back_after_submitting_shows_what_was_submitted(
-    people: Cast, visit: Callable[..., Visitor]
-) -> None:
+def test_submission_is_shown_when_going_back(people: Cast, visit: Callable[..., Visitor]) -> None:
     page, assignment = at_the_bench(visit(), people)
     for key in ("1", "1", "Shift+Digit1", "Control+Enter"):
         page.keyboard.press(key)
@@ -136,7 +132,9 @@ def test_going_back_after_submitting_shows_what_was_submitted(
     expect(page.locator("[data-step] [data-role=state]").first).to_have_text("+1")
 
 
-def test_going_back_frees_a_form_that_was_sent(people: Cast, visit: Callable[..., Visitor]) -> None:
+def test_form_that_was_sent_is_free_again_when_going_back(
+    people: Cast, visit: Callable[..., Visitor]
+) -> None:
     visitor = session_of(visit(), people.ann)
     visitor.go("/p/bench/work/")
     button = visitor.page.get_by_role("button", name="Label the next one").first
@@ -147,7 +145,9 @@ def test_going_back_frees_a_form_that_was_sent(people: Cast, visit: Callable[...
     expect(visitor.page.locator(".desk")).to_be_visible()
 
 
-def test_a_stale_label_in_a_second_browser_is_shown(people: Cast, visit: Callable[..., Visitor]) -> None:
+def test_label_that_is_stale_is_shown_in_a_second_browser(
+    people: Cast, visit: Callable[..., Visitor]
+) -> None:
     visitor = visit()
     page, assignment = at_the_bench(visitor, people)
     elsewhere = session_of(visit(), people.ann)  # windows of one browser tell each other
@@ -170,9 +170,7 @@ def test_a_stale_label_in_a_second_browser_is_shown(people: Cast, visit: Callabl
     assert stored(assignment)[0] == -1
 
 
-def test_a_server_that_is_away_for_a_moment_loses_nothing(
-    people: Cast, visit: Callable[..., Visitor]
-) -> None:
+def test_server_that_is_away_for_a_moment_loses_nothing(people: Cast, visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     visitor.watch.allow("ERR_INTERNET_DISCONNECTED|503")
     page, assignment = at_the_bench(visitor, people)
@@ -195,7 +193,7 @@ def try_password(visitor: Visitor, username: str, password: str) -> None:
         visitor.page.get_by_role("button", name="Sign in").click()
 
 
-def test_too_many_wrong_passwords_lead_to_the_page_that_says_so(
+def test_lockout_after_too_many_wrong_passwords_has_a_page_that_says_so(
     people: Cast, visit: Callable[..., Visitor], settings: Any
 ) -> None:
     settings.AXES_FAILURE_LIMIT = 3

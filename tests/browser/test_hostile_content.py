@@ -138,7 +138,7 @@ def texts(page: Page) -> list[str]:
     return page.locator(".text").evaluate_all("pieces => pieces.map((piece) => piece.textContent)")
 
 
-def test_a_hostile_trajectory_is_shown_exactly_and_does_nothing(
+def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
     evil_cast: Cast, visit: Callable[..., Visitor]
 ) -> None:
     cast = evil_cast
@@ -190,7 +190,7 @@ def test_images_are_ours_and_only_real_ones(evil_cast: Cast, visit: Callable[...
     assert stranger.context.request.get(visitor.home + images.first.get_attribute("src")).status == 404
 
 
-def test_what_people_write_is_harmless_on_every_page_that_shows_it(
+def test_hostile_words_of_people_are_harmless_on_every_page_that_shows_them(
     evil_cast: Cast, visit: Callable[..., Visitor]
 ) -> None:
     cast = evil_cast

@@ -35,7 +35,7 @@ def open_as(cast: Cast, visit: Callable) -> Callable[..., Page]:
     return start
 
 
-def test_an_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_as, tmp_path: Path):
+def test_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_as, tmp_path: Path):
     file = tmp_path / "tiny.jsonl"
     file.write_bytes(people.jsonl(people.make_records(2)))
     page = open_as("admin", "/p/bench/import/")
@@ -47,7 +47,7 @@ def test_an_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_
     expect(page.get_by_text("New trajectories")).to_be_visible()
 
 
-def test_a_refused_upload_says_why_and_can_be_sent_again(cast, open_as, tmp_path: Path):
+def test_upload_that_is_refused_says_why_and_can_be_sent_again(cast, open_as, tmp_path: Path):
     file = tmp_path / "empty.jsonl"
     file.write_bytes(b"")
     page = open_as("admin", "/p/bench/import/", expected="status of 400")
@@ -72,7 +72,7 @@ def decided() -> dict[int | None, int]:
     return dict(Decision.objects.values_list("step__message_index", "value"))
 
 
-def test_a_case_is_decided_with_keys_alone(case, open_as):
+def test_case_is_decided_with_keys_alone(case, open_as):
     page = open_as("judith", f"/adjudications/{case.pk}/")
     for key in ("j", "1", "-", "0"):
         page.keyboard.press(key)
@@ -99,7 +99,7 @@ def test_keys_do_nothing_while_one_writes_and_a_note_is_saved_with_its_decision(
     assert Decision.objects.get().note == "10-j"
 
 
-def test_a_decision_made_elsewhere_is_not_overwritten(case, open_as):
+def test_decision_made_elsewhere_is_not_overwritten(case, open_as):
     page = open_as("judith", f"/adjudications/{case.pk}/", expected="status of 409")
     people.decide_all(case, -1)
     page.keyboard.press("1")
@@ -107,7 +107,7 @@ def test_a_decision_made_elsewhere_is_not_overwritten(case, open_as):
     assert set(Decision.objects.values_list("value", flat=True)) == {-1}
 
 
-def test_a_case_is_decided_without_scripts(case, open_as):
+def test_case_is_decided_without_scripts(case, open_as):
     page = open_as("judith", f"/adjudications/{case.pk}/", java_script_enabled=False)
     for number in range(3):
         card = page.locator("[data-decision]").nth(number)
@@ -117,7 +117,7 @@ def test_a_case_is_decided_without_scripts(case, open_as):
     expect(page.get_by_text("its labels are the consensus now")).to_be_visible()
 
 
-def test_a_member_is_removed_after_a_question(cast, open_as):
+def test_member_is_removed_after_a_question(cast, open_as):
     page = open_as("admin", "/p/bench/members/")
     row = page.get_by_role("row", name="Ann")
     row.get_by_role("button", name="Remove Ann").click()
@@ -130,7 +130,7 @@ def test_a_member_is_removed_after_a_question(cast, open_as):
     assert not Membership.objects.filter(user=cast.ann).exists()
 
 
-def test_the_menu_opens_by_keyboard_changes_the_theme_and_closes(cast, open_as):
+def test_menu_opens_by_keyboard_changes_the_theme_and_closes(cast, open_as):
     page = open_as("ann", "/")
     summary = page.locator("details.menu > summary")
     summary.focus()
@@ -143,7 +143,7 @@ def test_the_menu_opens_by_keyboard_changes_the_theme_and_closes(cast, open_as):
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_a_form_pressed_twice_is_sent_once(cast, open_as):
+def test_form_pressed_twice_is_sent_once(cast, open_as):
     people.import_records(cast.project, 3)
     page = open_as("ann", "/")
     page.get_by_role("button", name="Label the next one").dblclick()
@@ -151,7 +151,7 @@ def test_a_form_pressed_twice_is_sent_once(cast, open_as):
     assert cast.ann.assignments.count() == 1
 
 
-def test_the_first_stop_of_the_keyboard_skips_to_the_content(cast, open_as):
+def test_first_stop_of_the_keyboard_skips_to_the_content(cast, open_as):
     page = open_as("admin", "/p/bench/")
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")
@@ -161,7 +161,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(cast, open_as):
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_no_page_is_wider_than_the_window(cast, open_as, width):
+def test_pages_are_never_wider_than_the_window(cast, open_as, width):
     people.import_records(cast.project, 2)
     people.make_unanimous(cast)
     page = open_as("admin", "/", viewport={"width": width, "height": 800})

@@ -61,7 +61,7 @@ def complaints(page: Page) -> list[str]:
     return [violation["id"] for violation in Axe().run(page).response["violations"]]
 
 
-def test_searching_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> None:
+def test_search_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> None:
     page = reading(record())
     page.get_by_role("button", name="Search in this trajectory").click()
     page.keyboard.press("Escape")
@@ -81,7 +81,7 @@ def test_searching_counts_goes_round_opens_folds_and_focuses_the_step(reading) -
     expect(page.locator("#m3 [data-unfold]")).to_have_attribute("aria-expanded", "true")
 
 
-def test_the_exact_form_of_a_step_and_its_results_is_one_key_away(reading) -> None:
+def test_raw_form_of_a_step_and_its_results_is_one_key_away(reading) -> None:
     page = reading(record())
     page.keyboard.press("j")
     page.keyboard.press("v")
@@ -95,7 +95,7 @@ def test_the_exact_form_of_a_step_and_its_results_is_one_key_away(reading) -> No
     expect(page.locator(".source")).to_have_count(0)
 
 
-def test_a_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
+def test_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
     page = reading(record(), permissions=["clipboard-read", "clipboard-write"])
     more = page.locator("#m4 > .step__head [data-message-menu]")
     more.click()
@@ -111,7 +111,7 @@ def test_a_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
     expect(page.locator("#m4 .md")).to_have_count(0)
 
 
-def test_the_users_message_is_pinned_while_its_steps_are_read(reading) -> None:
+def test_message_of_the_user_is_pinned_while_its_steps_are_read(reading) -> None:
     page = reading(record(), viewport={"width": 390, "height": 844})
     pin = page.locator('[data-role="pin"]')
     expect(pin).to_be_hidden()
@@ -126,7 +126,7 @@ def test_the_users_message_is_pinned_while_its_steps_are_read(reading) -> None:
     assert complaints(page) == []
 
 
-def test_what_is_opened_stays_open_and_tools_are_found(reading) -> None:
+def test_folds_that_were_opened_stay_open_and_tools_are_found(reading) -> None:
     page = reading(record())
     page.locator("#m3 [data-unfold]").click()
     page.keyboard.press("j")
@@ -142,6 +142,6 @@ def test_what_is_opened_stays_open_and_tools_are_found(reading) -> None:
     assert complaints(page) == []
 
 
-def test_a_trajectory_of_95_steps_stays_light(reading) -> None:
+def test_trajectory_of_95_steps_stays_light(reading) -> None:
     page = reading(make_record(steps=95))
     assert page.locator("*").count() < 9000

@@ -17,7 +17,7 @@ from tests.fixtures.judges import make_judge, start
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
-def test_the_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: None) -> None:
+def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: None) -> None:
     people.import_records(cast.project, 4)
     run = start(make_judge(cast), budget=Decimal(1))
     rows = SuggestionRun.objects.filter(pk=run.pk)

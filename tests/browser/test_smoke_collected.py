@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HASHED = re.compile(r"/static/.+\.[0-9a-f]{12}\.(css|js|svg)$")
 
 
-def test_the_workbench_runs_on_hashed_files_alone(server: Site, guest: Callable[..., Visitor]) -> None:
+def test_workbench_runs_on_hashed_files_alone(server: Site, guest: Callable[..., Visitor]) -> None:
     visitor = guest()
     answers: list[Response] = []
     visitor.page.on("response", lambda answer: answers.append(answer))

@@ -11,13 +11,13 @@ from tests.chromium import Visitor
 pytestmark = pytest.mark.browser
 
 
-def test_the_sign_in_page_opens_without_a_complaint(visitor: Visitor) -> None:
+def test_sign_in_page_opens_without_a_complaint(visitor: Visitor) -> None:
     visitor.go("/")
     assert visitor.page.title()
     assert visitor.watch.complaints == []
 
 
-def test_the_policy_stops_scripts_and_styles_that_slip_in(visit: Callable[..., Visitor]) -> None:
+def test_policy_stops_scripts_and_styles_that_slip_in(visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     visitor.go("/")
     visitor.watch.allow("Content Security Policy|Trusted|exception|TrustedHTML")
@@ -28,7 +28,7 @@ def test_the_policy_stops_scripts_and_styles_that_slip_in(visit: Callable[..., V
         visitor.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<b>x</b>')")
 
 
-def test_two_people_have_two_browsers(visit: Callable[..., Visitor]) -> None:
+def test_watch_gives_two_people_two_browsers(visit: Callable[..., Visitor]) -> None:
     ann, bob = visit(), visit(viewport={"width": 390, "height": 844})
     ann.go("/")
     ann.context.add_cookies([{"name": "mine", "value": "1", "url": ann.home}])

@@ -49,7 +49,7 @@ def values(pressed: Pressed) -> list[int]:
     return [-1 if value == "E" else int(value) for value in pressed[0]]
 
 
-def test_from_an_upload_to_a_verified_release(
+def test_whole_line_goes_from_an_upload_to_a_verified_release(
     server: Site, guest: Callable[..., Visitor], tmp_path: Path
 ) -> None:
     admin = sign_in(guest(), "admin", server.accounts()["admin"])

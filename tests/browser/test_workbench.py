@@ -16,7 +16,7 @@ from tests.people import (
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_whole_trajectory_by_keys_alone(bench) -> None:
+def test_keys_alone_label_a_whole_trajectory(bench) -> None:
     page, assignment = bench(make_record(steps=4))
     press(page, "1", "-")
     expect(page.locator(".step.is-proposed")).to_have_count(2)
@@ -38,7 +38,7 @@ def test_a_whole_trajectory_by_keys_alone(bench) -> None:
     assert assignment.state == "submitted"
 
 
-def test_every_label_is_saved_at_once_and_there_after_a_reload(bench) -> None:
+def test_labels_are_saved_at_once_and_there_after_a_reload(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "0")
     saved(page)
@@ -60,7 +60,7 @@ def test_submitting_goes_to_what_is_missing(bench) -> None:
     assert assignment.state == "open"
 
 
-def test_mouse_and_fields_do_all_of_it_too(bench) -> None:
+def test_mouse_and_fields_do_what_keys_do(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     first, second, third = (page.locator(f"#m{index}") for index in (2, 4, 6))
     first.locator("label.minus").click()
@@ -89,7 +89,7 @@ def test_mouse_and_fields_do_all_of_it_too(bench) -> None:
     assert outcome_of(assignment) == 0
 
 
-def test_no_key_labels_while_a_note_is_written(bench) -> None:
+def test_keys_label_nothing_while_a_note_is_written(bench) -> None:
     page, assignment = bench(make_record(steps=2))
     press(page, "m")
     page.keyboard.type("10-jkn?u")
@@ -109,7 +109,7 @@ def test_submitting_from_within_a_note_takes_the_note_along(bench) -> None:
     assert Label.objects.get(assignment=assignment).note == "last words"
 
 
-def test_one_undo_takes_back_a_whole_cascade(bench) -> None:
+def test_undo_takes_back_a_whole_cascade(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-")
     seen(page)
@@ -122,7 +122,7 @@ def test_one_undo_takes_back_a_whole_cascade(bench) -> None:
     assert LabelEvent.objects.filter(assignment=assignment, kind="orphan").count() == 2
 
 
-def test_a_proposal_that_was_not_on_screen_cannot_be_confirmed(bench) -> None:
+def test_proposal_that_was_not_on_screen_cannot_be_confirmed(bench) -> None:
     tall = make_record(steps=3)
     for message in tall["messages"]:
         if message["role"] == "assistant":
@@ -136,7 +136,7 @@ def test_a_proposal_that_was_not_on_screen_cannot_be_confirmed(bench) -> None:
     expect(page.locator("#m6")).to_be_focused()
 
 
-def test_a_change_in_another_window_is_never_overwritten_silently(bench, cast) -> None:
+def test_save_never_overwrites_a_change_in_another_window_silently(bench, cast) -> None:
     page, assignment = bench(make_record(steps=2))
     label.save_labels(
         actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[change(2, 0, note="elsewhere")]
@@ -151,7 +151,7 @@ def test_a_change_in_another_window_is_never_overwritten_silently(bench, cast) -
     expect(page.locator("#m2 [data-role=problem]")).to_be_hidden()
 
 
-def test_without_a_connection_the_labels_wait_and_are_sent(bench) -> None:
+def test_save_waits_for_a_connection_and_is_sent(bench) -> None:
     page, assignment = bench(make_record(steps=3), expected="ERR_FAILED")
 
     def fail(route: Route) -> None:
@@ -166,7 +166,7 @@ def test_without_a_connection_the_labels_wait_and_are_sent(bench) -> None:
     assert stored(assignment) == [(2, 1, "explicit"), (4, 0, "explicit")]
 
 
-def test_closed_elsewhere_it_says_so_and_stops(bench, cast) -> None:
+def test_save_stops_and_says_so_when_closed_elsewhere(bench, cast) -> None:
     page, assignment = bench(make_record(steps=2), expected="409")
     changes = [change(index, 1) for index in step_indexes(assignment.trajectory_id)]
     label.save_labels(
@@ -178,7 +178,7 @@ def test_closed_elsewhere_it_says_so_and_stops(bench, cast) -> None:
     expect(page.locator("#m2 fieldset input").first).to_be_disabled()
 
 
-def test_returning_needs_a_reason_and_keeps_the_draft(bench) -> None:
+def test_return_needs_a_reason_and_keeps_the_draft(bench) -> None:
     page, assignment = bench(make_record(steps=2))
     press(page, "1")
     page.get_by_role("button", name="Return it…").click()
@@ -192,7 +192,7 @@ def test_returning_needs_a_reason_and_keeps_the_draft(bench) -> None:
     assert stored(assignment) == [(2, 1, "explicit")]
 
 
-def test_the_keys_are_listed_under_a_question_mark(bench) -> None:
+def test_keys_are_listed_under_a_question_mark(bench) -> None:
     page, assignment = bench(make_record(steps=2))
     press(page, "?")
     expect(page.get_by_role("dialog")).to_contain_text("+1 for the focused step, and on to the next")
@@ -202,7 +202,7 @@ def test_the_keys_are_listed_under_a_question_mark(bench) -> None:
     assert stored(assignment) == []
 
 
-def test_long_outputs_open_in_place(bench) -> None:
+def test_outputs_that_are_long_open_in_place(bench) -> None:
     record = make_record(steps=2)
     record["messages"][3]["content"] = "\n".join(f"line {n}" for n in range(200))
     page, _ = bench(record)
@@ -234,7 +234,7 @@ def test_hostile_text_runs_nothing(bench) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_nothing_hinders_anybody(bench, scheme: str, width: int) -> None:
+def test_axe_finds_nothing_that_hinders_anybody(bench, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page, _ = bench(

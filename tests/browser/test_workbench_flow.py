@@ -30,7 +30,7 @@ def test_submitting_takes_the_next_one(visit: Callable, cast: Cast) -> None:
     assert list(Assignment.objects.values_list("state", flat=True)) == ["submitted", "submitted"]
 
 
-def test_everything_that_is_missing_is_named(bench) -> None:
+def test_submit_names_everything_that_is_missing(bench) -> None:
     page, _ = bench(make_record(steps=3))
     press(page, "1", "Control+Enter")
     missing(page, "Step 2 has no label yet.")
@@ -47,7 +47,7 @@ def test_everything_that_is_missing_is_named(bench) -> None:
         (("1", "0", "Shift+Minus"), "The outcome is −1, but no step is −1."),
     ],
 )
-def test_an_outcome_that_sits_oddly_is_asked_about_once(bench, keys: tuple[str, ...], words: str) -> None:
+def test_outcome_that_sits_oddly_is_asked_about_once(bench, keys: tuple[str, ...], words: str) -> None:
     page, assignment = bench(make_record(steps=2))
     press(page, *keys, "Control+Enter")
     missing(page, words)
@@ -59,7 +59,7 @@ def test_an_outcome_that_sits_oddly_is_asked_about_once(bench, keys: tuple[str, 
     assert assignment.state == "submitted"
 
 
-def test_a_submission_is_reopened_from_its_own_page_and_from_the_list(visit, cast) -> None:
+def test_reopen_from_the_submissions_own_page_and_from_the_list(visit, cast) -> None:
     import_records(cast.project, [make_record(steps=1)])
     assignment = claim(cast.ann, cast.project)
     label_all(assignment)
@@ -77,7 +77,7 @@ def test_a_submission_is_reopened_from_its_own_page_and_from_the_list(visit, cas
     assert LabelEvent.objects.filter(assignment=assignment, kind="reopen").count() == 2
 
 
-def test_when_the_other_has_submitted_reopening_is_refused_in_words(visit, cast) -> None:
+def test_reopen_is_refused_in_words_when_the_other_has_submitted(visit, cast) -> None:
     import_records(cast.project, [make_record(steps=1)])
     mine, other = claim(cast.ann, cast.project), claim(cast.ben, cast.project)
     label_all(mine)
@@ -103,7 +103,7 @@ def test_flags_on_the_whole_trajectory_are_saved_and_there_after_a_reload(bench)
     expect(page.get_by_role("button", name="Broken trajectory")).to_have_attribute("aria-pressed", "true")
 
 
-def test_time_at_work_is_reported_when_leaving_and_idle_time_is_not(bench) -> None:
+def test_activity_is_reported_when_leaving_and_idle_time_is_not(bench) -> None:
     page, assignment = bench(make_record(steps=2))
     press(page, "j")
     page.wait_for_timeout(600)
@@ -118,7 +118,7 @@ def test_time_at_work_is_reported_when_leaving_and_idle_time_is_not(bench) -> No
     assert 500 <= assignment.active_ms < 60_000
 
 
-def test_the_mouse_undoes_redoes_moves_and_confirms(bench) -> None:
+def test_mouse_undoes_redoes_moves_and_confirms(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.locator("#m2 label.minus").click()

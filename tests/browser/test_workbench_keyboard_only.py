@@ -58,7 +58,9 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
     raise AssertionError(f"Tab does not come to {name}: {passed}")
 
 
-def test_from_signing_in_to_the_next_trajectory(visit: Callable[..., Visitor], cast: Cast) -> None:
+def test_keyboard_leads_from_signing_in_to_the_next_trajectory(
+    visit: Callable[..., Visitor], cast: Cast
+) -> None:
     import_records(cast.project, make_records(2, steps=4))
     visitor = visit()
     page = visitor.page
@@ -137,7 +139,7 @@ def test_from_signing_in_to_the_next_trajectory(visit: Callable[..., Visitor], c
     assert focus(page) == "m4"
 
 
-def test_what_a_screen_reader_is_told(bench: Callable, cast: Cast) -> None:
+def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None:
     from annotation.services import label
 
     page, assignment = bench(make_record(steps=3))

@@ -13,7 +13,7 @@ from tests.people import claim, import_records, make_record
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_changed_keys_act_and_are_shown(visit: Callable, cast) -> None:
+def test_keys_that_were_changed_act_and_are_shown(visit: Callable, cast) -> None:
     accounts.change_keys(actor=cast.ann, user=cast.ann, keys={"plus": "p", "flag": "1"})
     import_records(cast.project, [make_record(steps=2)])
     assignment = claim(cast.ann, cast.project)
@@ -28,7 +28,7 @@ def test_changed_keys_act_and_are_shown(visit: Callable, cast) -> None:
     expect(page.locator(".keys dt").first).to_have_text("p")
 
 
-def test_a_plus_that_ends_an_error_asks_why_and_the_hand_goes_on(bench) -> None:
+def test_closing_reason_is_asked_after_a_plus_that_ends_an_error_and_the_hand_goes_on(bench) -> None:
     page, assignment = bench(make_record(steps=4))
     ask = page.locator('[data-role="closing-reason"]')
     press(page, "-", "1")
@@ -44,7 +44,7 @@ def test_a_plus_that_ends_an_error_asks_why_and_the_hand_goes_on(bench) -> None:
     assert list(closes.values_list("closes", flat=True)) == ["corrected", "independent"]
 
 
-def test_the_question_goes_with_the_next_label(bench) -> None:
+def test_closing_reason_is_asked_until_the_next_label(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-", "1", "0")
     expect(page.locator('[data-role="closing-reason"]')).to_be_hidden()
@@ -52,7 +52,7 @@ def test_the_question_goes_with_the_next_label(bench) -> None:
     assert [value for _, value, _ in stored(assignment)] == [-1, 1, 0]
 
 
-def test_a_minus_shows_where_it_began_and_one_key_changes_it(bench) -> None:
+def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-")
     expect(page.locator("#m2 [data-role=marks]")).to_have_text("A new error")

@@ -50,7 +50,7 @@ def touched(page: Page, *keys: str) -> set[int | str]:
     return found - {"save", "undo", "redo", "progress", "live", "pin", "thumb", "time"}
 
 
-def test_a_label_touches_its_step_and_the_next(bench: Callable) -> None:
+def test_label_touches_its_step_and_the_next(bench: Callable) -> None:
     page, _ = bench(make_record(steps=95))
     expect(page.locator(".step fieldset")).to_have_count(95)
     page.evaluate(WATCH)
@@ -62,7 +62,7 @@ def test_a_label_touches_its_step_and_the_next(bench: Callable) -> None:
     assert touched(page, "Shift+Digit1") == {"outcome"}
 
 
-def test_an_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time(bench: Callable) -> None:
+def test_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time(bench: Callable) -> None:
     page, _ = bench(make_record(steps=95))
     expect(page.locator(".step fieldset")).to_have_count(95)
     press(page, "1", "1")

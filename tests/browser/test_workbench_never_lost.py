@@ -72,7 +72,7 @@ def process_environment(process_environment: dict[str, str]) -> dict[str, str]:
     return {**process_environment, "TRISTEP_SECRET_KEY": settings.SECRET_KEY}
 
 
-def test_killing_the_server_in_a_burst_of_labels(
+def test_save_outlives_a_server_killed_in_a_burst_of_labels(
     web_server: WebServer, process_environment: dict[str, str], tmp_path: Path, browser: Browser
 ) -> None:
     people = make_cast()
@@ -105,7 +105,7 @@ def test_killing_the_server_in_a_burst_of_labels(
         again.stop()
 
 
-def test_reloading_before_anything_was_saved(bench: Callable) -> None:
+def test_save_outlives_reloading_before_anything_was_saved(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), expected=NO_ANSWER)
     asked: list[str] = []
 
@@ -135,7 +135,7 @@ def test_reloading_before_anything_was_saved(bench: Callable) -> None:
     assert kept(page) == []
 
 
-def test_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
+def test_save_outlives_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=3), expected=NO_ANSWER)
     page.route("**/labels/", cut)
     press(page, "0", "-", "m")
@@ -158,7 +158,7 @@ def test_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
     expect(page.get_by_label("Note on step 3")).to_have_value("half a no")
 
 
-def test_what_is_left_is_sent_while_the_page_goes_away(bench: Callable) -> None:
+def test_save_sends_what_is_left_while_the_page_goes_away(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=2), expected=NO_ANSWER)
     page.on("dialog", lambda dialog: dialog.accept())
     tries: list[str] = []
@@ -205,7 +205,7 @@ def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_don
     assert SaveOperation.objects.filter(assignment=assignment).count() == 2
 
 
-def test_offline_for_a_minute(bench: Callable) -> None:
+def test_save_outlives_a_minute_offline(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=6), expected=NO_ANSWER)
     page.clock.install()
     page.reload()
@@ -234,7 +234,7 @@ def test_offline_for_a_minute(bench: Callable) -> None:
     assert SaveOperation.objects.filter(assignment=assignment).count() <= 4
 
 
-def test_signed_out_in_the_middle_and_in_again_in_another_tab(bench: Callable) -> None:
+def test_save_outlives_signing_out_and_in_again_in_another_tab(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=3), expected=r"401 \(Unauthorized\)")
     press(page, "1")
     saved(page)
@@ -256,7 +256,7 @@ def test_signed_out_in_the_middle_and_in_again_in_another_tab(bench: Callable) -
     assert shown(page) == values(assignment) == [1, -1, 0]
 
 
-def test_a_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast: Cast) -> None:
+def test_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast: Cast) -> None:
     page, assignment = bench(make_record(steps=3), expected=r"40[034] \(")
     page.clock.install()
     page.reload()
@@ -277,7 +277,7 @@ def test_a_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cas
     assert shown(page) == values(assignment) == [1, 0, 1]
 
 
-def test_one_label_that_is_refused_is_not_shown_as_made_and_holds_up_no_other(bench: Callable) -> None:
+def test_save_that_refuses_one_label_does_not_show_it_and_holds_up_no_other(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=3))
 
     def spoil(route: Route) -> None:
@@ -295,7 +295,7 @@ def test_one_label_that_is_refused_is_not_shown_as_made_and_holds_up_no_other(be
 
 
 @pytest.mark.parametrize("storage", [FULL, NONE], ids=["full", "none"])
-def test_a_browser_without_room_says_so_and_loses_nothing_while_it_is_open(
+def test_save_without_room_in_the_browser_says_so_and_loses_nothing_while_it_is_open(
     bench: Callable, storage: str
 ) -> None:
     page, assignment = bench(make_record(steps=2), expected=NO_ANSWER)

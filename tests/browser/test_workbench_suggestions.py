@@ -45,7 +45,7 @@ def no_violations(page: Page) -> None:
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
 
 
-def test_a_step_is_sealed_until_it_is_labelled_then_one_key_shows_it(
+def test_step_is_sealed_until_it_is_labelled_then_one_key_shows_it(
     cast: Cast, visit: Callable[..., Any]
 ) -> None:
     mine = prepared(cast)
@@ -81,7 +81,7 @@ def test_a_step_is_sealed_until_it_is_labelled_then_one_key_shows_it(
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 2
 
 
-def test_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]) -> None:
+def test_reveal_works_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]) -> None:
     mine = prepared(cast)
     page = open_as_ann(visit, cast, mine, expected="ERR_INTERNET_DISCONNECTED", **PHONE)
     page.locator("#m2 label.plus").tap()
@@ -105,7 +105,9 @@ def test_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]
     assert blind(mine, 4) == (0, 0)
 
 
-def test_always_asks_once_on_opening_and_no_label_is_blind(cast: Cast, visit: Callable[..., Any]) -> None:
+def test_reveal_under_always_asks_once_on_opening_and_no_label_is_blind(
+    cast: Cast, visit: Callable[..., Any]
+) -> None:
     mine = prepared(cast, "always")
     page = open_as_ann(visit, cast, mine)
     expect(advice(page, 2)).to_contain_text("severe canary on 2")
@@ -125,7 +127,7 @@ def test_always_asks_once_on_opening_and_no_label_is_blind(cast: Cast, visit: Ca
         ("after_submit", "Suggestions are shown once you have submitted."),
     ],
 )
-def test_where_it_is_no_use_there_is_no_button_and_the_key_says_why(
+def test_reveal_has_no_button_where_it_is_no_use_and_the_key_says_why(
     cast: Cast, visit: Callable[..., Any], policy: str, sentence: str
 ) -> None:
     mine = prepared(cast, policy)
@@ -136,7 +138,7 @@ def test_where_it_is_no_use_there_is_no_button_and_the_key_says_why(
     assert not Exposure.objects.exists()
 
 
-def test_an_adjudicator_shows_them_in_a_case(cast: Cast, visit: Callable[..., Any]) -> None:
+def test_adjudicator_shows_them_in_a_case(cast: Cast, visit: Callable[..., Any]) -> None:
     (row,) = import_records(cast.project, 1)
     suggest(make_imported_judge(cast.project, "severe canary"), row)
     make_disputed(cast)

@@ -16,7 +16,7 @@ def thumb(page: Page, name: str) -> None:
     page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
 
 
-def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
+def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
     page.locator("#m2 label.plus").tap()
     page.locator("#m4 label.minus").tap()
@@ -46,7 +46,7 @@ def test_a_whole_trajectory_by_taps_alone(bench: Callable) -> None:
     assert assignment.state == "submitted"
 
 
-def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
+def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
     steps = page.locator('[data-role="mobile-here"]')
     bar = page.locator(".thumb").bounding_box()
@@ -84,7 +84,7 @@ def test_the_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
+def test_touch_scrolling_takes_the_focus_along(bench: Callable) -> None:
     page, _ = bench(make_record(steps=12), **PHONE)
     page.locator("#m2 .msg__role").tap()
     page.locator("#m24").evaluate("step => step.scrollIntoView()")
@@ -92,7 +92,7 @@ def test_who_scrolls_by_touch_takes_the_focus_along(bench: Callable) -> None:
     expect(page.locator('[data-role="mobile-here"]')).not_to_have_text("1 / 12")
 
 
-def test_what_is_missing_is_reached_by_a_tap(bench: Callable) -> None:
+def test_touch_reaches_what_is_missing_by_a_tap(bench: Callable) -> None:
     page, _ = bench(make_record(steps=3), **PHONE)
     page.get_by_role("button", name="Submit").tap()
     expect(page.locator("#m2")).to_be_in_viewport()

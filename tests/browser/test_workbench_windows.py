@@ -23,7 +23,7 @@ from tests.people import Cast, change, claim, import_records, make_record, op_id
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_two_tabs_show_and_store_the_same(bench: Callable) -> None:
+def test_tabs_show_and_store_the_same(bench: Callable) -> None:
     first, assignment = bench(make_record(steps=4))
     second = first.context.new_page()
     second.goto(first.url)
@@ -43,7 +43,7 @@ def test_two_tabs_show_and_store_the_same(bench: Callable) -> None:
     assert values(assignment) == [value for value in shown(first) if value is not None]
 
 
-def test_a_conflict_of_two_tabs_is_told_and_settled_by_the_person(bench: Callable) -> None:
+def test_tabs_in_conflict_tell_it_and_the_person_settles_it(bench: Callable) -> None:
     first, assignment = bench(make_record(steps=2), expected=NO_ANSWER)
     second = first.context.new_page()
     second.goto(first.url)
@@ -61,7 +61,7 @@ def test_a_conflict_of_two_tabs_is_told_and_settled_by_the_person(bench: Callabl
     assert values(assignment) == [1]
 
 
-def test_another_device_is_noticed_and_merged(visit: Callable, cast: Cast) -> None:
+def test_window_on_another_device_is_noticed_and_merged(visit: Callable, cast: Cast) -> None:
     import_records(cast.project, [make_record(steps=3)])
     assignment = claim(cast.ann, cast.project)
     desk, phone = (open_as_ann(visit, cast, assignment) for _ in range(2))

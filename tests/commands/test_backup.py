@@ -57,7 +57,7 @@ def empty_everything() -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_everything_comes_back_and_releases_are_still_frozen(tmp_path: Path) -> None:
+def test_backup_brings_everything_back_and_releases_are_still_frozen(tmp_path: Path) -> None:
     before = contents()
     call_command("backup", str(tmp_path / "b.tar.gz"))
     empty_everything()
@@ -69,7 +69,7 @@ def test_everything_comes_back_and_releases_are_still_frozen(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("project")
-def test_new_rows_get_new_keys_after_a_restore(tmp_path: Path) -> None:
+def test_backup_restored_gives_new_rows_new_keys(tmp_path: Path) -> None:
     call_command("backup", str(tmp_path / "b.tar.gz"))
     empty_everything()
     call_command("restore", str(tmp_path / "b.tar.gz"))
@@ -78,7 +78,7 @@ def test_new_rows_get_new_keys_after_a_restore(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_database_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_database_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
     call_command("backup", str(tmp_path / "b.tar.gz"))
     before = contents()
     with pytest.raises(CommandError, match="not empty"):
@@ -87,7 +87,7 @@ def test_a_database_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_changed_table_is_noticed_before_a_row_is_restored(tmp_path: Path) -> None:
+def test_backup_of_a_changed_table_is_noticed_before_a_row_is_restored(tmp_path: Path) -> None:
     path, folder = tmp_path / "b.tar.gz", tmp_path / "open"
     call_command("backup", str(path))
     with tarfile.open(path) as packed:
@@ -104,7 +104,7 @@ def test_a_changed_table_is_noticed_before_a_row_is_restored(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"\x1f\x8b\x08\x00truncated"])
-def test_what_is_no_backup_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+def test_backup_that_is_none_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "b.tar.gz"
     path.write_bytes(content)
     with pytest.raises(CommandError, match="no whole backup"):

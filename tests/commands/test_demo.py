@@ -19,7 +19,7 @@ def load(**options: bool) -> list[dict[str, str]]:
     return accounts
 
 
-def test_the_demo_has_something_at_every_stage_of_the_line() -> None:
+def test_demo_has_something_at_every_stage_of_the_line() -> None:
     load()
     project = Project.objects.get(slug="demo")
     states = dict(
@@ -40,20 +40,20 @@ def test_the_demo_has_something_at_every_stage_of_the_line() -> None:
     call_command("verify_release", "demo", release.version)
 
 
-def test_known_passwords_open_the_accounts() -> None:
+def test_demo_accounts_open_with_the_known_passwords() -> None:
     for account in load(known_passwords=True):
         assert account["password"] == f"{account['username']}-demo"
         assert User.objects.get(username=account["username"]).check_password(account["password"])
 
 
-def test_random_passwords_are_not_guessable_from_the_name() -> None:
+def test_demo_passwords_by_chance_are_not_guessable_from_the_name() -> None:
     accounts = load()
     assert {account["username"] for account in accounts} == {"admin", "maya", "tomas", "lin", "ines"}
     assert all(account["username"] not in account["password"] for account in accounts)
     assert len({account["password"] for account in accounts}) == len(accounts)
 
 
-def test_a_second_demo_is_refused_and_changes_nothing() -> None:
+def test_demo_that_is_a_second_one_is_refused_and_changes_nothing() -> None:
     load()
     before = Trajectory.objects.count()
     with pytest.raises(CommandError, match="already"):

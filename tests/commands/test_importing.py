@@ -49,7 +49,7 @@ def test_importing_again_says_that_nothing_is_new(tmp_path: Path) -> None:
     assert (row["file"], row["subset"], row["format"]) == ("a.jsonl", "a", "agentprocessbench")
 
 
-def test_options_reach_the_import(tmp_path: Path) -> None:
+def test_import_takes_options(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", jsonl([make_record(0, 0), make_record(0, 1)]))
 
     run(
@@ -63,7 +63,7 @@ def test_options_reach_the_import(tmp_path: Path) -> None:
     assert Subset.objects.get().name == "named"
 
 
-def test_a_refused_file_is_listed_line_by_line_and_the_others_come_in(tmp_path: Path) -> None:
+def test_import_lists_a_refused_file_line_by_line_and_the_others_come_in(tmp_path: Path) -> None:
     good = write(tmp_path / "good.jsonl", jsonl(make_records(2)))
     bad = write(tmp_path / "bad.jsonl", jsonl([make_record(0), {"a": 1}, make_record(1, messages=[])]))
 
@@ -75,7 +75,7 @@ def test_a_refused_file_is_listed_line_by_line_and_the_others_come_in(tmp_path: 
     assert ImportFile.objects.count() == 2
 
 
-def test_a_changed_record_needs_replace(tmp_path: Path) -> None:
+def test_import_of_a_changed_record_needs_replace(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", jsonl(make_records(2)))
     run("import_trajectories", "new", path)
     write(path, jsonl([make_record(0), make_record(1, question="Other?")]))
@@ -98,7 +98,7 @@ def test_a_changed_record_needs_replace(tmp_path: Path) -> None:
         (["new", "words.jsonl"], "words.jsonl"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(
+def test_import_that_cannot_be_done_says_so_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], word: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -113,7 +113,7 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_failing_command_exits_non_zero_without_a_traceback(
+def test_import_that_fails_exits_non_zero_without_a_traceback(
     process_environment: dict[str, str], tmp_path: Path
 ) -> None:
     bad = write(tmp_path / "bad.jsonl", jsonl([make_record(0, messages=[])]))

@@ -75,7 +75,7 @@ def test_labels_become_submitted_assignments_of_a_person_who_cannot_sign_in(
     assert list(Trajectory.objects.order_by("position").values_list("free_slots", flat=True)) == [1, 1, 2]
 
 
-def test_the_same_labels_again_change_nothing_and_other_labels_are_refused(
+def test_labels_imported_again_change_nothing_and_other_labels_are_refused(
     project: Project, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "labels.jsonl", jsonl([line(0, [1, 1]), line(1, [1, 1])]))
@@ -103,7 +103,7 @@ def test_the_same_labels_again_change_nothing_and_other_labels_are_refused(
         ({"step_labels": {"2": 1}, "final_label": 1}, "record_id"),
     ],
 )
-def test_a_record_that_is_not_complete_is_refused_by_name_and_with_it_the_file(
+def test_record_that_is_not_complete_is_refused_by_name_and_with_it_the_file(
     project: Project, tmp_path: Path, wrong: dict[str, Any], word: str
 ) -> None:
     path = write(tmp_path / "labels.jsonl", jsonl([line(0, [1, 1]), wrong]))
@@ -117,7 +117,7 @@ def test_a_record_that_is_not_complete_is_refused_by_name_and_with_it_the_file(
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {2}
 
 
-def test_the_newest_line_of_a_record_counts(project: Project, tmp_path: Path) -> None:
+def test_labels_on_the_newest_line_of_a_record_count(project: Project, tmp_path: Path) -> None:
     path = write(
         tmp_path / "labels.jsonl",
         jsonl(
@@ -133,7 +133,7 @@ def test_the_newest_line_of_a_record_counts(project: Project, tmp_path: Path) ->
     assert labels_of("gpt") == {"tiny:0:0": [1, 1]}
 
 
-def test_a_third_annotator_of_two_is_refused_by_record(project: Project, tmp_path: Path) -> None:
+def test_labels_of_a_third_annotator_of_two_are_refused_by_record(project: Project, tmp_path: Path) -> None:
     path = write(tmp_path / "labels.jsonl", jsonl([line(0, [1, 1])]))
     for name in ("one", "two"):
         run("import_labels", "apb", path, "--annotator", name)
@@ -145,7 +145,7 @@ def test_a_third_annotator_of_two_is_refused_by_record(project: Project, tmp_pat
     assert Assignment.objects.count() == 2
 
 
-def test_a_record_of_several_subsets_needs_the_subset_named(project: Project, tmp_path: Path) -> None:
+def test_record_of_several_subsets_needs_the_subset_named(project: Project, tmp_path: Path) -> None:
     people.import_records(project, 1, subset="other")
     path = write(tmp_path / "labels.jsonl", jsonl([line(0, [1, 1])]))
 
@@ -155,7 +155,7 @@ def test_a_record_of_several_subsets_needs_the_subset_named(project: Project, tm
     assert Assignment.objects.get().trajectory.subset.name == "other"
 
 
-def test_a_trajectory_file_with_labels_is_a_label_file_too(project: Project, tmp_path: Path) -> None:
+def test_trajectory_file_with_labels_is_a_label_file_too(project: Project, tmp_path: Path) -> None:
     records = [make_record(query, step_labels={"2": 1, "4": 0}, final_label=1) for query in range(3)]
     path = write(tmp_path / "published.jsonl", jsonl(records))
 
@@ -199,7 +199,7 @@ def test_labels_that_cannot_be_imported_are_refused_in_one_sentence(
     assert not Assignment.objects.exists()
 
 
-def test_an_import_of_labels_is_in_the_audit_log_without_the_labels(project: Project, tmp_path: Path) -> None:
+def test_import_of_labels_is_in_the_audit_log_without_the_labels(project: Project, tmp_path: Path) -> None:
     path = write(tmp_path / "labels.jsonl", jsonl([line(0, [1, -1])]))
 
     run("import_labels", "apb", path, "--annotator", "gpt")

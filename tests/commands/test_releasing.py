@@ -61,7 +61,9 @@ def test_agreement_leaves_out_what_is_still_being_labelled(cast: Cast) -> None:
     assert run("agreement", "bench", "--json").document["overall"]["n"] == 0
 
 
-def test_a_release_is_frozen_exported_and_verified(labelled: Cast, tmp_path: Path) -> None:
+def test_release_is_made_by_freeze_and_taken_along_by_export_and_verify(
+    labelled: Cast, tmp_path: Path
+) -> None:
     frozen_said = run("freeze_release", "bench", "1.0", "--note", "First.")
     exported = run(
         "export_release", "bench", "1.0", "--format", "agentprocessbench", "--output", tmp_path / "o"
@@ -77,7 +79,7 @@ def test_a_release_is_frozen_exported_and_verified(labelled: Cast, tmp_path: Pat
     assert all(said.out == "" for said in (frozen_said, exported, by_rows, by_files))
 
 
-def test_verifying_a_changed_release_fails_loudly(labelled: Cast, tmp_path: Path) -> None:
+def test_verify_of_a_changed_release_fails_loudly(labelled: Cast, tmp_path: Path) -> None:
     run("freeze_release", "bench", "1.0")
     run("export_release", "bench", "1.0", "--output", tmp_path)
     frozen.lift(connection)
@@ -104,7 +106,7 @@ def test_verifying_a_changed_release_fails_loudly(labelled: Cast, tmp_path: Path
         ("verify_release", ["bench", "1.0", "--path", "x"], "--path"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(
+def test_release_that_cannot_be_made_is_refused_in_one_sentence(
     cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, arguments: list[str], word: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -112,13 +114,13 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     assert word in fails(name, *arguments).out
 
 
-def test_a_version_is_frozen_once(labelled: Cast) -> None:
+def test_freeze_of_a_version_happens_once(labelled: Cast) -> None:
     run("freeze_release", "bench", "1.0")
 
     assert "1.0" in fails("freeze_release", "bench", "1.0").out
 
 
-def test_protection_lifted_by_hand_is_put_back_by_hand() -> None:
+def test_release_protection_lifted_by_hand_is_put_back_by_hand() -> None:
     frozen.lift(connection)
 
     run("protect_releases")

@@ -47,7 +47,7 @@ def test_suggest_asks_a_real_server_and_says_what_came_of_it(cast: Cast, server:
     assert "nothing to do" in fails("suggest", "bench", "--judge", "Sage").out
 
 
-def test_an_estimate_asks_nobody(cast: Cast, server: JudgeServer) -> None:
+def test_estimate_asks_nobody(cast: Cast, server: JudgeServer) -> None:
     people.import_records(cast.project, 5)
     make_judge(cast, model="ok", base_url=server.url)
 
@@ -74,7 +74,7 @@ def test_failures_are_named_and_a_run_that_stopped_is_an_error(
     assert fails("suggest", "bench", "--judge", "Sage").out.endswith("Broken.")
 
 
-def test_a_budget_ends_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_ends_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 5)
     make_judge(cast)
     install(monkeypatch, Scripted())
@@ -83,7 +83,7 @@ def test_a_budget_ends_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--budget x" in fails("suggest", "bench", "--judge", "Sage", "--budget", "x").out
 
 
-def test_what_was_broken_off_is_gone_on_with(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suggest_goes_on_with_what_was_broken_off(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 3)
     judge = make_judge(cast)
     install(monkeypatch, Scripted())
@@ -100,14 +100,14 @@ def test_what_was_broken_off_is_gone_on_with(cast: Cast, monkeypatch: pytest.Mon
     assert SuggestionRun.objects.get().attempt == 2
 
 
-def test_enqueue_leaves_the_work_to_a_worker(cast: Cast) -> None:
+def test_suggest_enqueue_leaves_the_work_to_a_worker(cast: Cast) -> None:
     people.import_records(cast.project, 3)
     make_judge(cast)
     assert "is queued" in run("suggest", "bench", "--judge", "Sage", "--enqueue").err
     assert SuggestionRun.objects.get().state == SuggestionRunState.QUEUED
 
 
-def test_names_that_do_not_exist_are_one_sentence(cast: Cast) -> None:
+def test_suggest_refuses_names_that_do_not_exist_in_one_sentence(cast: Cast) -> None:
     assert "no project" in fails("suggest", "nope", "--judge", "Sage").out
     assert "no judge" in fails("suggest", "bench", "--judge", "Sage").out
     assert "no file" in fails("import_suggestions", "bench", "nope.jsonl", "--judge", "Sage").out

@@ -33,14 +33,14 @@ def see_to_them(*, known_passwords: bool) -> list[dict[str, str]]:
     return found
 
 
-def test_on_this_machine_alone_they_are_named_and_stay() -> None:
+def test_passwords_on_this_machine_alone_are_named_and_stay() -> None:
     assert see_to_them(known_passwords=True) == [
         {"username": "maya", "password": "maya-demo", "who": "annotator"},
     ]
     assert User.objects.get(username="maya").check_password("maya-demo")
 
 
-def test_where_others_reach_the_server_they_are_replaced_and_shown_once() -> None:
+def test_passwords_where_others_reach_the_server_are_replaced_and_shown_once() -> None:
     (account,) = see_to_them(known_passwords=False)
     maya = User.objects.get(username="maya")
     assert not maya.check_password("maya-demo")

@@ -40,7 +40,7 @@ def test_healthz_says_when_releases_are_not_protected(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_every_answer_carries_the_strict_policy(client: Client) -> None:
+def test_csp_comes_with_every_answer(client: Client) -> None:
     policy = client.get("/healthz")["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "require-trusted-types-for 'script'" in policy
@@ -49,7 +49,7 @@ def test_every_answer_carries_the_strict_policy(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_only_djangos_admin_may_do_without_trusted_types(client: Client) -> None:
+def test_csp_does_without_trusted_types_in_djangos_admin_only(client: Client) -> None:
     policy = client.get("/admin/login/")["Content-Security-Policy"]
     assert "script-src 'self'" in policy
     assert "trusted-types" not in policy
@@ -70,7 +70,7 @@ def test_only_djangos_admin_may_do_without_trusted_types(client: Client) -> None
         ("multipart/form-data; boundary=x", 301, True),
     ],
 )
-def test_a_body_has_a_limit_that_is_checked_before_it_is_read(kind: str, size: int, refused: bool) -> None:
+def test_body_has_a_limit_that_is_checked_before_it_is_read(kind: str, size: int, refused: bool) -> None:
     request = RequestFactory().generic("POST", "/api/v1/nowhere", b"x" * size, content_type=kind)
     answer = BodyLimit(lambda _request: HttpResponse("let in"))(request)
     assert isinstance(answer, HttpResponse)
@@ -79,7 +79,7 @@ def test_a_body_has_a_limit_that_is_checked_before_it_is_read(kind: str, size: i
         assert json.loads(answer.content)["error"]["code"] == "too_large"
 
 
-def test_an_address_is_believed_only_as_far_as_the_proxies_are_ours() -> None:
+def test_address_is_believed_only_as_far_as_the_proxies_are_ours() -> None:
     request = RequestFactory().get(
         "/", headers={"X-Forwarded-For": "6.6.6.6, 9.9.9.9"}, REMOTE_ADDR="10.0.0.1"
     )
@@ -90,7 +90,7 @@ def test_an_address_is_believed_only_as_far_as_the_proxies_are_ours() -> None:
         assert client_ip(request) == "10.0.0.1"
 
 
-def test_a_log_line_holds_no_text_of_an_exception() -> None:
+def test_log_line_holds_no_text_of_an_exception() -> None:
     try:
         raise ValueError("what the agent said")
     except ValueError:
@@ -110,7 +110,7 @@ def test_a_log_line_holds_no_text_of_an_exception() -> None:
     assert found["at"]
 
 
-def test_a_failed_task_is_logged_without_its_arguments() -> None:
+def test_log_of_a_failed_task_is_without_its_arguments() -> None:
     context = {"name": "annotation.run", "id": "1", "exc": "secret words", "args": "secret words"}
     record = logging.LogRecord(
         "celery.app.trace", logging.ERROR, "f.py", 1, "Task %(name)s failed: %(exc)s", (context,), None
@@ -118,7 +118,7 @@ def test_a_failed_task_is_logged_without_its_arguments() -> None:
     assert json.loads(OneLine().format(record))["message"] == "Task annotation.run[1] failed"
 
 
-def test_a_cache_that_is_away_is_a_cache_that_misses() -> None:
+def test_cache_that_is_away_is_a_cache_that_misses() -> None:
     cache = TolerantRedisCache("unix:///nowhere/broker.sock", {})
     cache.set("a", 1, 60)
     assert cache.get("a", "default") == "default"

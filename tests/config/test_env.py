@@ -14,11 +14,11 @@ from config.env import BadEnvironment, Env, broker, database, email, secret_key
 BASE = Path("/srv/tristep")
 
 
-def test_a_relative_sqlite_path_starts_at_the_checkout() -> None:
+def test_sqlite_path_that_is_relative_starts_at_the_checkout() -> None:
     assert database("sqlite:///var/my.sqlite3", base=BASE)["NAME"] == "/srv/tristep/var/my.sqlite3"
 
 
-def test_four_slashes_make_an_absolute_sqlite_path() -> None:
+def test_sqlite_path_with_four_slashes_is_absolute() -> None:
     assert database("sqlite:////data/a%20b.sqlite3", base=BASE)["NAME"] == "/data/a b.sqlite3"
 
 
@@ -29,7 +29,7 @@ def test_sqlite_takes_the_write_lock_at_once_and_waits_for_it() -> None:
     assert "recursive_triggers=ON" in options["init_command"]
 
 
-def test_a_postgres_address_is_taken_apart() -> None:
+def test_postgres_address_is_taken_apart() -> None:
     found = database("postgres://ann:p%40ss@db.example:6543/tristep?sslmode=require", base=BASE)
     assert found["ENGINE"] == "django.db.backends.postgresql"
     assert (found["USER"], found["PASSWORD"], found["HOST"], found["PORT"], found["NAME"]) == (
@@ -39,7 +39,7 @@ def test_a_postgres_address_is_taken_apart() -> None:
     assert found["CONN_HEALTH_CHECKS"] is True
 
 
-def test_a_postgres_socket_folder_goes_in_the_query() -> None:
+def test_postgres_socket_folder_goes_in_the_query() -> None:
     found = database("postgresql://ann@/tristep?host=%2Frun%2Fpg", base=BASE)
     assert (found["HOST"], found["OPTIONS"]) == ("/run/pg", {})
 
@@ -48,12 +48,12 @@ def test_a_postgres_socket_folder_goes_in_the_query() -> None:
     "url",
     ["", "mysql://x/y", "sqlite://", "sqlite:///", "sqlite://host/db", "postgres://host", "postgres://host/"],
 )
-def test_other_database_addresses_are_refused_by_name(url: str) -> None:
+def test_database_addresses_of_another_kind_are_refused_by_name(url: str) -> None:
     with pytest.raises(BadEnvironment, match="DATABASE_URL"):
         database(url, base=BASE)
 
 
-def test_a_unix_socket_is_written_as_the_broker_library_wants_it() -> None:
+def test_unix_socket_is_written_as_the_broker_library_wants_it() -> None:
     assert broker("unix:///run/b.sock") == "redis+socket:///run/b.sock"
     assert broker("redis://redis:6379/0") == "redis://redis:6379/0"
     with pytest.raises(BadEnvironment, match="REDIS_URL"):
@@ -93,7 +93,7 @@ def test_lists_drop_empty_items() -> None:
     assert Env({"HOSTS": " , "}).words("HOSTS", ("localhost",)) == ["localhost"]
 
 
-def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+def test_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "secret.key"
     key = secret_key(path)
     assert len(key) >= 64
@@ -102,7 +102,7 @@ def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == ["secret.key"]
 
 
-def test_processes_that_start_together_agree_on_the_key(tmp_path: Path) -> None:
+def test_secret_key_is_one_for_processes_that_start_together(tmp_path: Path) -> None:
     gate, keys = threading.Barrier(8), []
 
     def start() -> None:

@@ -96,7 +96,7 @@ def test_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(server: S
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_every_part_and_keeps_the_data(second_run: Server) -> None:
+def test_serve_stops_every_part_on_ctrl_c_and_keeps_the_data(second_run: Server) -> None:
     below = descendants(second_run.pid)
     assert {
         name for name in ("gunicorn", "celery", "valkey") if any(name in line for line in below.values())
@@ -109,7 +109,7 @@ def test_ctrl_c_stops_every_part_and_keeps_the_data(second_run: Server) -> None:
 
 
 @pytest.mark.slow
-def test_a_part_that_dies_is_named_and_everything_stops(second_run: Server) -> None:
+def test_serve_names_a_part_that_dies_and_stops_everything(second_run: Server) -> None:
     below = descendants(second_run.pid)
     os.kill(next(pid for pid, line in sorted(below.items()) if "celery" in line), signal.SIGKILL)
     assert second_run.process.wait(timeout=60) == 1
@@ -121,7 +121,7 @@ def test_a_part_that_dies_is_named_and_everything_stops(second_run: Server) -> N
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells children that a parent died"
 )
-def test_not_even_sigkill_leaves_an_orphan(second_run: Server) -> None:
+def test_serve_leaves_no_orphan_not_even_after_sigkill(second_run: Server) -> None:
     below = descendants(second_run.pid)
     assert len(below) >= 4
     second_run.process.kill()
@@ -140,7 +140,7 @@ def test_not_even_sigkill_leaves_an_orphan(second_run: Server) -> None:
         ("::", False),
     ],
 )
-def test_loopback_addresses_are_told_from_others(host: str, answer: bool) -> None:
+def test_serve_tells_loopback_addresses_from_others(host: str, answer: bool) -> None:
     assert is_loopback(host) is answer
 
 
@@ -153,12 +153,14 @@ def test_loopback_addresses_are_told_from_others(host: str, answer: bool) -> Non
         ({"TRISTEP_PROXY_HOPS": "1"}, False),
     ],
 )
-def test_a_loopback_address_behind_a_proxy_is_not_private(environment: dict[str, str], answer: bool) -> None:
+def test_serve_does_not_call_a_loopback_address_behind_a_proxy_private(
+    environment: dict[str, str], answer: bool
+) -> None:
     assert is_private("127.0.0.1", environment) is answer
     assert is_private("0.0.0.0", environment) is False
 
 
-def test_a_server_for_others_may_be_asked_for_by_its_names() -> None:
+def test_server_for_others_may_be_asked_for_by_its_names() -> None:
     assert allowed_hosts("127.0.0.1") == "localhost,127.0.0.1,[::1]"
     assert socket.gethostname() in allowed_hosts("0.0.0.0").split(",")
     assert "192.0.2.7" in allowed_hosts("192.0.2.7").split(",")

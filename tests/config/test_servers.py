@@ -16,7 +16,7 @@ from tests.servers import ROOT, WebServer, Worker, wait_for
 
 
 @pytest.mark.django_db
-def test_the_run_uses_the_database_it_was_asked_for() -> None:
+def test_run_uses_the_database_it_was_asked_for() -> None:
     assert connection.vendor == ("postgresql" if on_postgres() else "sqlite")
 
 
@@ -30,16 +30,16 @@ def test_sqlite_connections_are_set_up_for_many_people() -> None:
             name: cursor.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "foreign_keys", "recursive_triggers", "synchronous")
         }
-    assert found == {"journal_mode": "wal", "foreign_keys": 1, "recursive_triggers": 1, "synchronous": 1}
+    assert found == {"journal_mode": "wal", "foreign_keys": 1, "recursive_triggers": 1, "synchronous": 2}
 
 
-def test_the_broker_keeps_what_it_was_given(broker: Broker) -> None:
+def test_broker_keeps_what_it_was_given(broker: Broker) -> None:
     assert broker.answers()
     assert broker.socket.stat().st_mode & 0o077 == 0
     assert (broker.folder / "appendonlydir").is_dir()
 
 
-def test_a_real_worker_answers_a_real_broker(worker: Worker) -> None:
+def test_worker_answers_a_real_broker(worker: Worker) -> None:
     from config.celery import app
 
     # a question that comes before the worker listens for questions is lost: it is asked again
@@ -54,7 +54,7 @@ def test_a_real_worker_answers_a_real_broker(worker: Worker) -> None:
     assert worker.stop() is True
 
 
-def test_the_production_server_answers_on_the_tests_database(web_server: WebServer) -> None:
+def test_server_of_production_answers_on_the_tests_database(web_server: WebServer) -> None:
     assert web_server.answers()
     assert probe(web_server.port) == 0
     assert web_server.stop() is True

@@ -14,7 +14,7 @@ IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULT
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 
 
-def test_hashed_modules_import_hashed_modules(collected: Path) -> None:
+def test_static_modules_with_hashes_import_modules_with_hashes(collected: Path) -> None:
     scripts = sorted((collected / "frontend" / "js").rglob("*.????????????.js"))
     assert scripts
     texts = {path.name: path.read_text(encoding="utf-8") for path in scripts}
@@ -23,20 +23,20 @@ def test_hashed_modules_import_hashed_modules(collected: Path) -> None:
     assert [pair for pair in imports if not HASHED.search(pair[1])] == []
 
 
-def test_what_a_module_imports_is_there(collected: Path) -> None:
+def test_static_modules_find_what_they_import(collected: Path) -> None:
     folder = collected / "frontend" / "js"
     for script in folder.rglob("*.????????????.js"):
         for found in IMPORT.findall(script.read_text(encoding="utf-8")):
             assert (script.parent / found).is_file(), f"{script.name} imports {found}"
 
 
-def test_every_file_has_a_compressed_copy(collected: Path) -> None:
+def test_static_files_have_a_compressed_copy(collected: Path) -> None:
     styles = list((collected / "frontend").rglob("*.????????????.css"))
     assert styles
     assert [path.name for path in styles if not path.with_name(path.name + ".gz").exists()] == []
 
 
-def test_collected_scripts_lack_the_comments_and_nothing_else(collected: Path) -> None:
+def test_static_scripts_lack_the_comments_and_nothing_else(collected: Path) -> None:
     folder = collected / "frontend" / "js"
     for script in folder.rglob("*.????????????.js"):
         source = (script.parent / re.sub(r"\.[0-9a-f]{12}\.js$", ".js", script.name)).read_text(
@@ -50,7 +50,7 @@ def test_collected_scripts_lack_the_comments_and_nothing_else(collected: Path) -
         )
 
 
-def test_comment_lines_are_told_from_code_beside_comments() -> None:
+def test_static_comment_lines_are_told_from_code_beside_comments() -> None:
     text = '// a\nx(); // b\n/**\n * c\n */\n/** d */ (y);\n/** e */\nconst z = "/* f */";\n'
     assert re.sub(COMMENT_LINES, "", text) == 'x(); // b\n/** d */ (y);\nconst z = "/* f */";\n'
 
@@ -66,16 +66,16 @@ def test_comment_lines_are_told_from_code_beside_comments() -> None:
         ('const b = /** @type {import("./a.js").B} */ (c);', True),
     ],
 )
-def test_comments_are_told_from_code(text: str, expected: bool) -> None:
+def test_static_comments_are_told_from_code(text: str, expected: bool) -> None:
     assert in_comment(text, text.index("import(")) is expected
 
 
-def test_every_component_stands_in_one_stylesheet() -> None:
+def test_stylesheet_is_one_for_every_component() -> None:
     listed = sorted(component for components in STYLESHEETS.values() for component in components.split())
     assert listed == sorted(path.stem for path in COMPONENTS.glob("*.css"))
 
 
-def test_a_collected_stylesheet_holds_its_components_in_order(collected: Path) -> None:
+def test_stylesheet_collected_holds_its_components_in_order(collected: Path) -> None:
     text = (collected / "frontend" / "css" / "site.css").read_text(encoding="utf-8")
     parts = [(COMPONENTS / f"{name}.css").read_text(encoding="utf-8") for name in STYLESHEETS["site"].split()]
     assert text == "\n".join(parts)

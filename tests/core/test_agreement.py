@@ -71,7 +71,7 @@ def test_annotators_who_never_agree_have_a_defined_kappa() -> None:
     assert kappa_values(confusion([1, -1], [-1, 1])) == pytest.approx(-1.0)
 
 
-def test_nothing_to_compare_is_undefined_and_says_so() -> None:
+def test_kappa_of_nothing_to_compare_is_undefined_and_says_so() -> None:
     empty = confusion([], [])
     reason = "there are no steps that two annotators labelled"
     assert np.isnan(agreement_values(empty)) and np.isnan(kappa_values(empty))
@@ -85,7 +85,7 @@ def test_percent_agreement_is_the_share_of_equal_labels() -> None:
 
 
 @pytest.mark.parametrize("bad", [[2], [-2], [0.5], [True], ["1"]])
-def test_what_is_no_label_is_refused(bad) -> None:
+def test_agreement_refuses_what_is_no_label(bad) -> None:
     with pytest.raises(ValueError, match="labels are the integers"):
         confusion(bad, [1])
 
@@ -103,7 +103,7 @@ def test_tables_by_group_add_up(pairs) -> None:
 
 
 @given(pairs_of_labels)
-def test_folding_to_errors_is_relabelling(pairs) -> None:
+def test_agreement_on_errors_is_that_after_relabelling(pairs) -> None:
     a, b = sides(pairs)
     folded = error_tables(confusion(a, b))
     assert (
@@ -200,7 +200,7 @@ def test_first_errors_by_trajectory() -> None:
     assert first_positions(values, groups, [0, 1, 2, 0, 1, 0], 3).tolist() == [1, -1, 0]
 
 
-def test_comparing_first_errors() -> None:
+def test_first_errors_are_compared() -> None:
     a = [1, -1, 1, 1, -1, 1]
     b = [1, -1, 1, -1, 1, 1]
     cell, same = compare_first_errors(a, b, [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 0, 0], 4)
@@ -241,5 +241,5 @@ def test_transition_kappa_is_its_definition(runs) -> None:
         assert measure.value == pytest.approx(value)
 
 
-def test_a_step_without_its_previous_step_is_no_unit() -> None:
+def test_step_without_its_previous_step_is_no_unit() -> None:
     assert strata([1, 1], [1, 1], [0, 0], [0, 2]).tolist() == [STRATA - 1, NO_UNIT]

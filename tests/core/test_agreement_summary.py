@@ -30,23 +30,23 @@ def table(*rows: tuple[int, int, int, int]) -> LabelTable:
     return LabelTable.of([(t, p, who, value, t, 0) for t, p, who, value in rows])
 
 
-def test_three_annotators_make_three_pairs() -> None:
+def test_summary_of_three_annotators_has_three_pairs() -> None:
     pairs = pair_up(table((7, 0, 30, 1), (7, 0, 10, -1), (7, 0, 20, 0)))
     rows = sorted(zip(map(tuple, pairs.pair_ids[pairs.pair].tolist()), pairs.a, pairs.b, strict=True))
     assert rows == [((10, 20), -1, 0), ((10, 30), -1, 1), ((20, 30), 0, 1)]
 
 
-def test_a_step_that_one_person_labelled_makes_no_pair() -> None:
+def test_step_that_one_person_labelled_makes_no_pair() -> None:
     pairs = pair_up(table((1, 0, 10, 1), (1, 1, 20, 1), (2, 0, 10, 1)))
     assert len(pairs) == pairs.n_pairs == pairs.n_tasks == pairs.n_trajectories == 0
 
 
-def test_two_labels_of_one_person_for_one_step_are_refused() -> None:
+def test_summary_refuses_two_labels_of_one_person_for_one_step() -> None:
     with pytest.raises(ValueError, match="two labels for one step"):
         pair_up(table((1, 0, 10, 1), (1, 0, 10, 0)))
 
 
-def test_the_headline_is_the_mean_over_pairs_weighted_by_n() -> None:
+def test_headline_is_the_mean_over_pairs_weighted_by_n() -> None:
     rng = np.random.default_rng(5)
     rows = []
     for t in range(40):
@@ -70,7 +70,7 @@ def test_figures_without_people_have_no_pairs_and_tables_that_do_not_say_who_sai
     assert bare.figures == summary.figures
 
 
-def test_trajectories_of_pairs_that_share_too_few_are_left_out_until_none_is_left_over() -> None:
+def test_at_least_leaves_out_pairs_that_share_too_few_until_none_is_left_over() -> None:
     def shared(who: tuple[int, ...], how_many: int, start: int, subset: int) -> list[tuple[int, ...]]:
         return [(start + t, 0, one, 1, start + t, subset) for t in range(how_many) for one in who]
 
@@ -83,7 +83,7 @@ def test_trajectories_of_pairs_that_share_too_few_are_left_out_until_none_is_lef
     assert len(at_least(LabelTable.of([]), 5)) == len(at_least(LabelTable.of(few), 5)) == 0
 
 
-def test_a_pair_without_the_figure_is_left_out_of_the_mean() -> None:
+def test_pair_without_the_figure_is_left_out_of_the_mean() -> None:
     rows = [(0, p, who, 1) for p in range(3) for who in (1, 2)]  # κ of 1 and 2 is undefined
     rows += [(1, 0, 1, 1), (1, 0, 3, 1), (1, 1, 1, -1), (1, 1, 3, -1)]
     summary = summarise(table(*rows))
@@ -91,7 +91,7 @@ def test_a_pair_without_the_figure_is_left_out_of_the_mean() -> None:
     assert summary.figures.kappa.value == pytest.approx(1.0)
 
 
-def test_no_labels_make_a_summary_without_figures() -> None:
+def test_summary_of_no_labels_has_no_figures() -> None:
     summary = summarise(LabelTable.of([]), rng=np.random.default_rng(0))
     assert summary.n == summary.n_tasks == 0 and summary.pairs == ()
     for field in fields(Figures):
@@ -113,7 +113,7 @@ def many(n_tasks: int, n_subsets: int = 2, seed: int = 3) -> LabelTable:
     return LabelTable.of(rows)
 
 
-def test_an_interval_holds_the_figure_and_repeats_with_its_seed() -> None:
+def test_interval_holds_the_figure_and_repeats_with_its_seed() -> None:
     labels = many(40)
     one, two = (summarise(labels, rng=np.random.default_rng(1)) for _ in range(2))
     assert one.figures == two.figures and one.alpha == two.alpha
@@ -121,14 +121,14 @@ def test_an_interval_holds_the_figure_and_repeats_with_its_seed() -> None:
         assert measure.interval.low < measure.value < measure.interval.high
 
 
-def test_below_twenty_tasks_there_is_no_interval() -> None:
+def test_interval_needs_twenty_tasks() -> None:
     kappa = summarise(many(19), rng=np.random.default_rng(1)).figures.kappa
     assert kappa.value is not None
     assert (kappa.interval.low, kappa.interval.reason) == (None, "an interval needs at least 20 tasks")
     assert summarise(many(20), rng=np.random.default_rng(1)).figures.kappa.interval.low is not None
 
 
-def test_without_chance_there_is_no_interval() -> None:
+def test_interval_needs_chance() -> None:
     assert summarise(many(30)).figures.kappa.interval.reason == "no interval was asked for"
 
 
@@ -141,11 +141,11 @@ def test_tasks_are_drawn_within_their_subset() -> None:
     assert weights[:, 0].mean() == pytest.approx(1, abs=0.15)
 
 
-def test_an_interval_that_rests_on_too_few_defined_resamples_is_none() -> None:
+def test_interval_that_rests_on_too_few_defined_resamples_is_none() -> None:
     assert interval([0.1, 0.2, np.nan, np.nan], 40).reason == "it is undefined in too many of the resamples"
 
 
-def test_the_bootstrap_agrees_with_resampling_the_steps_themselves() -> None:
+def test_bootstrap_agrees_with_resampling_the_steps_themselves() -> None:
     labels = many(25, n_subsets=1)
     fast = summarise(labels, rng=np.random.default_rng(8)).figures.kappa.interval
     pairs = pair_up(labels)
@@ -157,7 +157,7 @@ def test_the_bootstrap_agrees_with_resampling_the_steps_themselves() -> None:
     assert (fast.low, fast.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
 
 
-def test_a_large_project_is_summarised_within_a_second() -> None:
+def test_summary_of_a_large_project_takes_less_than_a_second() -> None:
     rng = np.random.default_rng(4)
     n = 8509
     trajectory = np.repeat(np.arange(1000), 9)[:n]
@@ -200,7 +200,7 @@ def published() -> tuple[list[list[int]], list[list[dict[int, int]]], list[list[
 
 
 @pytest.mark.published
-def test_the_published_figures() -> None:
+def test_summary_has_the_published_figures() -> None:
     rows, labels, outcomes = published()
     summary = summarise(LabelTable.of(rows), rng=np.random.default_rng(0))
     figures = summary.figures

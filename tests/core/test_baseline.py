@@ -36,7 +36,7 @@ def shares(labels: Ints) -> Floats:
     return np.tile(counts, (len(labels), 1))
 
 
-def test_what_can_be_learned_is_learned_on_tasks_it_has_not_seen() -> None:
+def test_baseline_learns_what_can_be_learned_on_tasks_it_has_not_seen() -> None:
     rows, labels, groups = data(1, signal=3.0)
     found = cross_fit(rows, labels, groups, seed=5)
     right = found.probabilities.argmax(axis=1) - 1 == labels
@@ -48,7 +48,7 @@ def test_what_can_be_learned_is_learned_on_tasks_it_has_not_seen() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_where_nothing_can_be_learned_it_says_no_more_than_how_frequent_labels_are(seed: int) -> None:
+def test_baseline_says_no_more_than_how_frequent_labels_are_where_nothing_can_be_learned(seed: int) -> None:
     rows, labels, groups = data(seed, signal=0.0)
     found = cross_fit(rows, labels, groups, seed=5)
     assert loss(found.probabilities, labels) < loss(shares(labels), labels) + 0.03
@@ -59,7 +59,7 @@ def test_where_nothing_can_be_learned_it_says_no_more_than_how_frequent_labels_a
     assert figures["cv"]["step_accuracy"] <= figures["always_plus_one"]["step_accuracy"] + 0.02
 
 
-def test_knowing_the_task_does_not_help() -> None:
+def test_baseline_gains_nothing_from_knowing_the_task() -> None:
     """Every task has one label, and a figure of its own: perfect where tasks leak from fold to fold."""
     rng = np.random.default_rng(4)
     groups = np.repeat(np.arange(TASKS), PER_TASK)
@@ -72,7 +72,7 @@ def test_knowing_the_task_does_not_help() -> None:
     assert (leaked.probabilities.argmax(axis=1) - 1 == labels).mean() > 0.95
 
 
-def test_a_task_is_in_one_fold_and_the_same_seed_deals_alike() -> None:
+def test_task_is_in_one_fold_and_the_same_seed_deals_alike() -> None:
     groups = np.array([0, 0, 0, 1, 2, 2, 3, 4, 5, 6, 6, 6])
     fold = deal(groups, seed=1)
     assert all(len(set(fold[groups == task])) == 1 for task in range(7))
@@ -84,7 +84,7 @@ def test_a_task_is_in_one_fold_and_the_same_seed_deals_alike() -> None:
 
 
 @pytest.mark.parametrize("present", [(1,), (-1, 1), (0, 1)])
-def test_a_label_that_never_occurs_is_improbable_and_not_impossible(present: tuple[int, ...]) -> None:
+def test_label_that_never_occurs_is_improbable_and_not_impossible(present: tuple[int, ...]) -> None:
     rng = np.random.default_rng(3)
     labels = rng.choice(present, size=60)
     rows = np.column_stack([labels + rng.normal(size=60) * 0.3, rng.normal(size=60)])
@@ -98,7 +98,7 @@ def test_a_label_that_never_occurs_is_improbable_and_not_impossible(present: tup
     assert (found.argmax(axis=1) - 1 == labels).mean() > 0.9
 
 
-def test_a_long_training_is_interrupted() -> None:
+def test_baseline_training_is_interrupted() -> None:
     calls = 0
 
     def alive() -> None:
@@ -128,7 +128,7 @@ def examples_of(rows: Floats, labels: Ints, groups: Ints) -> list[Example]:
     ]
 
 
-def test_the_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothing() -> None:
+def test_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothing() -> None:
     examples = examples_of(*data(1, signal=3.0))
     trained, figures = train(examples, seed=5)
     cv, plus = figures["cv"], figures["always_plus_one"]
@@ -148,7 +148,7 @@ def test_the_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothin
     assert again == figures
 
 
-def test_the_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
+def test_baseline_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
     examples = examples_of(*data(1, signal=3.0))
     own = examples[0]
     turned = [
@@ -164,7 +164,7 @@ def test_the_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
     assert not np.allclose(everything.weights, changed.weights)
 
 
-def test_the_digest_changes_with_everything_a_training_depends_on() -> None:
+def test_digest_changes_with_everything_a_training_depends_on() -> None:
     examples = examples_of(*data(1, signal=1.0))
     first = digest(examples, seed=5)
     one = examples[0]
@@ -181,7 +181,7 @@ def test_the_digest_changes_with_everything_a_training_depends_on() -> None:
     assert digest(list(examples), seed=5) == first
 
 
-def test_a_task_is_known_by_its_question_wherever_it_stands() -> None:
+def test_task_is_known_by_its_question_wherever_it_stands() -> None:
     assert task_of("Who  built it?\n", "a") == task_of("who built it?", "b")
     assert task_of("Who built it?", "a") != task_of("Who paid for it?", "a")
     assert (task_of(" ", "task 7"), task_of("\ud800", "x")[:8]) == ("task 7", "question")
@@ -203,7 +203,7 @@ def test_reasons_name_the_strongest_figures_and_say_only_what_is_so() -> None:
     assert reason(nothing, bad, 1).startswith("Nothing in the step stands out")
 
 
-def test_every_figure_has_words_or_stays_unsaid() -> None:
+def test_baseline_figures_have_words_or_stay_unsaid() -> None:
     for name in FEATURES:
         for value in (0.0, 2.0):
             sentence = sentence_for(name, value, 1.0)
@@ -212,7 +212,7 @@ def test_every_figure_has_words_or_stays_unsaid() -> None:
     assert len(said) >= len(FEATURES) - 2
 
 
-def test_a_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> None:
+def test_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> None:
     trained, _ = train(examples_of(*data(1, signal=1.0)), seed=5)
     material = JudgeInput("Q?", [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}])
     found = trained.judge(material, "elsewhere")
@@ -223,7 +223,7 @@ def test_a_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> 
     assert judgement.outcome == found.outcome.argmax() - 1 and not found.seen
 
 
-def test_who_trains_nothing_does_not_load_scikit_learn() -> None:
+def test_baseline_alone_loads_scikit_learn() -> None:
     code = (
         "import sys, annotation.core.baseline.training, annotation.providers.baseline;"
         "sys.exit('sklearn' in sys.modules)"

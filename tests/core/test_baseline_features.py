@@ -51,7 +51,7 @@ def figures(*messages: dict[str, Any], question: str = "") -> list[dict[str, flo
     return [dict(zip(FEATURES, row, strict=True)) for row in rows.tolist()]
 
 
-def test_one_row_for_each_step() -> None:
+def test_features_have_one_row_for_each_step() -> None:
     material = JudgeInput("", [USER, assistant("a"), assistant("b"), tool("c"), assistant("d")])
     rows = step_features(material)
     assert rows.shape == (len(material.steps), len(FEATURES)) == (3, len(FEATURES))
@@ -78,13 +78,13 @@ def test_errors_of_tools_are_seen_and_remembered() -> None:
         "Timed out",
     ],
 )
-def test_what_reports_an_error(text: str) -> None:
+def test_features_know_what_reports_an_error(text: str) -> None:
     assert is_error(text)
     assert not is_error("Built in 1404 by a mason, with 500 men." + " " * 400 + text)
 
 
 @pytest.mark.parametrize("text", ["", " ", "[]", "{}", '{"result": []}', "null", "No results found."])
-def test_what_is_empty(text: str) -> None:
+def test_features_know_what_is_empty(text: str) -> None:
     assert is_empty(text) and not is_empty(f"{text} Marchbanks")
 
 
@@ -105,7 +105,7 @@ def test_calls_that_are_repeated_or_break_their_schema() -> None:
     assert (fourth["call_problems"], fourth["parallel"], fourth["no_result"]) == (math.log1p(2), 1, 1)
 
 
-def test_answers_and_what_they_rest_on() -> None:
+def test_features_of_answers_and_what_they_rest_on() -> None:
     _, seen, unseen = figures(
         assistant("", call()),
         tool("It was Marchbanks, in 1871."),
@@ -121,7 +121,7 @@ def test_answers_and_what_they_rest_on() -> None:
     assert (unseen["answer_unseen"], unseen["unseen_names"], unseen["unseen_numbers"]) == (1, 1, 1)
 
 
-def test_what_the_user_says_later_is_not_known_from_the_text_of_the_task() -> None:
+def test_features_of_the_task_are_without_what_the_user_says_later() -> None:
     later = {"role": "user", "content": "Then rename the parchment."}
     whole = USER["content"] + "\n\n" + later["content"]
     first, second = figures(assistant("parchment", call()), later, assistant("parchment"), question=whole)
@@ -148,7 +148,9 @@ MESSAGES = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(MESSAGES, MESSAGES, MESSAGES)
-def test_nothing_later_changes_a_figure(before: list[Any], later: list[Any], instead: list[Any]) -> None:
+def test_features_are_changed_by_nothing_later(
+    before: list[Any], later: list[Any], instead: list[Any]
+) -> None:
     """Whatever comes after a step and its own results: other messages, or none."""
     shared = [
         USER,

@@ -17,7 +17,7 @@ from annotation.core.triage import contested, share_found_early, triaged
 # ── Arms ────────────────────────────────────────────────────────────────────
 
 
-def test_the_arm_of_a_task_is_what_its_description_says() -> None:
+def test_arm_of_a_task_is_what_its_description_says() -> None:
     for task in range(20):
         digest = hashlib.sha256(b'["arm",7,"tiny","%d"]' % task).digest()
         assert arm_of(7, "tiny", str(task)) == ARMS[int.from_bytes(digest[:8], "big") % 3]
@@ -37,7 +37,7 @@ def test_arms_stay_what_they_are_in_every_version() -> None:
     ]
 
 
-def test_every_arm_is_equally_likely_and_seeds_deal_anew() -> None:
+def test_arms_are_equally_likely_and_seeds_deal_anew() -> None:
     tasks = [str(task) for task in range(6_000)]
     one = [arm_of(1, "s", task) for task in tasks]
     other = [arm_of(2, "s", task) for task in tasks]
@@ -49,13 +49,13 @@ def test_every_arm_is_equally_likely_and_seeds_deal_anew() -> None:
         assert len(cells) == 9 and chisquare(list(cells.values())).pvalue > 0.001
 
 
-def test_names_that_run_together_do_not_share_an_arm() -> None:
+def test_arms_are_not_shared_by_names_that_run_together() -> None:
     together = [arm_of(1, "ab", f"c{n}") == arm_of(1, "a", f"bc{n}") for n in range(300)]
 
     assert 60 < sum(together) < 140  # a third by chance, not all
 
 
-def test_each_arm_puts_one_policy_in_force() -> None:
+def test_arms_put_one_policy_in_force_each() -> None:
     assert {arm.value: POLICY[arm].value for arm in Arm} == {
         "sealed": "never",
         "after_label": "after_label",
@@ -66,21 +66,21 @@ def test_each_arm_puts_one_policy_in_force() -> None:
 # ── Triage ──────────────────────────────────────────────────────────────────
 
 
-def test_contested_counts_the_units_on_which_judges_differ() -> None:
+def test_triage_counts_the_units_on_which_judges_differ() -> None:
     assert contested([{2: 1, 4: 1}, {2: 1, 4: 1}], [1, 1]) == 0
     assert contested([{2: 1, 4: -1}, {2: 1, 4: 1}], [1, 1]) == pytest.approx(1 / 3)
     assert contested([{2: 1, 4: 1}, {2: 1, 4: 1}], [1, -1]) == pytest.approx(1 / 3)
     assert contested([{2: 1, 4: -1}, {2: -1, 4: 0}, {2: 1}], [1, 1, -1]) == 1
 
 
-def test_what_a_judge_did_not_say_is_not_a_disagreement() -> None:
+def test_triage_takes_what_a_judge_did_not_say_for_no_disagreement() -> None:
     assert contested([{2: 1, 4: None}, {2: 1, 4: -1}], [None, 1]) == 0
     assert contested([{2: None}, {2: 1}], [None, 1]) is None
     assert contested([{2: 1}], [1]) is None
     assert contested([], []) is None
 
 
-def test_batches_go_from_the_most_contested_to_the_unscored() -> None:
+def test_triage_batches_go_from_the_most_contested_to_the_unscored() -> None:
     scores = [(n, score) for n, score in enumerate([0.0, None, 0.5, 1.0, 0.0, 0.2, None, 0.0])]
 
     order = triaged(scores, batch_size=2, seed=3)
@@ -92,7 +92,7 @@ def test_batches_go_from_the_most_contested_to_the_unscored() -> None:
 @given(
     st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=60), st.integers(1, 70), st.integers(0, 2**53)
 )
-def test_a_triage_loses_nothing_and_repeats_by_its_seed(
+def test_triage_loses_nothing_and_repeats_by_its_seed(
     scores: list[float | None], size: int, seed: int
 ) -> None:
     line = list(enumerate(scores))
@@ -106,7 +106,7 @@ def test_a_triage_loses_nothing_and_repeats_by_its_seed(
     assert all(low >= high for low, high in zip(worst, best[1:], strict=False))
 
 
-def test_the_place_within_a_batch_tells_nothing_of_the_score() -> None:
+def test_triage_place_within_a_batch_tells_nothing_of_the_score() -> None:
     # over many seeds the most contested of a batch stands equally often in each of its places
     scores = [(n, 1 - n / 10) for n in range(5)]
     places = Counter(triaged(scores, batch_size=5, seed=seed).index(0) for seed in range(2_000))
@@ -114,12 +114,12 @@ def test_the_place_within_a_batch_tells_nothing_of_the_score() -> None:
     assert sorted(places) == [0, 1, 2, 3, 4] and chisquare(list(places.values())).pvalue > 0.001
 
 
-def test_a_batch_needs_a_size() -> None:
+def test_triage_batch_needs_a_size() -> None:
     with pytest.raises(ValueError, match="at least one"):
         triaged([(1, 0.5)], batch_size=0, seed=1)
 
 
-def test_the_share_found_early_counts_what_stands_before_the_cut() -> None:
+def test_triage_share_found_early_counts_what_stands_before_the_cut() -> None:
     assert share_found_early("abcd", frozenset("a"), 0.5) == 1
     assert share_found_early("abcd", frozenset("ad"), 0.5) == 0.5
     assert share_found_early("abcd", frozenset("cd"), 0.5) == 0
@@ -127,7 +127,7 @@ def test_the_share_found_early_counts_what_stands_before_the_cut() -> None:
     assert share_found_early("abcd", frozenset(), 0.5) is None
 
 
-def test_an_order_by_chance_finds_as_much_as_it_has_gone_through() -> None:
+def test_order_by_chance_finds_as_much_as_it_has_gone_through() -> None:
     rng = random.Random(5)
     found = []
     for _ in range(400):

@@ -48,7 +48,7 @@ def test_agreement_and_kappa_are_those_of_sklearn() -> None:
     assert agreement.measure.n == kappa.measure.n == 240
 
 
-def test_several_strata_are_weighed_by_how_much_they_hold() -> None:
+def test_strata_are_weighed_by_how_much_they_hold() -> None:
     rng = np.random.default_rng(4)
     one, other = labels(rng, 30, same=0.9), labels(rng, 10, same=0.4, stratum=1)
 
@@ -75,7 +75,7 @@ def linearised_se(rows: Numbers) -> float:
     return math.sqrt(total) / len(rows)
 
 
-def test_the_standard_error_is_that_of_a_ratio_over_clusters() -> None:
+def test_standard_error_is_that_of_a_ratio_over_clusters() -> None:
     one = labels(np.random.default_rng(5), 120, same=0.8)
     other = labels(np.random.default_rng(6), 90, same=0.6)
 
@@ -87,7 +87,7 @@ def test_the_standard_error_is_that_of_a_ratio_over_clusters() -> None:
     assert pytest.approx(norm.ppf(0.975) + norm.ppf(0.8)) == MDE_FACTOR
 
 
-def test_the_smallest_effect_that_shows_shrinks_with_the_square_root_of_the_tasks() -> None:
+def test_detectable_effect_shrinks_with_the_square_root_of_the_tasks() -> None:
     def mde(tasks: int) -> float:
         one = figure(labels(np.random.default_rng(7), tasks, same=0.8), 1)[0]
         other = figure(labels(np.random.default_rng(8), tasks, same=0.6), 2)[0]
@@ -119,7 +119,7 @@ def world(rng: np.random.Generator, tasks: int, *, moved: float) -> tuple[Number
     return people, np.column_stack([subset, task, first, final[0], judge])
 
 
-def test_intervals_cover_the_influence_that_was_put_in() -> None:
+def test_interval_covers_the_influence_that_was_put_in() -> None:
     rng = np.random.default_rng(9)
     people = [world(rng, 10_000, moved=moved)[0] for moved in (0.4, 0.0)]
     truth = np.diff([(rows[:, 3] == rows[:, 4]).mean() for rows in people[::-1]])[0]
@@ -160,7 +160,7 @@ def test_effects_are_found_as_often_as_the_detectable_one_promises() -> None:
 # ── Undefined, with words ───────────────────────────────────────────────────
 
 
-def test_nothing_to_compare_says_so() -> None:
+def test_influence_with_nothing_to_compare_says_so() -> None:
     agreement, kappa = figure(np.zeros((0, 5), dtype=np.int64))
 
     assert (agreement.measure.value, agreement.measure.reason) == (None, NO_PAIRS)
@@ -169,7 +169,7 @@ def test_nothing_to_compare_says_so() -> None:
     assert apart.mde_reason == NO_PAIRS
 
 
-def test_one_label_only_leaves_kappa_undefined() -> None:
+def test_kappa_of_one_label_only_is_undefined() -> None:
     rows = np.array([(0, task, 0, 1, 1) for task in range(25)])
 
     agreement, kappa = figure(rows)
@@ -178,7 +178,7 @@ def test_one_label_only_leaves_kappa_undefined() -> None:
     assert (kappa.measure.value, kappa.measure.reason) == (None, ONE_LABEL)
 
 
-def test_fewer_than_20_tasks_have_neither_interval_nor_detectable_effect() -> None:
+def test_interval_and_detectable_effect_need_20_tasks() -> None:
     few = figure(labels(np.random.default_rng(1), MIN_TASKS - 1, same=0.7))[0]
     enough = figure(labels(np.random.default_rng(2), MIN_TASKS, same=0.7))[0]
 
@@ -191,7 +191,7 @@ def test_fewer_than_20_tasks_have_neither_interval_nor_detectable_effect() -> No
         assert found.mde_reason == "fewer than 20 tasks"
 
 
-def test_a_task_without_units_is_none_of_a_shares_tasks() -> None:
+def test_task_without_units_is_none_of_a_shares_tasks() -> None:
     (found,) = shares_of([[1] * 19 + [0] * 9], [2] * 19 + [0] * 9, [0] * 28, empty="none")
 
     assert (found.measure.value, found.measure.n, found.n_tasks) == (0.5, 38, 19)
@@ -200,7 +200,7 @@ def test_a_task_without_units_is_none_of_a_shares_tasks() -> None:
 # ── Which way labels moved ──────────────────────────────────────────────────
 
 
-def test_the_majority_is_what_more_judges_said_than_anything_else() -> None:
+def test_majority_is_what_more_judges_said_than_anything_else() -> None:
     assert majority([1, 1, -1]) == 1
     assert majority([-1]) == -1
     assert majority([None, 0, None]) == 0
@@ -222,7 +222,7 @@ def test_the_majority_is_what_more_judges_said_than_anything_else() -> None:
         (1, -1, NO_MAJORITY, "neither"),
     ],
 )
-def test_a_change_is_towards_away_or_neither(blind: int, final: int, suggested: int, way: str) -> None:
+def test_label_change_is_towards_away_or_neither(blind: int, final: int, suggested: int, way: str) -> None:
     found = changes([(0, 1, blind, final, suggested)])
 
     shares = {name: getattr(found, name).value for name in ("towards", "away", "neither")}
@@ -230,13 +230,13 @@ def test_a_change_is_towards_away_or_neither(blind: int, final: int, suggested: 
     assert found.changed.value == float(way != "kept")
 
 
-def test_who_followed_is_counted_among_those_who_differed() -> None:
+def test_label_change_that_followed_is_counted_among_those_who_differed() -> None:
     found = changes([(0, 1, 1, 1, 1), (0, 1, 1, -1, -1), (0, 2, 1, 1, -1), (0, 2, 0, 0, NO_MAJORITY)])
 
     assert (found.followed.value, found.followed.n, found.towards.value) == (0.5, 2, 0.25)
 
 
-def test_without_a_look_there_is_nothing_to_say() -> None:
+def test_label_change_without_a_look_says_nothing() -> None:
     found = changes([])
 
     assert found.labels == 0

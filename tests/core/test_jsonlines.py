@@ -62,7 +62,7 @@ def test_json_lines_with_blank_lines_windows_endings_and_a_byte_order_mark() -> 
 
 
 @pytest.mark.parametrize("indent", [None, 0, 1, 4])
-def test_a_list_of_records_keeps_the_exact_bytes_of_each(indent: int | None) -> None:
+def test_list_of_records_keeps_the_exact_bytes_of_each(indent: int | None) -> None:
     records = [{"messages": [{"role": "user", "content": 'a "quoted\\" ]}[{ é'}], "n": n} for n in range(5)]
     data = json.dumps(records, indent=indent, ensure_ascii=False).encode()
     found = [item for item in read(data) if isinstance(item, Record)]
@@ -77,7 +77,7 @@ def test_records_laid_out_over_several_lines() -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_bare_list_of_messages_is_one_record(indent: int | None) -> None:
+def test_list_of_messages_that_is_bare_is_one_record(indent: int | None) -> None:
     chat = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
     assert values(json.dumps(chat, indent=indent).encode()) == [chat]
     assert values(json.dumps([chat, chat], indent=indent).encode()) == [chat, chat]
@@ -85,19 +85,19 @@ def test_a_bare_list_of_messages_is_one_record(indent: int | None) -> None:
     assert values(lines) == [chat, chat, chat]
 
 
-def test_a_long_bare_list_is_known_by_its_beginning() -> None:
+def test_list_that_is_bare_and_long_is_known_by_its_beginning() -> None:
     chat = [{"content": "x" * 2 * HEAD_BYTES, "role": "user"}, {"role": "assistant", "content": "y"}]
     assert values(json.dumps(chat, indent=1).encode()) == [chat]
 
 
-def test_a_first_line_that_is_cut_off_does_not_swallow_the_others() -> None:
+def test_first_line_that_is_cut_off_does_not_swallow_the_others() -> None:
     found = read(b'{"messages": [{"role": "us\n{"messages": []}\n{"messages": []}\n')
     assert [type(item) for item in found] == [RecordError, Record, Record]
     assert str(found[0]) == "f.jsonl:1: is cut off: the record ends in the middle of its JSON"
 
 
 @given(st.lists(ANY_JSON.map(lambda value: {"messages": [], "v": value}), min_size=1, max_size=5), st.data())
-def test_every_layout_gives_the_same_values_however_it_is_chunked(
+def test_layouts_give_the_same_values_however_they_are_chunked(
     records: list[Any], data: st.DataObject
 ) -> None:
     indent = data.draw(st.sampled_from([None, 0, 3]))
@@ -143,11 +143,11 @@ def test_layouts_are_told_from_the_head() -> None:
         (b'{"a": "' + rb"\"[\\" * 5000 + b'"}', {"a": '"[\\' * 5000}),
     ],
 )
-def test_what_real_logs_contain_is_read_exactly(raw: bytes, value: Any) -> None:
+def test_json_of_real_logs_is_read_exactly(raw: bytes, value: Any) -> None:
     assert values(raw + b"\n") == [value]
 
 
-def test_nan_is_read() -> None:
+def test_json_nan_is_read() -> None:
     assert repr(values(b'{"a": NaN}')) == "[{'a': nan}]"
 
 
@@ -196,11 +196,11 @@ def test_nan_is_read() -> None:
         (b'{\n "a": 1,\n "b": x\n}', "f.jsonl:1: is not valid JSON: Expecting value at line 3, column 7"),
     ],
 )
-def test_bad_input_gets_one_clear_sentence(data: bytes, sentence: str) -> None:
+def test_json_that_is_bad_gets_one_clear_sentence(data: bytes, sentence: str) -> None:
     assert errors(data)[:1] == [sentence]
 
 
-def test_nesting_up_to_the_limit_is_fine() -> None:
+def test_json_nesting_up_to_the_limit_is_fine() -> None:
     deep = b"[" * (MAX_DEPTH - 1) + b"]" * (MAX_DEPTH - 1)
     assert values(b'{"a": ' + deep + b"}")
     with pytest.raises(BadJson, match="200 levels"):
@@ -210,7 +210,7 @@ def test_nesting_up_to_the_limit_is_fine() -> None:
 
 
 @given(ANY_JSON)
-def test_depth_is_that_of_the_parsed_value(value: Any) -> None:
+def test_json_depth_is_that_of_the_parsed_value(value: Any) -> None:
     def depth(item: Any) -> int:
         inner = item.values() if isinstance(item, dict) else item if isinstance(item, list) else None
         return 0 if inner is None else 1 + max(map(depth, inner), default=0)
@@ -219,7 +219,7 @@ def test_depth_is_that_of_the_parsed_value(value: Any) -> None:
 
 
 @given(st.binary(max_size=200) | st.text('[]{}",:\\ \n1a', max_size=60).map(str.encode))
-def test_no_bytes_raise(data: bytes) -> None:
+def test_json_of_any_bytes_does_not_raise(data: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitting, "CHUNK_BYTES", 3)
         found = list(read_records(io.BytesIO(data), filename="f"))
@@ -229,7 +229,7 @@ def test_no_bytes_raise(data: bytes) -> None:
 
 # ── Size ─────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("layout", ["lines", "list"])
-def test_a_record_over_the_limit_is_refused_by_line_and_the_others_are_read(layout: str) -> None:
+def test_record_over_the_limit_is_refused_by_line_and_the_others_are_read(layout: str) -> None:
     big = b'{"messages": [], "a": "' + b"x" * 3000 + b'"}'
     parts = [b'{"messages": []}', big, b'{"messages": []}']
     data = b"\n".join(parts) if layout == "lines" else b"[" + b",\n".join(parts) + b"]"
@@ -272,7 +272,7 @@ class Endless(io.RawIOBase):
         (b'[{"messages": "', b'"},\n{"messages": []}]\n'),
     ],
 )
-def test_a_line_of_200_mb_is_refused_without_being_held(start: bytes, end: bytes) -> None:
+def test_line_of_200_mb_is_refused_without_being_held(start: bytes, end: bytes) -> None:
     limit = 1 << 20
     stream = Endless(200 << 20, start, end)
     tracemalloc.start()
@@ -286,7 +286,7 @@ def test_a_line_of_200_mb_is_refused_without_being_held(start: bytes, end: bytes
     assert peak < 8 << 20
 
 
-def test_an_error_as_json() -> None:
+def test_error_as_json() -> None:
     error = RecordError("f", 3, "messages[0].role", "is missing")
     assert str(error) == "f:3: messages[0].role: is missing"
     assert error.as_dict() == {"line": 3, "field": "messages[0].role", "reason": "is missing"}

@@ -20,7 +20,7 @@ BY_HAND = [
 ]
 
 
-def test_a_missing_label_is_wrong_for_accuracy_and_left_out_of_agreement() -> None:
+def test_judge_score_of_a_missing_label_is_wrong_for_accuracy_and_left_out_of_agreement() -> None:
     found = judged(BY_HAND)
 
     assert (found.steps, found.answered, found.missing) == (7, 4, 3)
@@ -30,7 +30,7 @@ def test_a_missing_label_is_wrong_for_accuracy_and_left_out_of_agreement() -> No
     assert found.confusion.tolist() == [[2, 0, 1], [0, 0, 0], [0, 0, 1]]
 
 
-def test_a_failed_judgement_passes_for_error_free_as_published_and_earns_nothing_strictly() -> None:
+def test_judge_score_of_a_failed_judgement_is_error_free_as_published_and_nothing_strictly() -> None:
     found = judged(BY_HAND)
 
     assert found.first_error.value == pytest.approx(2 / 3), "10 alike, 11 none and none, 12 differs"
@@ -55,7 +55,7 @@ def test_kappa_is_scikit_learns() -> None:
 
 
 @pytest.mark.parametrize("rows", [[], [(1, 1, 1, 0, 1, MISSING)]])
-def test_what_is_undefined_says_why(rows: list[tuple[int, ...]]) -> None:
+def test_judge_score_that_is_undefined_says_why(rows: list[tuple[int, ...]]) -> None:
     found = judged(rows, rng=np.random.default_rng(1))
 
     assert found.kappa.value is None and found.kappa.reason
@@ -63,7 +63,7 @@ def test_what_is_undefined_says_why(rows: list[tuple[int, ...]]) -> None:
     assert found.answered == 0
 
 
-def test_one_label_only_leaves_kappa_undefined_with_a_reason() -> None:
+def test_judge_score_of_one_label_only_has_no_kappa_with_a_reason() -> None:
     found = judged([(1, 1, 1, 0, 1, 1), (1, 1, 1, 1, 1, 1)])
 
     assert found.kappa.value is None

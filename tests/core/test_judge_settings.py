@@ -55,11 +55,11 @@ GOOD: dict[str, Any] = {"base_url": URL, "model": "m", "key_name": "ACME_API_KEY
         ({"price_cached": "0.0000001"}, "price_cached"),
     ],
 )
-def test_what_is_wrong_is_named(change: dict[str, Any], wrong: str) -> None:
+def test_setting_that_is_wrong_is_named(change: dict[str, Any], wrong: str) -> None:
     assert list(check({**GOOD, **change})) == [wrong]
 
 
-def test_what_is_left_out_or_empty_has_a_default() -> None:
+def test_setting_that_is_left_out_or_empty_has_a_default() -> None:
     empty = {"top_p": None, "seed": None, "max_tokens": None, "price_cached": None, "key_name": ""}
     assert check(GOOD) == check({**GOOD, **empty}) == {}
     settings = JudgeSettings.of({**GOOD, **empty, "price_input": Decimal("0.27")})
@@ -67,7 +67,7 @@ def test_what_is_left_out_or_empty_has_a_default() -> None:
     assert (settings.price.input, settings.price.output, settings.price.cached) == (Decimal("0.27"), 0, None)
 
 
-def test_every_bound_that_is_said_can_be_reached() -> None:
+def test_settings_reach_every_bound_that_is_said() -> None:
     ends = ({one.name: getattr(one, end) for one in specification.SETTINGS} for end in ("minimum", "maximum"))
     for values in ends:
         assert check({**GOOD, **{name: value for name, value in values.items() if value is not None}}) == {}
@@ -111,7 +111,7 @@ def api_errors(caller: Caller, **change: Any) -> dict[str, str]:
         ("timeout_seconds", 3_600, 3_601),
     ],
 )
-def test_every_door_has_the_same_bounds_and_says_the_same(
+def test_settings_have_the_same_bounds_and_words_at_every_door(
     cast: Cast, client: Client, name: str, fit: Any, unfit: Any
 ) -> None:
     client.force_login(cast.admin)
@@ -128,9 +128,7 @@ def test_every_door_has_the_same_bounds_and_says_the_same(
 
 
 @pytest.mark.django_db
-def test_a_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(
-    cast: Cast, client: Client
-) -> None:
+def test_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
     sentence = "The longest answer takes 8,192 tokens of the window, and the prompt needs 1,000 more."
     assert check({**GOOD, "context_tokens": 9_000}) == {"context_tokens": sentence}
@@ -139,7 +137,7 @@ def test_a_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(
 
 
 @pytest.mark.django_db
-def test_a_key_that_the_operator_names_is_taken_at_every_door(
+def test_key_that_the_operator_names_is_taken_at_every_door(
     cast: Cast, client: Client, settings: Any
 ) -> None:
     client.force_login(cast.admin)
@@ -168,7 +166,7 @@ class More(JudgeSettings):
 
 
 @pytest.mark.django_db
-def test_a_setting_more_is_found_in_the_form_the_page_the_schema_the_check_and_the_docs(
+def test_setting_more_is_found_in_the_form_the_page_the_schema_the_check_and_the_docs(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(specification, "SETTINGS", table_of(More))
@@ -203,6 +201,6 @@ def test_a_setting_more_is_found_in_the_form_the_page_the_schema_the_check_and_t
     assert More.of(Judge.objects.latest("pk").setting_values()).zeal == 7
 
 
-def test_the_table_in_the_docs_is_that_of_the_code() -> None:
+def test_table_in_the_docs_is_that_of_the_code() -> None:
     text = judge_settings.JUDGES.read_text(encoding="utf-8")
     assert judge_settings.with_table(text) == text, "make settings"

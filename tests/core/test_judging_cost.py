@@ -14,7 +14,7 @@ def read(usage: Any) -> Usage:
     return Usage.read(usage, prompt_estimate=70, answer_estimate=9)
 
 
-def test_the_published_example_of_a_price_list() -> None:
+def test_price_of_the_published_example() -> None:
     # 2.50 per million in, 10.00 out, 1.25 cached: a million of each
     assert cost(Usage(2_000_000, 1_000_000, tokens_cached=1_000_000), PRICE) == Decimal("13.75")
     assert cost(Usage(1, 0), PRICE) == Decimal("0.0000025")
@@ -22,7 +22,7 @@ def test_the_published_example_of_a_price_list() -> None:
     assert cost(Usage(10**9, 10**9), FREE) == 0
 
 
-def test_cached_tokens_cost_like_others_unless_told() -> None:
+def test_price_of_cached_tokens_is_like_others_unless_told() -> None:
     assert cost(Usage(1_000_000, 0, 400_000), Price(Decimal(3), Decimal(0))) == 3
 
 
@@ -46,7 +46,7 @@ def test_usage_as_servers_say_it_and_an_estimate_for_the_rest(usage: Any, found:
     assert read(usage) == found
 
 
-def test_estimates_add_up() -> None:
+def test_cost_estimates_add_up() -> None:
     one = estimate(1_000, 3, PRICE)
     assert one == Estimate(1_000, 600, Decimal("0.0085"), calls=1)
     assert estimate(1_000, 3, PRICE, max_tokens=100).tokens_out == 100

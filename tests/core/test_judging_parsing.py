@@ -42,7 +42,7 @@ def unusable(text: str, **more: Any) -> UnusableKind:
     return found.unusable.kind
 
 
-def test_a_complete_answer() -> None:
+def test_parsing_a_complete_answer() -> None:
     found = parse(GOOD, STEPS)
     assert found.labels == {2: 1, 4: -1, 6: 0}
     assert found.reasons == {2: "r2", 4: "r4", 6: "r6"}
@@ -61,7 +61,7 @@ def test_a_complete_answer() -> None:
         GOOD + " It has the keys “steps” and “outcome”.",
     ],
 )
-def test_the_last_object_with_the_right_keys_counts(text: str) -> None:
+def test_parsing_takes_the_last_object_with_the_right_keys(text: str) -> None:
     found = parse(text, STEPS)
     assert (found.labels, found.outcome, found.problems) == ({2: 1, 4: -1, 6: 0}, 1, ())
 
@@ -75,13 +75,13 @@ def test_the_last_object_with_the_right_keys_counts(text: str) -> None:
         '"outcome": +1}',
     ],
 )
-def test_what_is_not_quite_json_but_plain_is_read_and_noted(text: str) -> None:
+def test_parsing_reads_and_notes_what_is_not_quite_json_but_plain(text: str) -> None:
     found = parse(text, STEPS)
     assert (found.labels, found.outcome) == ({2: 1, 4: None, 6: 0}, 1)
     assert counts(found) == (1, 0, 0) and kinds(found, "answer") == [ProblemKind.NOTED]
 
 
-def test_an_object_by_index_is_read_too() -> None:
+def test_parsing_reads_an_object_by_index_too() -> None:
     found = parse('{"steps": {"2": 1, "4": {"label": -1, "reason": "no"}, "06": 1}, "outcome": 0}', STEPS)
     assert (found.labels, found.reasons, found.outcome) == ({2: 1, 4: -1, 6: None}, {4: "no"}, 0)
     assert counts(found) == (1, 1, 0)
@@ -90,7 +90,7 @@ def test_an_object_by_index_is_read_too() -> None:
 @pytest.mark.parametrize(
     ("given", "meant"), [("1", 1), ("+1", 1), ("-1", -1), ("−1", -1), ("0", 0), (" 1 ", 1)]
 )
-def test_a_label_as_a_string_counts_and_is_noted(given: str, meant: int) -> None:
+def test_label_as_a_string_counts_and_is_noted(given: str, meant: int) -> None:
     found = parse(json.dumps(answer({2: given, 4: 1, 6: 1}, given)), STEPS)
     assert (found.labels[2], found.outcome) == (meant, meant)
     assert kinds(found, "steps.2") == kinds(found, "outcome") == [ProblemKind.NOTED]
@@ -100,7 +100,7 @@ def test_a_label_as_a_string_counts_and_is_noted(given: str, meant: int) -> None
 @pytest.mark.parametrize(
     "value", [True, False, 0.5, 1.0, -1.0, 2, -2, 10**30, "good", "1.0", "", [1], {"a": 1}]
 )
-def test_what_is_no_label_is_invalid_and_never_0(value: Any) -> None:
+def test_parsing_calls_what_is_no_label_invalid_and_never_0(value: Any) -> None:
     found = parse(json.dumps(answer({2: value, 4: 1, 6: 1}, value)), STEPS)
     assert (found.labels[2], found.outcome, found.outcome_reason) == (None, None, "")
     assert kinds(found, "steps.2") == kinds(found, "outcome") == [ProblemKind.INVALID]
@@ -108,7 +108,7 @@ def test_what_is_no_label_is_invalid_and_never_0(value: Any) -> None:
     assert 2 not in found.reasons
 
 
-def test_null_and_absence_are_missing() -> None:
+def test_parsing_calls_null_and_absence_missing() -> None:
     found = parse(
         json.dumps({"steps": [{"index": 2, "label": None}, {"index": 4}, {"index": 6, "label": 1}]}), STEPS
     )
@@ -117,7 +117,7 @@ def test_null_and_absence_are_missing() -> None:
     assert kinds(found, "outcome") == [ProblemKind.MISSING]
 
 
-def test_indexes_shifted_by_one_are_never_moved_back() -> None:
+def test_parsing_never_moves_indexes_shifted_by_one_back() -> None:
     found = parse(json.dumps(answer({3: 1, 5: -1, 6: 1})), STEPS)
     assert found.labels == {2: None, 4: None, 6: 1}
     assert counts(found) == (2, 2, 0)
@@ -125,7 +125,7 @@ def test_indexes_shifted_by_one_are_never_moved_back() -> None:
 
 
 @pytest.mark.parametrize("index", [True, 2.0, -2, "two", "2.0", None, [2], "٢"])
-def test_an_index_that_is_none_labels_nothing(index: Any) -> None:
+def test_index_that_is_none_labels_nothing(index: Any) -> None:
     steps = [{"index": index, "label": 1}, {"index": 4, "label": 1}]
     found = parse(json.dumps({"steps": steps, "outcome": 1}), STEPS)
     assert found.labels == {2: None, 4: 1, 6: None}
@@ -145,7 +145,7 @@ def test_an_index_that_is_none_labels_nothing(index: Any) -> None:
         ('{"2": 1, "2": 1, "4": 1}', {2: 1}, 0),
     ],
 )
-def test_a_step_judged_twice_counts_only_when_both_agree(
+def test_step_judged_twice_counts_only_when_both_agree(
     twice: str, labels: dict[int, int | None], invalid: int
 ) -> None:
     found = parse(f'{{"steps": {twice}, "outcome": 1}}', STEPS)
@@ -153,7 +153,7 @@ def test_a_step_judged_twice_counts_only_when_both_agree(
     assert counts(found) == (1, 0, invalid)
 
 
-def test_contradictory_parts_of_the_whole_count_for_nothing() -> None:
+def test_parsing_counts_contradictory_parts_of_the_whole_for_nothing() -> None:
     assert (
         unusable('{"steps": [{"index": 2, "label": 1}], "steps": [{"index": 2, "label": 0}]}') == "no_labels"
     )
@@ -161,7 +161,7 @@ def test_contradictory_parts_of_the_whole_count_for_nothing() -> None:
     assert found.outcome is None and ProblemKind.CONTRADICTORY in kinds(found, "outcome")
 
 
-def test_a_truncated_answer_is_a_failure_wherever_it_ends() -> None:
+def test_parsing_a_truncated_answer_is_a_failure_wherever_it_ends() -> None:
     begun = GOOD.index('"steps"') + len('"steps":')
     for end in range(2, len(GOOD)):
         assert unusable(GOOD[:end], cut_off=True) == UnusableKind.TRUNCATED
@@ -188,7 +188,7 @@ def test_a_truncated_answer_is_a_failure_wherever_it_ends() -> None:
         (f'{{"steps": {"[" * 100_000}{"]" * 100_000}}}', "not_json"),
     ],
 )
-def test_without_a_single_label_the_answer_is_a_failure(text: str, kind: str) -> None:
+def test_parsing_an_answer_without_a_single_label_is_a_failure(text: str, kind: str) -> None:
     assert unusable(text) == kind
 
 
@@ -233,7 +233,7 @@ PIECES = st.lists(
 @settings(max_examples=50)
 @given(PIECES.map("".join), st.booleans())
 @example('{"steps": [{"index": 2, "label": 1}', False)
-def test_nothing_is_raised_and_no_label_is_invented(text: str, cut_off: bool) -> None:
+def test_parsing_raises_nothing_and_invents_no_label(text: str, cut_off: bool) -> None:
     found = parse(text, STEPS, cut_off=cut_off)
     assert tuple(found.labels) == STEPS
     given_labels = [label for label in found.labels.values() if label is not None]
@@ -248,7 +248,7 @@ def test_nothing_is_raised_and_no_label_is_invented(text: str, cut_off: bool) ->
 @given(
     st.dictionaries(st.sampled_from(STEPS), st.sampled_from([-1, 0, 1])), st.sampled_from([-1, 0, 1, None])
 )
-def test_exactly_the_labels_given_come_out(labels: dict[int, int], outcome: int | None) -> None:
+def test_parsing_gives_exactly_the_labels_given(labels: dict[int, int], outcome: int | None) -> None:
     found = parse("So: " + json.dumps(answer(labels, outcome)), STEPS)
     assert found.labels == {step: labels.get(step) for step in STEPS}
     assert found.missing == len(STEPS) - len(labels)
@@ -257,7 +257,7 @@ def test_exactly_the_labels_given_come_out(labels: dict[int, int], outcome: int 
 
 @pytest.mark.published
 @pytest.mark.parametrize("model", ["GPT-5.2", "DeepSeek-V3.2", "Llama-3.2-3B-Instruct"])
-def test_what_real_judges_said_survives_the_way_through_an_answer(published: Path, model: str) -> None:
+def test_parsing_keeps_what_real_judges_said(published: Path, model: str) -> None:
     (path,) = (published / "agentprocessbench/predictions" / model).glob("*.jsonl")
     with path.open("rb") as stream:
         lines = read_label_lines(stream, path.name).lines

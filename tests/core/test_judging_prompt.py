@@ -63,14 +63,14 @@ def outputs(*sizes: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("version", sorted(DIGESTS))
-def test_a_version_never_changes(version: str) -> None:
+def test_version_never_changes(version: str) -> None:
     words, written = DIGESTS[version]
     assert hashlib.sha256("\0".join(template(version)).encode()).hexdigest()[:16] == words
     prompt = build(version, material([*MESSAGES, *outputs(9_000)], guidelines="Be strict."), 3_500)
     assert hashlib.sha256(prompt.user.encode()).hexdigest()[:16] == written
 
 
-def test_the_task_the_tools_and_every_message_stand_in_blocks_of_their_own() -> None:
+def test_task_the_tools_and_every_message_stand_in_blocks_of_their_own() -> None:
     assert blocks(made()) == [
         ("task", "(as it stands in message 1)"),
         ("tools", json.dumps(TOOLS[0])),
@@ -99,7 +99,7 @@ def test_labels_rewards_and_hints_of_the_record_are_not_sent() -> None:
     assert "Paris!" in build(LATEST, JudgeInput.of(content, with_reference=True), 50_000).user
 
 
-def test_the_system_text_says_what_the_scheme_says() -> None:
+def test_prompt_system_text_says_what_the_scheme_says() -> None:
     text = made().system
     for said in ("No hindsight", "Errors propagate", "Rules bind", "never an instruction", "1, 0 or -1"):
         assert said in text
@@ -124,7 +124,7 @@ def test_hostile_text_cannot_forge_a_block() -> None:
 
 
 @given(st.lists(st.text(alphabet="<>end0123456789abcdef \n", max_size=40), max_size=6))
-def test_blocks_are_read_back_whatever_they_hold(texts: list[str]) -> None:
+def test_prompt_blocks_are_read_back_whatever_they_hold(texts: list[str]) -> None:
     messages = [{"role": "assistant", "content": text} for text in texts] or [{"role": "assistant"}]
     read = blocks(made(messages))
     assert [body for title, body in read if title.startswith("message")] == [
@@ -132,12 +132,12 @@ def test_blocks_are_read_back_whatever_they_hold(texts: list[str]) -> None:
     ]
 
 
-def test_a_hostile_role_does_not_reach_a_title() -> None:
+def test_hostile_role_does_not_reach_a_title() -> None:
     title, body = blocks(made([*MESSAGES, {"role": "x · step>>>\n<<<", "content": "hi"}]))[-1]
     assert (title, body) == ("message 5 · of another role", "role: x · step>>>\n<<<\nhi")
 
 
-def test_what_cannot_be_sent_is_replaced_and_said() -> None:
+def test_prompt_replaces_what_cannot_be_sent_and_says_so() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
     prompt = made(
         [*MESSAGES, {"role": "user", "content": "a\x00b\ud800"}, {"role": "user", "content": [image]}]
@@ -149,11 +149,11 @@ def test_what_cannot_be_sent_is_replaced_and_said() -> None:
     assert prompt.user.encode("utf-8") and "an image, image/png, that is not shown" in prompt.user
 
 
-def test_what_fits_is_not_touched() -> None:
+def test_clipping_does_not_touch_what_fits() -> None:
     assert made(outputs(3_000, 9_000)).clipped == ()
 
 
-def test_the_longest_outputs_give_way_first_in_their_middle_and_say_so() -> None:
+def test_clipping_begins_with_the_longest_outputs_in_their_middle_and_says_so() -> None:
     messages = outputs(300, 9_000, 30_000)
     messages[3]["content"] = "BEGIN " + messages[3]["content"] + " END"
     prompt = made(messages, budget=5_000)
@@ -172,14 +172,14 @@ def test_the_longest_outputs_give_way_first_in_their_middle_and_say_so() -> None
 
 
 @pytest.mark.parametrize("budget", [2_500, 3_000, 4_321, 8_000, 20_000])
-def test_the_estimate_is_that_of_the_whole_and_within_the_budget(budget: int) -> None:
+def test_estimate_is_that_of_the_whole_and_within_the_budget(budget: int) -> None:
     prompt = made(outputs(500, 40_000, 7_000), budget=budget)
     assert prompt.estimated_tokens <= budget
     assert abs(prompt.estimated_tokens - estimate_tokens(prompt.system + prompt.user)) <= 1
     assert prompt == made(outputs(500, 40_000, 7_000), budget=budget)
 
 
-def test_what_does_not_fit_even_so_is_refused_with_its_size() -> None:
+def test_clipping_refuses_what_does_not_fit_even_so_with_its_size() -> None:
     with pytest.raises(TooLong, match=r"it still needs [\d,]+ tokens, and the budget is 3,000") as refused:
         made([{"role": "assistant", "content": "long " * 10_000}, *outputs(90_000)], budget=3_000)
     needed = refused.value.details["needed_tokens"]
@@ -189,13 +189,13 @@ def test_what_does_not_fit_even_so_is_refused_with_its_size() -> None:
         made(messages, budget=needed - 1)
 
 
-def test_a_version_that_there_is_not() -> None:
+def test_version_that_there_is_not() -> None:
     with pytest.raises(Invalid, match="no prompt version “v999”; there are: v1"):
         build("v999", material(), 10_000)
 
 
 @given(st.lists(st.integers(0, 500), max_size=12), st.integers(0, 4_000))
-def test_water_level(sizes: list[int], room: int) -> None:
+def test_clipping_level(sizes: list[int], room: int) -> None:
     level = water_level(sizes, room)
     if level is None:
         assert sum(sizes) <= room
@@ -205,7 +205,7 @@ def test_water_level(sizes: list[int], room: int) -> None:
 
 
 @given(st.text(max_size=300), st.integers(0, 3_000))
-def test_a_clip_fits_and_counts_what_it_left_out(text: str, room: int) -> None:
+def test_clipping_fits_and_counts_what_it_left_out(text: str, room: int) -> None:
     clip = clip_middle(text, room)
     if clip.left_out:
         head, _, tail = clip.text.partition(note(clip.left_out))
@@ -217,7 +217,7 @@ def test_a_clip_fits_and_counts_what_it_left_out(text: str, room: int) -> None:
 
 
 @given(st.text(), st.text())
-def test_units_add_up(one: str, other: str) -> None:
+def test_prompt_units_add_up(one: str, other: str) -> None:
     assert units(one + other) == units(one) + units(other)
 
 
@@ -230,11 +230,11 @@ def test_units_add_up(one: str, other: str) -> None:
         ("お誕生日おめでとう", 9),
     ],
 )
-def test_the_estimate_is_on_the_high_side(text: str, published: int) -> None:
+def test_estimate_is_on_the_high_side(text: str, published: int) -> None:
     assert published <= estimate_tokens(text) <= 3 * published
 
 
-def test_the_schema_is_strict_in_the_sense_of_structured_output() -> None:
+def test_schema_is_strict_in_the_sense_of_structured_output() -> None:
     def objects(schema: Any) -> Any:
         if isinstance(schema, dict):
             if schema.get("type") == "object":
@@ -250,7 +250,7 @@ def test_the_schema_is_strict_in_the_sense_of_structured_output() -> None:
 
 @pytest.mark.published
 @pytest.mark.parametrize("name", ["hotpotqa", "gaia_dev.sample", "bfcl.sample", "tau2.sample"])
-def test_published_trajectories_fit(published: Path, name: str) -> None:
+def test_prompt_of_published_trajectories_fits(published: Path, name: str) -> None:
     lines = (published / f"agentprocessbench/{name}.jsonl").read_text(encoding="utf-8").splitlines()
     for record in map(json.loads, lines):
         prompt = build(LATEST, JudgeInput.of({**record, "reference_answer": record["ground_truth"]}), 100_000)

@@ -10,12 +10,12 @@ def keys_of(action: str, changes: dict[str, str]) -> list[dict[str, object]]:
     return next(row["keys"] for row in keymap.table(changes) if row["id"] == action)
 
 
-def test_nothing_changed_is_the_table_itself() -> None:
+def test_keymap_with_nothing_changed_is_the_table_itself() -> None:
     assert keymap.table({}) == list(keymap.BINDINGS)
     assert keymap.checked({"flag": "f"}) == {}
 
 
-def test_a_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:
+def test_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:
     changes = keymap.checked({"plus": "2", "undo": "Z", "next": "h"})
 
     assert changes == {"plus": "2", "undo": "z", "next": "h"}
@@ -25,7 +25,7 @@ def test_a_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> Non
     assert keys_of("next", changes) == [{"key": "h"}, {"key": "ArrowDown"}]
 
 
-def test_two_actions_may_change_places() -> None:
+def test_keymap_lets_two_actions_change_places() -> None:
     assert keymap.checked({"flag": "q", "unsure": "f"}) == {"flag": "q", "unsure": "f"}
 
 
@@ -45,14 +45,14 @@ def test_two_actions_may_change_places() -> None:
         {"dance": "y"},
     ],
 )
-def test_clashes_and_what_is_no_single_key_are_refused(changes: dict[str, str]) -> None:
+def test_keymap_refuses_clashes_and_what_is_no_single_key(changes: dict[str, str]) -> None:
     with pytest.raises(Invalid) as refusal:
         keymap.checked(changes)
     assert set(refusal.value.fields) <= set(changes)
     assert keymap.table(changes) == list(keymap.BINDINGS)
 
 
-def test_no_two_keys_of_a_changed_table_are_the_same() -> None:
+def test_keymap_never_has_the_same_key_twice() -> None:
     rows = keymap.table(keymap.checked({"flag": "1", "plus": "f", "minus": "d", "note": "-"}))
     keys = [(k["key"], k.get("shift"), k.get("ctrl")) for row in rows for k in row["keys"]]
     assert len(set(keys)) == len(keys)

@@ -40,11 +40,11 @@ def refused(**changes: Any) -> list[str]:
     return [str(error) for error in read(line).errors.listed]
 
 
-def test_a_line_needs_only_its_record_and_its_labels() -> None:
+def test_line_needs_only_its_record_and_its_labels() -> None:
     assert only() == LabelLine("s:0:1", {2: 1, 4: -1}, -1, {}, "", "", "", False, 1)
 
 
-def test_a_record_may_be_named_by_its_three_parts() -> None:
+def test_record_may_be_named_by_its_three_parts() -> None:
     parts = {"data_source": "s", "query_index": 0, "sample_index": 1}
     assert only(record_id=None, **parts).record_id == "s:0:1"
     assert only(record_id="mine", **parts).record_id == "mine"
@@ -74,11 +74,11 @@ def test_reasons_come_along_and_other_keys_do_not() -> None:
         ({"step_labels": [1]}, "labels.jsonl:1: step_labels: must be an object of message index and label"),
     ],
 )
-def test_a_line_that_says_nothing_usable_is_an_error(changes: dict[str, Any], sentence: str) -> None:
+def test_line_that_says_nothing_usable_is_an_error(changes: dict[str, Any], sentence: str) -> None:
     assert refused(**changes) == [sentence]
 
 
-def test_broken_lines_are_errors_and_the_others_are_read() -> None:
+def test_label_file_with_broken_lines_has_errors_and_the_others_are_read() -> None:
     found = read("[1]", '{"record_id', GOOD, "7")
     assert [str(error) for error in found.errors.listed] == [
         "labels.jsonl:1: is not a JSON object",
@@ -88,7 +88,7 @@ def test_broken_lines_are_errors_and_the_others_are_read() -> None:
     assert (found.errors.count, list(found.lines)) == (3, ["s:0:1"])
 
 
-def test_the_first_thousand_errors_are_kept_and_all_are_counted() -> None:
+def test_first_thousand_errors_are_kept_and_all_are_counted() -> None:
     found = read(*["7"] * 1200)
     assert (len(found.errors.listed), found.errors.count) == (1000, 1200)
 
@@ -105,7 +105,7 @@ def test_the_first_thousand_errors_are_kept_and_all_are_counted() -> None:
         (["0001-01-01T00:00:00+14:00", None, None], 2),
     ],
 )
-def test_the_newest_line_counts_else_the_last(times: list[str | None], counts: int) -> None:
+def test_label_file_counts_the_newest_line_else_the_last(times: list[str | None], counts: int) -> None:
     found = read(*({**GOOD, "updated_at": time, "comment": str(place)} for place, time in enumerate(times)))
     assert found.lines["s:0:1"].comment == str(counts)
     assert found.superseded == 2
@@ -124,30 +124,30 @@ def test_the_newest_line_counts_else_the_last(times: list[str | None], counts: i
         (float("nan"), "must be −1, 0 or 1, not nan"),
     ],
 )
-def test_what_is_no_label_stays_missing_and_is_named(value: Any, reason: str) -> None:
+def test_label_file_names_what_is_no_label_and_leaves_it_missing(value: Any, reason: str) -> None:
     line = only(step_labels={"2": value, "4": 1}, final_label=value)
     assert (line.step_labels, line.final_label) == ({2: None, 4: 1}, None)
     assert line.problems == (("step_labels.2", reason), ("final_label", reason))
 
 
 @pytest.mark.parametrize("key", ["x", "-1", "02", " 2", "2.0", "٢", "", "9" * 30])
-def test_what_is_no_message_index_is_named(key: str) -> None:
+def test_label_file_names_what_is_no_message_index(key: str) -> None:
     line = only(step_labels={key: 1})
     assert line.step_labels == {}
     assert line.problems == ((f"step_labels.{excerpt(key)}", "is not a message index"),)
 
 
-def test_null_is_missing_and_no_problem() -> None:
+def test_label_file_null_is_missing_and_no_problem() -> None:
     line = only(step_labels={"2": None}, final_label=None)
     assert (line.step_labels, line.final_label, line.problems, line.failed) == ({2: None}, None, (), False)
 
 
-def test_a_step_labelled_twice_in_one_line_is_named() -> None:
+def test_step_labelled_twice_in_one_line_is_named() -> None:
     found = read('{"record_id": "a", "step_labels": {"2": 1, "2": -1}, "final_label": 1}')
     assert found.lines["a"].problems == (('step_labels."2"', "occurs twice"),)
 
 
-def test_a_failed_judgement_has_no_outcome() -> None:
+def test_label_file_of_a_failed_judgement_has_no_outcome() -> None:
     line = only(step_labels={"2": None, "4": None}, final_label=0, comment="llm_annotate_failed: timeout")
     assert (line.failed, line.final_label) == (True, None)
     partly = only(step_labels={"2": None, "4": 1}, final_label=0, comment="llm_annotate_failed: timeout")
@@ -159,11 +159,11 @@ def against(steps: list[int], **changes: Any) -> list[str]:
     return [f"{error.field}: {error.reason}" for error in problems_against(only(**changes), steps, "f")]
 
 
-def test_a_finished_labelling_has_no_problems() -> None:
+def test_label_file_of_a_finished_labelling_has_no_problems() -> None:
     assert against([2, 4]) == []
 
 
-def test_everything_that_is_missing_or_wrong_is_named_with_its_record() -> None:
+def test_label_file_names_everything_that_is_missing_or_wrong_with_its_record() -> None:
     record = '(record "s:0:1")'
     assert against([2, 4, 6]) == [f"step_labels.6: is missing: this step has no label {record}"]
     assert against([2]) == [f"step_labels.4: is not a step: that message is not the assistant’s {record}"]
@@ -191,7 +191,7 @@ def test_hostile_values_are_shown_short_and_plain() -> None:
     "record_id", "data_source", "query_index", "sample_index", "step_labels", "final_label", "comment",
     "updated_at", "explanations",
 ]), ANY_JSON | st.dictionaries(st.sampled_from(["0", "2", "x"]), ANY_JSON)))  # fmt: skip
-def test_nothing_that_json_holds_makes_it_raise(value: dict[str, Any]) -> None:
+def test_label_file_of_any_json_does_not_raise(value: dict[str, Any]) -> None:
     line = parse_label_line(value, "f", 1)
     if isinstance(line, RecordError):
         return
@@ -201,7 +201,7 @@ def test_nothing_that_json_holds_makes_it_raise(value: dict[str, Any]) -> None:
 
 # ── The published files ──────────────────────────────────────────────────────
 @pytest.mark.published
-def test_the_published_files_read_as_described(published: Path) -> None:
+def test_label_files_that_are_published_read_as_described(published: Path) -> None:
     base = published / "agentprocessbench"
 
     def labels(path: Path) -> LabelFile:

@@ -40,17 +40,17 @@ def paired(*messages: dict[str, Any]) -> dict[int, tuple[int, int]]:
 
 # ── Content ──────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("content", [None, "", []])
-def test_no_content_is_no_part(content: Any) -> None:
+def test_content_that_is_none_is_no_part(content: Any) -> None:
     assert (one(content=content).content, one(content=content).parts) == ("", ())
 
 
-def test_a_string_is_one_part_left_exactly_as_it_is() -> None:
+def test_string_is_one_part_left_exactly_as_it_is() -> None:
     text = "  <script>alert(1)</script>\x00\ud800 "
     assert one(content=text).parts == (Part("text", text),)
     assert one(content=text).content == text
 
 
-def test_parts_are_told_apart_and_their_text_joined() -> None:
+def test_content_parts_are_told_apart_and_their_text_joined() -> None:
     message = one(
         content=[
             {"type": "text", "text": "a"},
@@ -76,12 +76,12 @@ def test_parts_are_told_apart_and_their_text_joined() -> None:
     assert message.parts[2].data == PNG_URI
 
 
-def test_what_is_no_content_at_all_is_shown_as_json() -> None:
+def test_content_that_is_none_at_all_is_shown_as_json() -> None:
     assert one(content={"message": 1}).content == '{"message": 1}'
     assert one(content=7).parts == (Part("other", "7"),)
 
 
-def test_a_message_that_only_refuses() -> None:
+def test_message_that_only_refuses() -> None:
     assert one(content=None, refusal="I would rather not.").content == "I would rather not."
 
 
@@ -108,7 +108,7 @@ def test_arguments_are_parsed_when_they_can_be_and_kept_raw(
     assert found == (ToolCall("c", "f", raw, value, parsed, "tool_calls"),)
 
 
-def test_odd_calls_are_shown_and_never_raise() -> None:
+def test_tool_calls_that_are_odd_are_shown_and_never_raise() -> None:
     message = one(
         tool_calls=[None, "x", {"name": "flat", "args": {"a": 1}}, {"function": {"name": None}}, {"id": 7}]
     )
@@ -131,7 +131,7 @@ def test_text_calls_become_calls_and_the_text_around_them_stays() -> None:
     assert message.raw["content"].startswith("Now.\n<tool_call>")
 
 
-def test_several_and_broken_text_calls() -> None:
+def test_text_calls_several_and_broken() -> None:
     message = one(
         content='<tool_call>{"name": "a", "arguments": {,}}</tool_call>'
         '<tool_call>[{"name": "b", "arguments": "{}"}, {"name": "c"}]</tool_call>'
@@ -153,19 +153,19 @@ def test_several_and_broken_text_calls() -> None:
         "</tool_call>{}",
     ],
 )
-def test_prose_between_the_tags_stays_text(content: str) -> None:
+def test_text_calls_leave_prose_between_the_tags_text(content: str) -> None:
     assert one(content=content).tool_calls == ()
     assert one(content=content).content == content
 
 
-def test_only_the_assistant_makes_text_calls_and_only_without_tool_calls() -> None:
+def test_text_calls_are_the_assistants_only_and_only_without_tool_calls() -> None:
     text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
     assert normalise([{"role": "system", "content": text}])[0].content == text
     message = one(content=text, tool_calls=[call("c", "g")])
     assert ([found.name for found in message.tool_calls], message.content) == (["g"], text)
 
 
-def test_many_tags_take_linear_time() -> None:
+def test_text_calls_of_many_tags_take_linear_time() -> None:
     assert one(content="<tool_call>" * 200_000).tool_calls == ()
     assert len(one(content="<tool_call>{</tool_call>" * 20_000).tool_calls) == 20_000
 
@@ -175,12 +175,12 @@ def test_results_pair_by_id_in_any_order() -> None:
     assert paired(calls("a", "b"), result("b"), result("a")) == {1: (0, 1), 2: (0, 0)}
 
 
-def test_an_id_used_again_pairs_with_the_latest_turn() -> None:
+def test_pairing_an_id_used_again_takes_the_latest_turn() -> None:
     assert paired(calls("a"), result("a"), calls("a"), result("a")) == {1: (0, 0), 3: (2, 0)}
     assert paired(calls("a"), calls("a"), result("a"), result("a")) == {2: (1, 0), 3: (0, 0)}
 
 
-def test_two_calls_of_one_id_take_their_results_in_order() -> None:
+def test_pairing_two_calls_of_one_id_takes_their_results_in_order() -> None:
     assert paired(calls("a", "a"), result("a"), result("a"), result("a")) == {1: (0, 0), 2: (0, 1), 3: (0, 1)}
 
 
@@ -195,12 +195,12 @@ def test_results_of_text_calls_pair_by_adjacency() -> None:
     assert paired(text, result(), text, result()) == {1: (0, 0), 3: (2, 0)}
 
 
-def test_a_result_without_its_call_stays_alone() -> None:
+def test_result_without_its_call_stays_alone() -> None:
     assert paired(result("x"), calls("a"), result("x")) == {}
     assert paired(calls(None), result("x")) == {1: (0, 0)}
 
 
-def test_the_users_calls_belong_to_the_user() -> None:
+def test_pairing_leaves_the_users_calls_to_the_user() -> None:
     messages = [calls("u", role="user"), result("u"), {"role": "assistant", "content": "ok"}]
     assert paired(*messages) == {1: (0, 0)}
     assert step_indexes(messages) == step_indexes(normalise(messages)) == [2]
@@ -214,7 +214,7 @@ def test_pairing_takes_linear_time() -> None:
 @given(st.lists(ANY_JSON | st.dictionaries(st.sampled_from(
     ["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal", "id", "type"]
 ), ANY_JSON | st.sampled_from(["assistant", "tool", "user", "<tool_call>{</tool_call>"]))))  # fmt: skip
-def test_nothing_that_json_holds_makes_it_raise(messages: list[Any]) -> None:
+def test_message_of_any_json_does_not_raise(messages: list[Any]) -> None:
     shown = normalise(messages)
     assert [message.index for message in shown] == list(range(len(messages)))
     for result_index, (caller, position) in pair_results(shown).items():
@@ -246,13 +246,13 @@ WEBP = {
 }
 
 
-def test_an_image_is_known_by_its_bytes_not_by_its_claim() -> None:
+def test_image_is_known_by_its_bytes_not_by_its_claim() -> None:
     image = decode_data_uri(uri(png(), "image/svg+xml"))
     assert (image.media_type, image.width, image.height, image.data) == ("image/png", 2, 3, png())
 
 
 @pytest.mark.parametrize("data", [GIF, JPEG, *WEBP.values()])
-def test_sizes_are_read_from_the_header(data: bytes) -> None:
+def test_image_size_is_read_from_the_header(data: bytes) -> None:
     image = decode_data_uri(uri(data))
     assert (image.width, image.height) == (5, 4)
     assert sniff_data_uri(uri(data)) == image.media_type
@@ -273,12 +273,12 @@ def test_sizes_are_read_from_the_header(data: bytes) -> None:
         "",
     ],
 )
-def test_what_is_no_image_we_show(bad: str) -> None:
+def test_image_that_is_none_we_show(bad: str) -> None:
     with pytest.raises(Invalid):
         decode_data_uri(bad)
 
 
-def test_large_images_are_refused() -> None:
+def test_image_that_is_large_is_refused() -> None:
     with pytest.raises(TooLarge, match="8 MB"):
         decode_data_uri(uri(png(size=MAX_IMAGE_BYTES)))
     with pytest.raises(TooLarge, match="8 MB"):
@@ -288,7 +288,7 @@ def test_large_images_are_refused() -> None:
 
 
 @given(st.binary(max_size=64))
-def test_no_header_raises(tail: bytes) -> None:
+def test_image_of_any_header_does_not_raise(tail: bytes) -> None:
     for start, kind in (
         (b"\xff\xd8\xff", "jpeg"),
         (b"RIFF....WEBP", "webp"),
@@ -298,7 +298,7 @@ def test_no_header_raises(tail: bytes) -> None:
         image_size(start + tail, f"image/{kind}")
 
 
-def test_an_image_in_another_spelling() -> None:
+def test_image_in_another_spelling() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(png()).decode()}
     assert one(content=[{"type": "image", "source": source}]).parts[0].kind == "image"
     assert one(

@@ -122,11 +122,11 @@ def test_steps_out_of_order_are_refused() -> None:
         ("2:- 4:.", 2, -1, 2, False),
     ],
 )
-def test_only_the_present_proposal_can_be_confirmed(steps, index, value, root, allowed) -> None:
+def test_confirmation_is_of_the_present_proposal_only(steps, index, value, root, allowed) -> None:
     assert allowed_confirmation(read_steps(steps), Rules(), index, value, root) is allowed
 
 
-def test_a_carried_plus_one_can_be_confirmed() -> None:
+def test_confirmation_of_a_carried_plus_one() -> None:
     steps = read_steps("2:+ 4:. 6:.")
     assert allowed_confirmation(steps, Rules(carry_forward=True), 6, 1, None)
     assert not allowed_confirmation(steps, Rules(carry_forward=True), 6, 1, 2)
@@ -159,7 +159,7 @@ all_rules = st.builds(Rules, suspend_on_user_turn=st.booleans(), carry_forward=s
 
 @given(labellings(), all_rules)
 @settings(max_examples=400)
-def test_properties_of_any_labelling(steps: list[StepInput], rules: Rules) -> None:
+def test_propagation_of_any_labelling_has_its_properties(steps: list[StepInput], rules: Rules) -> None:
     results = resolve(steps, rules)
     by_index = {r.message_index: r for r in results}
     assert [r.message_index for r in results] == [s.message_index for s in steps]
@@ -198,13 +198,13 @@ def _fill_since_explicit(results: tuple[StepResult, ...], before: int) -> bool:
 
 
 @given(labellings(), all_rules)
-def test_resolving_the_result_gives_the_result(steps: list[StepInput], rules: Rules) -> None:
+def test_propagation_of_its_result_gives_the_result(steps: list[StepInput], rules: Rules) -> None:
     results = resolve(steps, rules)
     assert resolve(as_input(results, steps), rules) == tuple(replace(r, orphaned=False) for r in results)
 
 
 @given(labellings(), all_rules)
-def test_confirming_every_proposal_leaves_none_and_changes_nothing_else(steps, rules) -> None:
+def test_confirmation_of_every_proposal_leaves_none_and_changes_nothing_else(steps, rules) -> None:
     results = resolve(steps, rules)
     for result in results:
         if result.proposal:
@@ -218,7 +218,7 @@ def test_confirming_every_proposal_leaves_none_and_changes_nothing_else(steps, r
 
 
 @given(labellings(), all_rules, st.data())
-def test_taking_back_a_root_leaves_nothing_of_its_run(steps, rules, data) -> None:
+def test_root_taken_back_leaves_nothing_of_its_run(steps, rules, data) -> None:
     filled = confirmed(resolve(steps, rules), steps)
     roots = [s.message_index for s in filled if s.value == -1 and s.root == s.message_index]
     if not roots:

@@ -16,7 +16,7 @@ from frontend.rendering.structure import Fields, Items, Passage, Passages, Text,
 # --- structure ----------------------------------------------------------------------------------------------
 
 
-def test_numbers_keep_their_letters_and_repeated_keys_stay() -> None:
+def test_json_numbers_keep_their_letters_and_repeated_keys_stay() -> None:
     node = structure.read('{"n": 1.50, "n": 1e999, "big": 12345678901234567890, "no": null}')
     assert isinstance(node, Fields)
     assert node.items == (
@@ -42,7 +42,7 @@ def test_numbers_keep_their_letters_and_repeated_keys_stay() -> None:
         "[1" + ",1" * 700 + "]",
     ],
 )
-def test_what_is_no_structure_or_too_much_of_it_is_none(text: str) -> None:
+def test_json_that_is_no_structure_or_too_much_of_it_is_none(text: str) -> None:
     assert structure.read(text) is None
 
 
@@ -63,7 +63,7 @@ def test_documents_are_found_under_their_usual_names() -> None:
     )
 
 
-def test_a_list_of_anything_else_stays_a_list() -> None:
+def test_list_of_anything_else_stays_a_list() -> None:
     node = structure.read(
         '[{"name": "sort", "description": "sorts"}, {"title": "x", "text": "y", "deep": {"a": 1}}]'
     )
@@ -78,7 +78,7 @@ def test_lists_and_objects_of_short_values_fit_on_a_line() -> None:
     assert structure.lines(node) < structure.lines(structure.of(["a\n" * 40]))  # type: ignore[arg-type]
 
 
-def test_the_only_text_of_an_object() -> None:
+def test_text_that_is_the_only_one_of_an_object() -> None:
     assert structure.only_text('{"content": "a\\nb"}') == "a\nb"
     assert structure.only_text('{"content": 1}') == '{"content": 1}'
     assert structure.of("x") == Text("x")
@@ -96,7 +96,7 @@ def test_the_only_text_of_an_object() -> None:
         ("", False),
     ],
 )
-def test_what_tells_of_an_error(text: str, tells: bool) -> None:
+def test_result_that_tells_of_an_error(text: str, tells: bool) -> None:
     assert structure.tells_error(text) is tells
 
 
@@ -133,11 +133,11 @@ SCHEMA = {
         ([1], (Problem("type", "", "object", "array"),)),
     ],
 )
-def test_how_arguments_break_a_schema(arguments: object, found: tuple[Problem, ...]) -> None:
+def test_arguments_that_break_a_schema(arguments: object, found: tuple[Problem, ...]) -> None:
     assert problems(read_tools(tool(SCHEMA)), "f", arguments) == found
 
 
-def test_an_unknown_tool_is_told_only_where_all_are_known() -> None:
+def test_tool_that_is_unknown_is_told_only_where_all_are_known() -> None:
     assert problems(read_tools(tool({"type": "object"})), "g", {}) == (Problem("unknown_tool", found="g"),)
     assert problems((), "g", {}) == ()
     assert problems(read_tools([{"odd": 1}, *tool({})]), "g", {}) == ()
@@ -157,13 +157,13 @@ def test_an_unknown_tool_is_told_only_where_all_are_known() -> None:
         {"$ref": "#"},
     ],
 )
-def test_a_hostile_schema_costs_nothing_and_marks_nothing(schema: dict) -> None:
+def test_hostile_schema_costs_nothing_and_marks_nothing(schema: dict) -> None:
     start = time.process_time()
     assert problems(read_tools(tool(schema)), "f", {"q": "a" * 40 + "!"}) == ()
     assert time.process_time() - start < 2
 
 
-def test_functions_in_a_system_prompt_are_read_as_json_or_python() -> None:
+def test_tools_in_a_system_prompt_are_read_as_json_or_python() -> None:
     listed = [{"name": "ls", "description": "lists", "parameters": {"type": "dict", "properties": {"a": {}}}}]
     for written in (json.dumps(listed), repr(listed)):
         (found,) = read_tools([], f"Here is a list of functions: {written}\nUse them.")
@@ -172,7 +172,7 @@ def test_functions_in_a_system_prompt_are_read_as_json_or_python() -> None:
         assert read_tools([], odd) == ()
 
 
-def test_parameters_say_their_type_in_words() -> None:
+def test_tool_parameters_say_their_type_in_words() -> None:
     assert toolschema.type_in_words({"type": "array", "items": {"type": "integer"}}) == "array of integer"
     assert toolschema.type_in_words({"type": ["string", "null"]}) == "string or null"
     assert toolschema.type_in_words({"enum": [1]}) == ""
@@ -189,7 +189,7 @@ def test_parameters_say_their_type_in_words() -> None:
         '\ufeff{"messages":[],"messages":[{"role":"user"},\n@\n]}',
     ],
 )
-def test_a_message_is_cut_out_of_its_record_letter_by_letter(record: str) -> None:
+def test_message_is_cut_out_of_its_record_letter_by_letter(record: str) -> None:
     exact = '{"role": "assistant",  "content":"\\u00e9\\ud800 é"}'
     found = message_json(record.replace("@", exact).encode(), stored(exact), 1, hints=False)
     assert (found.text, found.exact, found.withheld) == (exact, True, False)
@@ -210,7 +210,7 @@ def test_labels_and_rewards_in_a_message_are_withheld() -> None:
     assert json.loads(open_eyed.text) == {"role": "assistant", "content": "x", "reward": 1}
 
 
-def test_a_record_that_is_laid_out_otherwise_is_written_anew() -> None:
+def test_record_that_is_laid_out_otherwise_is_written_anew() -> None:
     for record in (b"", b"\xff", b"{}", b'{"messages": [{"role": "user"}]}', b'{"conversation": []}'):
         found = message_json(record, {"role": "tool"}, 0, hints=False)
         assert (json.loads(found.text), found.exact, found.withheld) == ({"role": "tool"}, False, False)

@@ -31,12 +31,12 @@ def test_escape_confuses_no_two_texts(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "plain", "κ = .767 — ✈️", "<script>", "a\tb\nc", "\ufffd\uffff"])
-def test_ordinary_text_is_left_as_it_is(text: str) -> None:
+def test_escape_leaves_ordinary_text_as_it_is(text: str) -> None:
     assert escape(text) is text
     assert unescape(text) is text
 
 
-def test_what_is_escaped_and_how() -> None:
+def test_escape_has_these_marks() -> None:
     assert escape("a\x00b\ud83dc\ufdd0d") == "a\ufdd00000b\ufdd0d83dc\ufdd0fdd0d"
     assert unescape("\ufdd0zzzz") == "\ufdd0zzzz"
 
@@ -50,7 +50,7 @@ def test_canonical_json_reads_back_as_the_same_value(value: object) -> None:
 
 
 @given(st.dictionaries(ANY_TEXT, st.integers(), min_size=2))
-def test_the_order_of_keys_does_not_matter(value: dict[str, int]) -> None:
+def test_order_of_keys_does_not_matter(value: dict[str, int]) -> None:
     assert canonical_json(dict(reversed(value.items()))) == canonical_json(value)
 
 
@@ -98,6 +98,6 @@ def test_reason_codes_are_unique_and_cover_all_values() -> None:
 
 
 @pytest.mark.parametrize("value", [True, False, 1.0, "1", None, 2, -2, [], float("nan")])
-def test_what_is_no_label_value(value: object) -> None:
+def test_label_value_that_is_none(value: object) -> None:
     assert not vocabulary.is_value(value)
     assert all(vocabulary.is_value(good) for good in (-1, 0, 1))

@@ -27,7 +27,7 @@ A, T, I, J = AssignmentState, TrajectoryState, ImportState, AdjudicationState  #
         (J.OPEN, J.RELEASED),
     ],
 )
-def test_these_follow(from_state, to) -> None:
+def test_transition_to_these_follows(from_state, to) -> None:
     workflow.check(from_state, to)
 
 
@@ -44,12 +44,12 @@ def test_these_follow(from_state, to) -> None:
         (J.DECIDED, J.RELEASED),
     ],
 )
-def test_these_do_not_follow(from_state, to) -> None:
+def test_transition_to_these_does_not_follow(from_state, to) -> None:
     with pytest.raises(StaleState, match=f"What is {from_state.value} cannot become {to.value}."):
         workflow.check(from_state, to)
 
 
-def test_every_state_has_an_entry_and_leads_only_to_states_of_its_kind() -> None:
+def test_states_have_an_entry_and_lead_only_to_states_of_their_kind() -> None:
     for kind, table in workflow.TABLES.items():
         assert set(table) == set(kind)
         assert all(type(to) is kind for targets in table.values() for to in targets)

@@ -24,7 +24,7 @@ def decide(client, at, case, index, value, version=0, **more):
     return client.post(at("adjudicate-decide", case.pk), form)
 
 
-def test_the_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, text):
+def test_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, text):
     people.import_records(cast.project, 2)
     people.make_disputed(cast, 2)
     client = browse("judith")
@@ -39,7 +39,7 @@ def test_the_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at,
     assert tabs == [("waiting", 1), ("mine", 1), ("decided", 0)]
 
 
-def test_the_case_shows_a_and_b_without_names_disagreements_first(browse, cast, case, at, text):
+def test_case_shows_a_and_b_without_names_disagreements_first(browse, cast, case, at, text):
     response = browse("judith").get(at("adjudication", case.pk))
     page = text(response)
     assert [item.step and item.step.message_index for item in response.context["disputed"]] == [4, None]
@@ -56,7 +56,7 @@ def test_flags_on_the_whole_are_shown_by_letter(browse, case, at, text):
     assert "needs discussion" not in page
 
 
-def test_deciding_saves_each_and_finishing_writes_the_consensus(browse, cast, case, at):
+def test_decision_is_saved_each_and_finishing_writes_the_consensus(browse, cast, case, at):
     client = browse("judith")
     assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#decide-m4")
     assert decide(client, at, case, None, -1).url.endswith("#decide-outcome")
@@ -67,7 +67,7 @@ def test_deciding_saves_each_and_finishing_writes_the_consensus(browse, cast, ca
     assert case.trajectory.outcome_consensus.value == -1
 
 
-def test_a_decision_can_be_changed_from_the_version_one_has_seen_only(browse, case, at, text):
+def test_decision_can_be_changed_from_the_version_one_has_seen_only(browse, case, at, text):
     client = browse("judith")
     decide(client, at, case, 4, 1)
     stale = decide(client, at, case, 4, 0)
@@ -77,7 +77,7 @@ def test_a_decision_can_be_changed_from_the_version_one_has_seen_only(browse, ca
     assert Decision.objects.get().value == 0
 
 
-def test_a_script_gets_json(browse, case, at):
+def test_script_gets_json(browse, case, at):
     client = browse("judith")
     form = {"message_index": "4", "value": "-1", "version": "0"}
     url, json = at("adjudicate-decide", case.pk), {"accept": "application/json"}
@@ -90,19 +90,19 @@ def test_a_script_gets_json(browse, case, at):
 @pytest.mark.parametrize(
     ("index", "value"), [("2", "1"), ("3", "1"), ("99", "1"), ("4", "2"), ("4", ""), ("4", "x"), ("x", "1")]
 )
-def test_what_is_not_disputed_or_not_a_label_is_refused(browse, case, at, index, value):
+def test_decision_on_what_is_not_disputed_or_no_label_is_refused(browse, case, at, index, value):
     assert decide(browse("judith"), at, case, index, value).status_code == 400
     assert not Decision.objects.exists()
 
 
-def test_finishing_early_names_what_is_missing(browse, case, at, text):
+def test_case_finished_early_names_what_is_missing(browse, case, at, text):
     page = text(browse("judith").post(at("adjudicate-close", case.pk), follow=True))
     assert "step 4 is missing" in page
     case.refresh_from_db()
     assert case.state == AdjudicationState.OPEN
 
 
-def test_a_case_is_handed_back_and_opened_again(browse, case, at):
+def test_case_is_handed_back_and_opened_again(browse, case, at):
     client = browse("judith")
     decide(client, at, case, 4, 1)
     decide(client, at, case, None, 1)
@@ -115,7 +115,7 @@ def test_a_case_is_handed_back_and_opened_again(browse, case, at):
     assert client.get(at("adjudication", case.pk)).status_code in (404, 403)
 
 
-def test_nobody_adjudicates_what_they_labelled(browse, cast, at, text):
+def test_case_is_for_nobody_who_labelled_it(browse, cast, at, text):
     people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
     trajectory = people.import_records(cast.project, 1)[0]
     people.make_disputed(cast)
@@ -126,7 +126,7 @@ def test_nobody_adjudicates_what_they_labelled(browse, cast, at, text):
     assert not Adjudication.objects.exists()
 
 
-def test_a_case_belongs_to_one_adjudicator(browse, cast, case, at, text):
+def test_case_belongs_to_one_adjudicator(browse, cast, case, at, text):
     people.make_member(cast.project, cast.oscar, "adjudicator")
     client = browse("oscar")
     assert client.get(at("adjudication", case.pk)).status_code == 404

@@ -9,7 +9,7 @@ from annotation.reports.agreement import as_json
 from tests import people
 
 
-def test_before_anything_is_settled_the_page_says_so(browse, cast, at, text):
+def test_agreement_before_anything_is_settled_says_so(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.label_next(cast.ann, cast.project)
     assert "Nothing to compare yet" in text(browse("admin").get(at("agreement", "bench")))
@@ -33,7 +33,7 @@ def test_figures_confusion_and_subsets(browse, cast, at, text):
     assert "an interval needs at least 20 tasks" in page
 
 
-def test_an_unknown_subset_shows_all(browse, cast, at):
+def test_agreement_of_an_unknown_subset_shows_all(browse, cast, at):
     people.import_records(cast.project, 1)
     people.make_disputed(cast)
     response = browse("admin").get(at("agreement", "bench") + "?subset=<script>")
@@ -45,7 +45,7 @@ def test_annotators_do_not_see_agreement(browse, at):
     assert browse("judith").get(at("agreement", "bench")).status_code == 200
 
 
-def test_adjudicators_cannot_make_anybody_out_in_the_figures(browse, cast, at, text):
+def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
     people.import_records(cast.project, 5)
     for user, value in ((cast.ann, 1), (cast.ben, -1)):
         for _ in range(5):
@@ -68,7 +68,7 @@ def test_adjudicators_cannot_make_anybody_out_in_the_figures(browse, cast, at, t
     assert not [name for name in ("Ann", "Ben", "Cleo") if name in said or f"{name} ·" in text(mine)]
 
 
-def test_a_project_that_always_shows_suggestions_says_that_nothing_is_blind(browse, cast, at, text):
+def test_project_that_always_shows_suggestions_says_that_nothing_is_blind(browse, cast, at, text):
     cast.project.suggestion_policy = "always"
     cast.project.save()
     assert "no label is blind" in text(browse("admin").get(at("agreement", "bench")))

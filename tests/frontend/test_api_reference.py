@@ -5,7 +5,7 @@ from __future__ import annotations
 from frontend import openapi
 
 
-def test_every_operation_of_the_schema_stands_on_the_page(browse, at, text):
+def test_reference_shows_every_operation_of_the_schema(browse, at, text):
     page = text(browse("ann").get(at("api-reference")))
     paths = openapi.document()["paths"]
     assert paths
@@ -15,7 +15,7 @@ def test_every_operation_of_the_schema_stands_on_the_page(browse, at, text):
     assert shown == sum(method in openapi.METHODS for methods in paths.values() for method in methods)
 
 
-def test_fields_of_nested_bodies_are_named():
+def test_reference_names_fields_of_nested_bodies():
     schema = {
         "components": {"schemas": {"Inner": {"type": "object", "properties": {"x": {"type": "integer"}}}}},
     }

@@ -31,7 +31,7 @@ STORED_IN_ENGLISH = {
 ERRORS = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}
 
 
-def test_every_refusal_of_the_domain_can_be_said_in_another_language() -> None:
+def test_sentences_of_every_refusal_can_be_said_in_another_language() -> None:
     """No error of core.errors is raised with a bare string, and no sentence stands outside `translatable(…)`
     but in the files of STORED_IN_ENGLISH."""
     bare = []

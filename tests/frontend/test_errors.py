@@ -13,21 +13,21 @@ from frontend.pages import errors
 TEMPLATES = [Path(frontend.__file__).parent / folder for folder in ("templates", "jinja2")]
 
 
-def test_an_unknown_address_is_a_page(browse, text):
+def test_address_that_is_unknown_is_a_page(browse, text):
     for who in ("ann", "nobody"):
         response = browse(who).get("/no/such/page/")
         assert response.status_code == 404
         assert "There is nothing here" in text(response)
 
 
-def test_a_form_without_its_token_is_refused_with_advice(cast, text):
+def test_form_without_its_token_is_refused_with_advice(cast, text):
     client = Client(enforce_csrf_checks=True)
     response = client.post("/sign-in/", {"username": "ann", "password": "x"})
     assert response.status_code == 403
     assert "Please send the form again" in text(response)
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_read(db, text):
+def test_body_that_is_too_large_is_refused_before_it_is_read(db, text):
     with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
         response = Client().post(
             "/sign-in/", "username=aaaaaaaaaaaaaaaaaaaaaa", content_type="application/x-www-form-urlencoded"
@@ -36,14 +36,14 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(db, text):
     assert "This is too large" in text(response)
 
 
-def test_too_many_fields_is_a_bad_request(db, text):
+def test_fields_that_are_too_many_are_a_bad_request(db, text):
     with override_settings(DATA_UPLOAD_MAX_NUMBER_FIELDS=2):
         response = Client().post("/sign-in/", {"a": "1", "b": "2", "c": "3"})
     assert response.status_code == 400
     assert "could not be understood" in text(response)
 
 
-def test_an_unexpected_failure_is_a_calm_page_without_details(browse, at, text, monkeypatch):
+def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, text, monkeypatch):
     def fail(*args: object, **kwargs: object) -> None:
         raise RuntimeError("secret detail")
 
@@ -56,7 +56,7 @@ def test_an_unexpected_failure_is_a_calm_page_without_details(browse, at, text, 
     assert "secret detail" not in text(response)
 
 
-def test_every_expected_failure_has_a_status():
+def test_failures_that_are_expected_have_a_status_each():
     from annotation.core import errors as kinds
 
     assert errors.status_of(kinds.Denied("x")) == 403
@@ -67,7 +67,7 @@ def test_every_expected_failure_has_a_status():
     assert errors.status_of(kinds.TristepError("x")) == 400
 
 
-def test_no_template_breaks_the_content_security_policy():
+def test_templates_keep_the_content_security_policy():
     broken = re.compile(
         r"\sstyle=|\son[a-z]+=|<style|javascript:|\|\s*safe\b|{%\s*autoescape (?:off|false)(?!.*mail)", re.I
     )

@@ -11,7 +11,7 @@ from annotation.models import Trajectory
 from tests import people
 
 
-def test_an_annotator_continues_and_claims(browse, cast, at, text):
+def test_annotator_continues_and_claims(browse, cast, at, text):
     people.import_records(cast.project, 3)
     open_one = people.claim(cast.ann, cast.project)
     page = text(browse("ann").get(at("home")))
@@ -21,7 +21,7 @@ def test_an_annotator_continues_and_claims(browse, cast, at, text):
     assert "Begin another one" in page
 
 
-def test_an_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
+def test_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.label_next(cast.ann, cast.project)
     page = text(browse("ann").get(at("home")))
@@ -30,7 +30,7 @@ def test_an_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
     assert "You have submitted 1 trajectory." in page
 
 
-def test_an_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):
+def test_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):
     people.import_records(cast.project, 2)
     people.make_disputed(cast, 2)
     case = people.open_case(cast.judith, Trajectory.objects.filter(state=TrajectoryState.DISPUTED).first())
@@ -39,7 +39,7 @@ def test_an_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):
     assert at("adjudication", case.pk) in page
 
 
-def test_an_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
+def test_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
     from annotation.services import ingest
 
     people.import_records(cast.project, 2)
@@ -62,13 +62,13 @@ def test_home_lists_the_roles_held_in_one_order(browse, cast, at):
     assert re.findall(r'class="badge">(\w+)<', page) == ["annotator", "adjudicator", "admin"]
 
 
-def test_empty_states_say_what_to_do(browse, at, text):
+def test_home_that_is_empty_says_what_to_do(browse, at, text):
     assert "Ask a project" in text(browse("oscar").get(at("home")))
     assert "Import trajectories" in text(browse("admin").get(at("home")))
 
 
 @pytest.mark.parametrize("who", ["ann", "ben", "judith"])
-def test_counts_by_state_are_for_admins_alone(browse, cast, at, text, who):
+def test_home_counts_by_state_for_admins_alone(browse, cast, at, text, who):
     people.import_records(cast.project, 2)
     people.make_disputed(cast)
     page = text(browse(who).get(at("home")))
@@ -76,7 +76,7 @@ def test_counts_by_state_are_for_admins_alone(browse, cast, at, text, who):
     assert ("dispute is waiting" in page) == (who == "judith")
 
 
-def test_a_trajectory_one_labelled_oneself_is_no_dispute_for_one(browse, cast, at, text):
+def test_trajectory_one_labelled_oneself_is_no_dispute_for_one(browse, cast, at, text):
     people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
     people.import_records(cast.project, 1)
     people.make_disputed(cast)

@@ -21,7 +21,7 @@ def upload(data: bytes = RECORDS, name: str = "tiny.jsonl") -> SimpleUploadedFil
     return SimpleUploadedFile(name, data)
 
 
-def test_an_upload_is_queued_into_the_subset_named_after_the_file(browse, at, text):
+def test_upload_is_queued_into_the_subset_named_after_the_file(browse, at, text):
     client = browse("admin")
     response = client.post(at("imports", "bench"), {"file": upload(name="My runs.jsonl")})
     row = ImportFile.objects.get()
@@ -33,7 +33,7 @@ def test_an_upload_is_queued_into_the_subset_named_after_the_file(browse, at, te
     assert Trajectory.objects.filter(live=True).count() == 2
 
 
-def test_the_same_file_again_changes_nothing_and_says_so(browse, at, text):
+def test_import_of_the_same_file_changes_nothing_and_says_so(browse, at, text):
     client = browse("admin")
     for _ in range(2):
         url = client.post(at("imports", "bench"), {"file": upload(), "subset": "tiny"}).url
@@ -42,7 +42,7 @@ def test_the_same_file_again_changes_nothing_and_says_so(browse, at, text):
     assert Trajectory.objects.count() == 2
 
 
-def test_several_files_come_in_each_on_its_own(browse, at):
+def test_import_takes_several_files_each_on_its_own(browse, at):
     files = [upload(name="a.jsonl"), upload(name="b.jsonl")]
     assert browse("admin").post(at("imports", "bench"), {"file": files}).url == at("imports", "bench")
     assert sorted(ImportFile.objects.values_list("subset__name", flat=True)) == ["a", "b"]
@@ -52,21 +52,21 @@ def test_several_files_come_in_each_on_its_own(browse, at):
     ("data", "sentence"),
     [(b"", "is empty"), (b"\xff\xfe\x00", "UTF-8"), (b"hello", "format")],
 )
-def test_a_file_that_cannot_be_read_at_all_is_refused_at_once(browse, at, text, data, sentence):
+def test_file_that_cannot_be_read_at_all_is_refused_at_once(browse, at, text, data, sentence):
     response = browse("admin").post(at("imports", "bench"), {"file": upload(data)})
     assert response.status_code == 400
     assert sentence in text(response)
     assert not ImportFile.objects.exists()
 
 
-def test_one_bad_file_does_not_stop_the_others(browse, at, text):
+def test_import_is_not_stopped_by_one_bad_file(browse, at, text):
     response = browse("admin").post(at("imports", "bench"), {"file": [upload(b"", "bad.jsonl"), upload()]})
     assert response.status_code == 400
     assert "bad.jsonl" in text(response)
     assert ImportFile.objects.get().filename == "tiny.jsonl"
 
 
-def test_no_file_a_bad_subset_and_bad_names_are_refused_by_field(browse, at):
+def test_import_refuses_no_file_a_bad_subset_and_bad_names_by_field(browse, at):
     response = browse("admin").post(
         at("imports", "bench"), {"subset": "not a slug", "policy_models": "zero=A", "format": "nonsense"}
     )
@@ -74,7 +74,7 @@ def test_no_file_a_bad_subset_and_bad_names_are_refused_by_field(browse, at):
     assert set(response.context["form"].errors) == {"file", "subset", "policy_models", "format"}
 
 
-def test_names_of_policy_models_are_used(browse, at):
+def test_import_uses_names_of_policy_models(browse, at):
     browse("admin").post(
         at("imports", "bench"), {"file": upload(), "policy_models": "0=Model A\n\n1 = Model B "}
     )
@@ -84,7 +84,7 @@ def test_names_of_policy_models_are_used(browse, at):
     assert set(Trajectory.objects.values_list("policy_model", flat=True)) == {"Model A"}
 
 
-def test_every_error_is_listed_with_line_field_and_reason(browse, at, text):
+def test_import_lists_every_error_with_line_field_and_reason(browse, at, text):
     client = browse("admin")
     url = client.post(at("imports", "bench"), {"file": upload(BROKEN), "format": "agentprocessbench"}).url
     with pytest.raises(ImportRefused):
@@ -98,7 +98,7 @@ def test_every_error_is_listed_with_line_field_and_reason(browse, at, text):
     assert not Trajectory.objects.exists()
 
 
-def test_a_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
+def test_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
     client = browse("admin")
     good = client.post(at("imports", "bench"), {"file": upload()}, headers={"accept": "application/json"})
     assert json.loads(good.content) == {"next": at("import-detail", "bench", ImportFile.objects.get().pk)}
@@ -107,7 +107,7 @@ def test_a_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
     assert json.loads(bad.content)["errors"]
 
 
-def test_the_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
+def test_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
     browse("admin").post(at("imports", "bench"), {"file": upload()})
     row = ImportFile.objects.get()
     url = f"{at('import-status', 'bench')}?ids={row.pk},x,{'9' * 30}"
@@ -126,7 +126,7 @@ def test_the_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
     assert browse("oscar").get(url).status_code == 404
 
 
-def test_an_import_is_stopped_and_leaves_nothing(browse, at):
+def test_import_is_stopped_and_leaves_nothing(browse, at):
     client = browse("admin")
     client.post(at("imports", "bench"), {"file": upload()})
     row = ImportFile.objects.get()
@@ -144,7 +144,7 @@ def test_imports_of_another_project_are_not_found(browse, cast, at):
     assert browse("admin").get(at("import-detail", "other", source.pk)).status_code == 404
 
 
-def test_what_stands_in_a_file_name_is_shown_as_text(browse, at, text):
+def test_import_shows_what_stands_in_a_file_name_as_text(browse, at, text):
     client = browse("admin")
     client.post(at("imports", "bench"), {"file": upload(name="<b>x&.jsonl"), "subset": "x"})
     page = text(client.get(at("imports", "bench")))

@@ -13,14 +13,14 @@ def project() -> Project:
     return Project.objects.get(slug="bench")
 
 
-def test_before_labels_the_page_says_what_it_waits_for(browse, cast, at, text):
+def test_influence_before_labels_says_what_it_waits_for(browse, cast, at, text):
     people.import_records(cast.project, 1)
     page = text(browse("admin").get(at("influence", "bench")))
     assert "Nothing to compare yet" in page and "Observed, not randomised" in page
     assert "after their own label of the step" in page
 
 
-def test_an_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
+def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     label_all_of_it(cast, fill(cast))
     response = browse("admin").get(at("influence", "bench"))
     page = " ".join(text(response).split())
@@ -43,7 +43,7 @@ def test_an_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     assert "No trajectory has been disputed so far" not in page and "of its disputes" in page
 
 
-def test_the_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, text):
+def test_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, text):
     people.import_records(cast.project, 6)
     admin, settings = browse("admin"), at("project-settings", "bench")
     assert "Randomise when suggestions are shown" in text(admin.get(settings))
@@ -62,7 +62,7 @@ def test_the_settings_switch_the_experiment_until_somebody_labels(browse, cast, 
     assert "Randomise when suggestions are shown" not in page
 
 
-def test_the_settings_triage_and_take_it_back(browse, cast, at, text):
+def test_settings_triage_and_take_it_back(browse, cast, at, text):
     rows = people.import_records(cast.project, 3)
     for name in ("one", "other"):
         judge = make_imported_judge(cast.project, name)
@@ -81,7 +81,7 @@ def test_the_settings_triage_and_take_it_back(browse, cast, at, text):
     assert project().triage_seed is None
 
 
-def test_only_admins_see_and_switch(browse, cast, at):
+def test_influence_is_seen_and_switched_by_admins_only(browse, cast, at):
     for name in ("ann", "judith"):
         assert browse(name).get(at("influence", "bench")).status_code == 403
         assert browse(name).post(at("experiment", "bench")).status_code == 403
@@ -90,7 +90,7 @@ def test_only_admins_see_and_switch(browse, cast, at):
     assert 'href="/p/bench/influence/"' in browse("admin").get(at("project", "bench")).content.decode()
 
 
-def test_no_page_tells_an_annotator_the_arm_beforehand(browse, cast, at, text):
+def test_arm_is_told_to_no_annotator_beforehand(browse, cast, at, text):
     """The same pages, byte for byte, whichever seed is in force, until a trajectory is opened."""
     fill(cast, seed=None)
     pages: dict[str, set[str]] = {}

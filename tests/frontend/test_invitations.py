@@ -22,7 +22,7 @@ def invite(client: Client, at, **form: str) -> str:
     return re.search(r"http://testserver(/invitations/[^\"/]+/)", response.content.decode())[1]
 
 
-def test_a_link_makes_an_account_and_a_member_and_works_once(browse, cast, at, text):
+def test_invitation_makes_an_account_and_a_member_and_works_once(browse, cast, at, text):
     link = invite(browse("admin"), at)
     guest = Client()
     assert "You are invited to Project bench" in text(guest.get(link))
@@ -34,7 +34,7 @@ def test_a_link_makes_an_account_and_a_member_and_works_once(browse, cast, at, t
     assert not User.objects.filter(username="eve").exists()
 
 
-def test_a_signed_in_person_joins_with_the_account_they_have(browse, cast, at):
+def test_invitation_lets_a_signed_in_person_join_with_the_account_they_have(browse, cast, at):
     link = invite(browse("admin"), at, is_adjudicator="on")
     client = browse("oscar")
     assert client.post(link).url == at("project", "bench")
@@ -48,7 +48,7 @@ def test_roles_are_added_to_those_a_member_holds(browse, cast, at):
     assert member.is_adjudicator
 
 
-def test_bad_forms_make_nothing_and_leave_the_link_good(browse, cast, at, text):
+def test_invitation_stays_good_after_bad_forms_which_make_nothing(browse, cast, at, text):
     link = invite(browse("admin"), at)
     guest = Client()
     assert "not the same" in text(guest.post(link, {**JOIN, "password_again": "other"}))
@@ -59,7 +59,7 @@ def test_bad_forms_make_nothing_and_leave_the_link_good(browse, cast, at, text):
     assert guest.post(link, JOIN).status_code == 302
 
 
-def test_an_old_revoked_or_made_up_link_is_not_found(browse, cast, at):
+def test_invitation_that_is_old_revoked_or_made_up_is_not_found(browse, cast, at):
     link = invite(browse("admin"), at)
     Invitation.objects.update(expires_at=timezone.now() - timedelta(days=1))
     assert Client().get(link).status_code == 404
@@ -71,20 +71,20 @@ def test_an_old_revoked_or_made_up_link_is_not_found(browse, cast, at):
     assert Client().get(at("invitation", "made-up")).status_code == 404
 
 
-def test_a_role_is_needed(browse, at, text):
+def test_role_is_needed(browse, at, text):
     response = browse("admin").post(at("invite", "bench"), {"email": "x@example.org"})
     assert response.status_code == 400
     assert "Choose at least one role" in text(response)
 
 
-def test_with_a_mail_server_the_link_is_sent_too(browse, at, settings):
+def test_invitation_is_sent_too_with_a_mail_server(browse, at, settings):
     settings.MAIL_ENABLED = True
     link = invite(browse("admin"), at, email="dora@example.org", is_annotator="on")
     assert link in mail.outbox[0].body
     assert mail.outbox[0].to == ["dora@example.org"]
 
 
-def test_only_admins_invite_revoke_and_look(browse, cast, at):
+def test_invitations_are_made_revoked_and_seen_by_admins_only(browse, cast, at):
     invite(browse("admin"), at)
     row = Invitation.objects.get()
     for who, status in (("ann", 403), ("judith", 403), ("oscar", 404)):

@@ -66,14 +66,14 @@ def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
 
 
 # ── Setting up ──────────────────────────────────────────────────────────────
-def test_without_a_judge_the_page_says_how_to_get_one(browse, at, text):
+def test_judges_page_without_a_judge_says_how_to_get_one(browse, at, text):
     page = text(browse("admin").get(at("judges", "bench")))
     assert "No judge yet" in page
     for kind in JudgeKind:
         assert at("judge-create", "bench", kind) in page
 
 
-def test_the_baseline_is_added_and_run_from_the_pages(browse, at, text, cast):
+def test_baseline_is_added_and_run_from_the_pages(browse, at, text, cast):
     people.import_records(cast.project, 1)
     client = browse("admin")
     added = at("judge-create", "bench", "baseline")
@@ -93,7 +93,7 @@ def test_the_baseline_is_added_and_run_from_the_pages(browse, at, text, cast):
     assert judge.runs.count() == 1
 
 
-def test_a_judge_is_set_up_with_everything_the_form_has(browse, at, cast):
+def test_judge_is_set_up_with_everything_the_form_has(browse, at, cast):
     response = browse("admin").post(at("judge-create", "bench", "openai_compatible"), SERVER)
     judge = Judge.objects.get()
     assert response.url == at("judge", "bench", judge.pk)
@@ -103,7 +103,7 @@ def test_a_judge_is_set_up_with_everything_the_form_has(browse, at, cast):
     assert judge.key_name == "TRISTEP_JUDGE_KEY_SAGE"
 
 
-def test_what_the_form_shows_of_a_judge_is_what_it_takes(browse, at):
+def test_judge_form_takes_what_it_shows(browse, at):
     client = browse("admin")
     client.post(at("judge-create", "bench", "openai_compatible"), {**SERVER, "path": "/deep/er/"})
     judge = Judge.objects.get()
@@ -140,7 +140,7 @@ def test_what_the_form_shows_of_a_judge_is_what_it_takes(browse, at):
         ("prompt_version", "v0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_at_its_field(browse, at, field, value):
+def test_judge_that_makes_no_sense_is_refused_at_its_field(browse, at, field, value):
     response = browse("admin").post(
         at("judge-create", "bench", "openai_compatible"), {**SERVER, field: value}
     )
@@ -149,13 +149,13 @@ def test_what_makes_no_sense_is_refused_at_its_field(browse, at, field, value):
     assert not Judge.objects.exists()
 
 
-def test_a_name_that_is_taken_is_refused_at_the_name(browse, at, cast):
+def test_judge_with_a_name_that_is_taken_is_refused_at_the_name(browse, at, cast):
     make_imported_judge(cast.project, "Sage")
     response = browse("admin").post(at("judge-create", "bench", "openai_compatible"), SERVER)
     assert response.status_code == 400 and "name" in response.context["form"].errors
 
 
-def test_without_allowed_addresses_the_page_says_what_the_operator_must_set(browse, at, text, settings):
+def test_judges_page_without_allowed_addresses_says_what_the_operator_must_set(browse, at, text, settings):
     settings.JUDGE_URLS = []
     page = text(browse("admin").get(at("judge-create", "bench", "openai_compatible")))
     assert "TRISTEP_JUDGE_URLS" in page and 'name="model"' not in page
@@ -170,7 +170,7 @@ def test_keys_are_never_shown_not_even_their_presence(browse, at, text, monkeypa
         assert "sk-very-secret" not in text(client.get(page))
 
 
-def test_what_its_answers_depend_on_is_locked_once_there_are_suggestions(browse, at, text, cast):
+def test_judge_with_suggestions_is_locked_in_what_its_answers_depend_on(browse, at, text, cast):
     people.import_records(cast.project, 2)
     client = browse("admin")
     client.post(at("judge-create", "bench", "openai_compatible"), SERVER)
@@ -190,7 +190,7 @@ def test_what_its_answers_depend_on_is_locked_once_there_are_suggestions(browse,
     assert judge.sampling["temperature"] == 0.5
 
 
-def test_a_judge_is_retired_and_restored(browse, at, text, cast):
+def test_judge_is_retired_and_restored(browse, at, text, cast):
     judge = make_imported_judge(cast.project, "Filed")
     client = browse("admin")
     client.post(at("judge-retire", "bench", judge.pk))
@@ -204,7 +204,7 @@ def test_a_judge_is_retired_and_restored(browse, at, text, cast):
     assert judge.retired_at is None
 
 
-def test_the_prompt_of_its_version_can_be_read_and_settings_are_words(browse, at, text):
+def test_prompt_of_its_version_can_be_read_and_settings_are_words(browse, at, text):
     client = browse("admin")
     client.post(at("judge-create", "bench", "openai_compatible"), SERVER)
     answer = client.get(at("judge", "bench", Judge.objects.get().pk))
@@ -225,7 +225,7 @@ def upload(client: Any, url: str, data: bytes, **more: str) -> Any:
     return client.post(url, {"file": SimpleUploadedFile("p.jsonl", data), **more})
 
 
-def test_a_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cast):
+def test_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cast):
     people.import_records(cast.project, 2)
     judge = make_imported_judge(cast.project, "Filed")
     url = at("judge-import", "bench", judge.pk)
@@ -243,7 +243,7 @@ def test_a_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cas
     assert Suggestion.objects.count() == 2
 
 
-def test_a_bad_file_is_refused_whole_and_every_line_is_named(browse, at, text, cast):
+def test_suggestions_of_a_bad_file_are_refused_whole_and_every_line_is_named(browse, at, text, cast):
     people.import_records(cast.project, 1)
     judge = make_imported_judge(cast.project, "Filed")
     response = upload(browse("admin"), at("judge-import", "bench", judge.pk), lines(cast, lambda _: 1, 3))
@@ -253,7 +253,7 @@ def test_a_bad_file_is_refused_whole_and_every_line_is_named(browse, at, text, c
     assert not Suggestion.objects.exists()
 
 
-def test_no_file_an_empty_one_and_an_unknown_subset_are_refused(browse, at, cast):
+def test_suggestions_of_no_file_an_empty_one_and_an_unknown_subset_are_refused(browse, at, cast):
     people.import_records(cast.project, 1)
     judge = make_imported_judge(cast.project, "Filed")
     client = browse("admin")
@@ -265,7 +265,7 @@ def test_no_file_an_empty_one_and_an_unknown_subset_are_refused(browse, at, cast
 
 
 # ── Figures ─────────────────────────────────────────────────────────────────
-def test_a_judge_stands_beside_always_plus(browse, at, text, cast):
+def test_judge_stands_beside_always_plus(browse, at, text, cast):
     people.import_records(cast.project, 2)
     people.make_unanimous(cast)
     people.make_disputed(cast)
@@ -289,7 +289,7 @@ def test_labels_that_may_still_be_given_count_nowhere(browse, at, cast):
     assert browse("admin").get(at("judge", "bench", judge.pk)).context["figures"] == []
 
 
-def test_a_failed_judgement_is_no_suggestion(browse, at, cast):
+def test_suggestion_is_none_of_a_failed_judgement(browse, at, cast):
     people.import_records(cast.project, 2)
     judge = make_imported_judge(cast.project, "Filed")
     failed = {

@@ -62,7 +62,7 @@ def _forms(text: object) -> tuple[str, ...]:
 
 # ── The catalogues ──────────────────────────────────────────────────────────
 @CATALOGUES
-def test_every_string_of_the_sources_is_translated(path, strings):
+def test_strings_of_the_sources_are_all_translated(path, strings):
     catalogue = messages.read(path)
     wanted, held = ({_key(message) for message in one if message.id} for one in (strings, catalogue))
     assert not wanted ^ held, f"make messages: {sorted(map(str, wanted ^ held))}"
@@ -71,7 +71,7 @@ def test_every_string_of_the_sources_is_translated(path, strings):
 
 
 @CATALOGUES
-def test_what_is_filled_in_is_the_same_in_every_language(path):
+def test_strings_are_filled_in_with_the_same_in_every_language(path):
     catalogue = messages.read(path)
     for message in catalogue:
         holes = {tuple(sorted(map(str, HOLES.findall(form)))) for form in _forms(message.id)}
@@ -82,7 +82,7 @@ def test_what_is_filled_in_is_the_same_in_every_language(path):
 
 
 @CATALOGUES
-def test_what_runs_is_made_from_the_catalogue(path):
+def test_catalogue_makes_what_runs(path):
     with path.with_suffix(".mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     for message in messages.read(path):
@@ -97,13 +97,13 @@ def test_what_runs_is_made_from_the_catalogue(path):
             assert got == form, "make messages compiles it"
 
 
-def test_a_chinese_translation_is_chinese():
+def test_chinese_translation_is_chinese():
     catalogue = messages.read(messages.LOCALES / "zh_Hans" / "LC_MESSAGES" / "django.po")
     forms = [form for message in catalogue if message.id for form in _forms(message.string)]
     assert [form for form in forms if not CHINESE.search(form) and not LATIN.fullmatch(form)] == []
 
 
-def test_one_file_makes_a_language(tmp_path):
+def test_language_is_made_by_one_file(tmp_path):
     for name in ("fr", "zh_Hans"):
         folder = tmp_path / name / "LC_MESSAGES"
         folder.mkdir(parents=True)
@@ -131,7 +131,7 @@ def test_strings_are_found_in_modules_templates_and_the_domain(strings):
 
 
 # ── Sentences of the domain ─────────────────────────────────────────────────
-def test_a_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
+def test_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     sentence = translatable("Keep the note under {note} characters.", note="1,000")
     assert sentence == "Keep the note under 1,000 characters."
     assert translated(sentence) == "备注请少于 1,000 个字符。"
@@ -151,7 +151,7 @@ def chinese() -> Iterator[None]:
 
 
 @pytest.mark.django_db
-def test_what_is_wrong_with_a_file_is_said_in_the_readers_language(cast, browse, chinese):
+def test_findings_in_a_file_are_said_in_the_readers_language(cast, browse, chinese):
     speak_chinese(cast)
     bad = make_record() | {"query_index": -1, "messages": None}
     with pytest.raises(ImportRefused):
@@ -164,7 +164,7 @@ def test_what_is_wrong_with_a_file_is_said_in_the_readers_language(cast, browse,
 
 
 @pytest.mark.django_db
-def test_the_api_refuses_in_the_language_that_is_asked_for(cast):
+def test_api_refuses_in_the_language_that_is_asked_for(cast):
     caller = Caller(cast.ann)
     answer = caller.post("/projects/bench/claim/", {}, HTTP_ACCEPT_LANGUAGE="zh-Hans").json()["error"]
     assert (answer["code"], answer["message"]) == ("nothing_left", "此项目中没有剩余的轨迹可供你标注。")
@@ -218,7 +218,7 @@ NAMES = re.compile(
     r"\w+\.jsonl?|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript"
     r"|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
-    r"|StepAcc|FirstErrAcc|Model [AB]|Ctrl|Shift)"
+    r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
     r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
 )
@@ -235,7 +235,7 @@ def speak_chinese(cast: Cast) -> None:
 
 
 @pytest.mark.django_db
-def test_in_chinese_no_page_speaks_english(cast, browse: Callable[[str], Client], at, judge_urls):
+def test_pages_in_chinese_speak_no_english(cast, browse: Callable[[str], Client], at, judge_urls):
     fill(cast, 1)
     speak_chinese(cast)
     told = []
@@ -250,7 +250,7 @@ def test_in_chinese_no_page_speaks_english(cast, browse: Callable[[str], Client]
 
 
 @pytest.mark.django_db
-def test_in_chinese_the_workbench_speaks_chinese(cast, browse):
+def test_workbench_in_chinese_speaks_chinese(cast, browse):
     import_records(cast.project, [make_record(steps=3)])
     assignment = claim(cast.ann, cast.project)
     speak_chinese(cast)
@@ -263,7 +263,7 @@ def test_in_chinese_the_workbench_speaks_chinese(cast, browse):
     assert '<html lang="zh-Hans"' in page
 
 
-def test_a_visitor_reads_the_language_of_the_browser(client, db):
+def test_language_of_a_visitor_is_that_of_the_browser(client, db):
     page = client.get("/sign-in/", headers={"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}).content.decode()
     assert '<html lang="zh-Hans"' in page and "登录" in page and english(Words(page).found) == []
     page = client.get("/sign-in/", headers={"accept-language": "de"}).content.decode()

@@ -6,7 +6,7 @@ from annotation.models import Membership
 from tests import people
 
 
-def test_somebody_with_an_account_is_added_by_their_exact_name(browse, cast, at, text):
+def test_member_with_an_account_is_added_by_their_exact_name(browse, cast, at, text):
     client = browse("admin")
     missing = client.post(at("member-add", "bench"), {"username": "osca", "is_annotator": "on"})
     assert missing.status_code == 400
@@ -30,7 +30,7 @@ def test_roles_are_changed_and_one_is_needed(browse, cast, at):
     assert row.is_adjudicator
 
 
-def test_a_removed_member_is_out_and_their_labels_stay(browse, cast, at):
+def test_member_who_is_removed_is_out_and_their_labels_stay(browse, cast, at):
     people.import_records(cast.project, 1)
     people.label_next(cast.ann, cast.project)
     row = Membership.objects.get(user=cast.ann)
@@ -39,7 +39,7 @@ def test_a_removed_member_is_out_and_their_labels_stay(browse, cast, at):
     assert cast.ann.assignments.get().labels.count() == 2
 
 
-def test_the_last_admin_cannot_leave(browse, cast, at, text):
+def test_member_who_is_the_last_admin_cannot_leave(browse, cast, at, text):
     row = Membership.objects.get(user=cast.admin)
     for form in ({"remove": "1"}, {"is_annotator": "on"}):
         response = browse("admin").post(at("member", "bench", row.pk), form)

@@ -19,7 +19,7 @@ def claimed(cast, record):
     return people.claim(cast.ann, cast.project).trajectory
 
 
-def test_a_message_is_sent_letter_by_letter(cast, browse):
+def test_message_is_sent_letter_by_letter(cast, browse):
     record = people.make_record(steps=2)
     record["messages"][3]["content"] = '{"z": 1.50, "a": "é\\n<b>"}'
     trajectory = claimed(cast, record)
@@ -40,7 +40,7 @@ def test_labels_in_the_file_are_never_sent_and_rewards_only_by_policy(cast, brow
     assert "canary" not in body and json.loads(body)["withheld"]
 
 
-def test_whoever_may_not_see_the_trajectory_gets_nothing(cast, browse):
+def test_message_is_not_sent_to_whoever_may_not_see_the_trajectory(cast, browse):
     trajectory = claimed(cast, people.make_record(steps=2))
     assert browse("ben").get(address(trajectory, 2)).status_code == 404
     assert browse("nobody").get(address(trajectory, 2)).status_code == 302

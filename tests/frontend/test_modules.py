@@ -26,7 +26,7 @@ def test_imports_are_found_on_one_line_or_several_and_not_in_comments(monkeypatc
     assert imports("pages/probe") == ("lib/a", "pages/b", "pages/c")
 
 
-def test_the_page_names_what_its_scripts_need_and_runs_the_scripts() -> None:
+def test_page_names_what_its_scripts_need_and_runs_the_scripts() -> None:
     page = Template('{% load modules %}{% modules "pages/runs" "pages/site" %}').render(Context())
     hints = re.findall(r'<link rel="modulepreload" href="/static/frontend/js/([\w/]+)\.js">', page)
     scripts = re.findall(r'<script type="module" src="/static/frontend/js/([\w/]+)\.js"></script>', page)
@@ -34,7 +34,7 @@ def test_the_page_names_what_its_scripts_need_and_runs_the_scripts() -> None:
     assert scripts == ["pages/runs", "pages/site"]
 
 
-def test_every_module_is_needed_by_some_page_and_every_import_is_there() -> None:
+def test_modules_are_each_needed_by_some_page_and_every_import_is_there() -> None:
     tags = re.findall(r"{% modules ([^%]+) %}", "".join(p.read_text() for p in TEMPLATES.rglob("*.html")))
     named = {name for tag in tags for name in re.findall(r'"([^"]+)"', tag)} | {"pages/site"}
     assert set(graph(tuple(sorted(named)))) == every_module()

@@ -14,7 +14,7 @@ from tests.people import PASSWORD
 NEW = "another-believable-horse-7"
 
 
-def test_a_password_is_changed_by_whoever_knows_the_old_one(browse, cast, at):
+def test_password_is_changed_by_whoever_knows_the_old_one(browse, cast, at):
     client = browse("ann")
     form = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
     assert client.post(at("password-change"), form).url == at("profile")
@@ -22,14 +22,14 @@ def test_a_password_is_changed_by_whoever_knows_the_old_one(browse, cast, at):
     assert client.get(at("profile")).status_code == 200
 
 
-def test_a_wrong_old_password_changes_nothing(browse, cast, at, text):
+def test_password_stays_when_the_old_one_is_wrong(browse, cast, at, text):
     form = {"old_password": "no", "new_password1": NEW, "new_password2": NEW}
     response = browse("ann").post(at("password-change"), form)
     assert "was entered incorrectly" in text(response)
     assert User.objects.get(pk=cast.ann.pk).check_password(PASSWORD)
 
 
-def test_without_a_mail_server_the_page_says_whom_to_ask(db, at, text):
+def test_password_reset_without_a_mail_server_says_whom_to_ask(db, at, text):
     response = Client().get(at("password-reset"))
     assert "no mail server" in text(response)
     Client().post(at("password-reset"), {"email": "a@example.org"})
@@ -43,7 +43,7 @@ def set_password(client: Client, link: str) -> None:
     assert done.url == "/sign-in/"
 
 
-def test_with_a_mail_server_a_link_is_sent_and_works_once(cast, at, settings):
+def test_password_reset_with_a_mail_server_sends_a_link_that_works_once(cast, at, settings):
     settings.MAIL_ENABLED = True
     cast.ann.email = "ann@example.org"
     cast.ann.save()
@@ -55,14 +55,14 @@ def test_with_a_mail_server_a_link_is_sent_and_works_once(cast, at, settings):
     assert b"not valid any more" in Client().get(link, follow=True).content
 
 
-def test_an_unknown_address_gets_the_same_answer(cast, at, settings, text):
+def test_password_reset_of_an_unknown_address_gets_the_same_answer(cast, at, settings, text):
     settings.MAIL_ENABLED = True
     response = Client().post(at("password-reset"), {"email": "nobody@example.org"}, follow=True)
     assert "If an account has this address" in text(response)
     assert mail.outbox == []
 
 
-def test_a_site_admin_makes_a_link_that_sets_a_password_once(browse, cast, at, text):
+def test_password_link_of_a_site_admin_sets_a_password_once(browse, cast, at, text):
     page = browse("root").post(at("password-link", cast.ann.pk))
     assert "no-store" in page["Cache-Control"]
     link = re.search(r'value="http://testserver(/password/reset/[^"]+)"', text(page))[1]
@@ -72,7 +72,7 @@ def test_a_site_admin_makes_a_link_that_sets_a_password_once(browse, cast, at, t
 
 
 @pytest.mark.parametrize("who", ["admin", "ann", "judith", "oscar"])
-def test_nobody_else_administers_accounts(browse, cast, at, who):
+def test_accounts_are_administered_by_nobody_else(browse, cast, at, who):
     client = browse(who)
     assert client.get(at("people")).status_code == 403
     assert client.post(at("people"), {"username": "new"}).status_code == 403
@@ -80,7 +80,7 @@ def test_nobody_else_administers_accounts(browse, cast, at, who):
     assert client.post(at("password-link", cast.everybody[who].pk)).status_code == 403
 
 
-def test_a_site_admin_makes_an_account_and_a_taken_name_is_refused(browse, at, text):
+def test_account_is_made_by_a_site_admin_and_a_taken_name_is_refused(browse, at, text):
     client = browse("root")
     assert client.post(at("people"), {"username": "newcomer"}).status_code == 302
     again = client.post(at("people"), {"username": "newcomer"})

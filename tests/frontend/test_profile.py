@@ -19,7 +19,7 @@ def test_settings_are_saved_and_used(browse, cast, at, text):
     assert "Ann A." in page
 
 
-def test_times_are_shown_in_ones_own_time_zone(browse, cast, at, text):
+def test_time_zone_of_times_is_ones_own(browse, cast, at, text):
     from datetime import UTC, datetime
 
     from annotation.models import AuditEvent
@@ -31,20 +31,20 @@ def test_times_are_shown_in_ones_own_time_zone(browse, cast, at, text):
     assert "2 Mar 2026, 04:30" in text(client.get(at("audit", "bench")))
 
 
-def test_a_time_zone_that_this_machine_does_not_know_is_the_servers(browse, cast, at):
+def test_time_zone_that_this_machine_does_not_know_is_the_servers(browse, cast, at):
     for zone in ("Mars/Base", "America", "../etc/passwd", ""):
         User.objects.filter(pk=cast.ann.pk).update(time_zone=zone)
         assert browse("ann").get(at("home")).status_code in (200, 302)
 
 
-def test_wrong_values_are_refused_field_by_field(browse, cast, at):
+def test_profile_refuses_wrong_values_field_by_field(browse, cast, at):
     response = browse("ann").post(at("profile"), {**FORM, "time_zone": "Mars/Base", "email": "no"})
     assert response.status_code == 400
     assert set(response.context["form"].errors) == {"time_zone", "email"}
     assert User.objects.get(pk=cast.ann.pk).time_zone == ""
 
 
-def test_a_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
+def test_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
     client = browse("ann")
     made = client.post(at("token-create"), {"name": "script", "days": "30"})
     assert "no-store" in made["Cache-Control"]
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
     assert api.status_code == 200
 
 
-def test_a_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
+def test_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
     client = browse("ann")
     client.post(at("token-create"), {"name": "script", "days": "30"})
     token = ApiToken.objects.get()
@@ -65,7 +65,7 @@ def test_a_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
     assert ApiToken.objects.get().revoked_at is not None
 
 
-def test_a_token_needs_a_name(browse, at):
+def test_token_needs_a_name(browse, at):
     assert browse("ann").post(at("token-create"), {"name": " ", "days": "30"}).status_code == 400
     assert not ApiToken.objects.exists()
 

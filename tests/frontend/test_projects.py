@@ -20,13 +20,13 @@ SETTINGS = {
 }
 
 
-def test_people_see_their_own_projects_and_site_admins_all(browse, at, text):
+def test_projects_are_seen_by_their_people_and_all_by_site_admins(browse, at, text):
     assert "Project bench" in text(browse("ann").get(at("projects")))
     assert "Project bench" not in text(browse("oscar").get(at("projects")))
     assert "Project bench" in text(browse("root").get(at("projects")))
 
 
-def test_a_site_admin_starts_a_project_and_is_its_admin(browse, cast, at):
+def test_project_is_started_by_a_site_admin_who_is_its_admin(browse, cast, at):
     response = browse("root").post(at("project-create"), {**SETTINGS, "slug": ""})
     assert response.url == at("project", "renamed")
     project = Project.objects.get(slug="renamed")
@@ -34,7 +34,7 @@ def test_a_site_admin_starts_a_project_and_is_its_admin(browse, cast, at):
     assert not project.show_reward_hints
 
 
-def test_a_taken_or_impossible_slug_is_refused(browse, at):
+def test_project_with_a_taken_or_impossible_slug_is_refused(browse, at):
     client = browse("root")
     for slug in ("bench", "not a slug"):
         response = client.post(at("project-create"), {**SETTINGS, "slug": slug})
@@ -44,7 +44,7 @@ def test_a_taken_or_impossible_slug_is_refused(browse, at):
 
 
 @pytest.mark.parametrize("who", ["admin", "ann", "oscar"])
-def test_nobody_else_starts_a_project(browse, at, who):
+def test_project_is_started_by_nobody_else(browse, at, who):
     assert browse(who).get(at("project-create")).status_code == 403
     assert browse(who).post(at("project-create"), SETTINGS).status_code == 403
 
@@ -57,7 +57,7 @@ def test_settings_are_saved(browse, cast, at):
     assert (project.claim_limit, project.claim_days) == (4, None)
 
 
-def test_the_number_of_annotators_is_fixed_after_the_first_claim(browse, cast, at, text):
+def test_settings_fix_the_number_of_annotators_after_the_first_claim(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.claim(cast.ann, cast.project)
     client = browse("admin")
@@ -69,7 +69,7 @@ def test_the_number_of_annotators_is_fixed_after_the_first_claim(browse, cast, a
 
 
 @pytest.mark.parametrize("n", ["0", "10", "x", ""])
-def test_an_impossible_number_of_annotators_is_refused(browse, at, n):
+def test_settings_refuse_an_impossible_number_of_annotators(browse, at, n):
     response = browse("admin").post(
         at("project-settings", "bench"), {**SETTINGS, "annotators_per_trajectory": n}
     )
@@ -77,7 +77,7 @@ def test_an_impossible_number_of_annotators_is_refused(browse, at, n):
     assert Project.objects.get().annotators_per_trajectory == 2
 
 
-def test_a_subset_is_told_how_user_messages_count(browse, cast, at):
+def test_subset_is_told_how_user_messages_count(browse, cast, at):
     people.import_records(cast.project, 1)
     subset = Subset.objects.get()
     client = browse("admin")
@@ -117,12 +117,12 @@ def test_guidelines_are_rendered_harmlessly_in_versions(browse, cast, at, text):
     assert "not in force any more" in old
 
 
-def test_the_same_guidelines_again_make_no_version(browse, at):
+def test_guidelines_that_are_the_same_again_make_no_version(browse, at):
     browse("admin").post(at("guidelines-edit", "bench"), {"text": "Judge each step."})
     assert Guideline.objects.count() == 1
 
 
-def test_the_audit_log_says_who_did_what(browse, cast, at, text):
+def test_audit_log_says_who_did_what(browse, cast, at, text):
     browse("admin").post(at("project-settings", "bench"), SETTINGS)
     page = text(browse("admin").get(at("audit", "bench")))
     assert "changed the settings" in page
@@ -130,7 +130,7 @@ def test_the_audit_log_says_who_did_what(browse, cast, at, text):
     assert "Admin" in page
 
 
-def test_every_deed_of_the_services_has_words():
+def test_audit_has_words_for_every_deed_of_the_services():
     import re
     from pathlib import Path
 
@@ -143,7 +143,7 @@ def test_every_deed_of_the_services_has_words():
     assert verbs <= set(SENTENCES), verbs - set(SENTENCES)
 
 
-def test_the_overview_shows_progress_to_admins_alone(browse, cast, at, text):
+def test_overview_shows_progress_to_admins_alone(browse, cast, at, text):
     people.import_records(cast.project, 3)
     people.make_disputed(cast)
     people.make_unanimous(cast)
@@ -157,7 +157,7 @@ def test_the_overview_shows_progress_to_admins_alone(browse, cast, at, text):
     assert "Label the next one" in text(browse("ann").get(at("project", "bench")))
 
 
-def test_each_role_has_its_own_navigation(browse, at, text):
+def test_navigation_is_each_roles_own(browse, at, text):
     expected = {
         "ann": {"project", "work", "guidelines"},
         "judith": {"project", "adjudication-queue", "guidelines", "agreement", "releases"},

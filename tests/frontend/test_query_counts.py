@@ -13,7 +13,7 @@ from tests.frontend.every_page import PAGES, arguments, fill
 
 
 @pytest.mark.parametrize("many", [1, 2])
-def test_the_number_of_queries_of_every_page_is_constant(cast, browse, at, many, judge_urls):
+def test_queries_of_every_page_are_constant(cast, browse, at, many, judge_urls):
     fill(cast, many)
     found = {}
     for title, (who, name, _queries) in PAGES.items():

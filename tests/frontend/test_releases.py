@@ -21,7 +21,7 @@ def frozen(cast):
     return service.freeze(actor=cast.admin, project=cast.project, version="1.0", note="First")
 
 
-def test_the_form_says_what_would_be_in_it(browse, cast, at, text):
+def test_freeze_form_says_what_would_be_in_it(browse, cast, at, text):
     people.import_records(cast.project, 3)
     people.make_unanimous(cast)
     page = text(browse("admin").get(at("release-freeze", "bench")))
@@ -29,7 +29,7 @@ def test_the_form_says_what_would_be_in_it(browse, cast, at, text):
     assert "2 are not resolved yet" in page
 
 
-def test_freezing_twice_makes_one_release(browse, cast, at, text):
+def test_freeze_twice_makes_one_release(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.make_unanimous(cast)
     client = browse("admin")
@@ -42,7 +42,7 @@ def test_freezing_twice_makes_one_release(browse, cast, at, text):
 
 
 @pytest.mark.parametrize("version", ["", "a/b", "../x", " ", "x" * 41])
-def test_an_unusable_version_is_refused(browse, cast, at, version):
+def test_freeze_refuses_an_unusable_version(browse, cast, at, version):
     people.import_records(cast.project, 1)
     people.make_unanimous(cast)
     response = browse("admin").post(at("release-freeze", "bench"), {"version": version})
@@ -50,13 +50,13 @@ def test_an_unusable_version_is_refused(browse, cast, at, version):
     assert "version" in response.context["form"].errors
 
 
-def test_with_nothing_resolved_there_is_nothing_to_freeze(browse, at, text):
+def test_freeze_needs_something_resolved(browse, at, text):
     client = browse("admin")
     assert "Nothing is resolved yet" in text(client.get(at("release-freeze", "bench")))
     assert client.post(at("release-freeze", "bench"), {"version": "1.0"}).status_code == 400
 
 
-def test_a_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
+def test_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
     page = text(browse("judith").get(at("release", "bench", "1.0")))
     for piece in (frozen.digest, "First", "one.jsonl", "two.jsonl", "100.0\u00a0%"):
         assert piece in page
@@ -64,7 +64,7 @@ def test_a_release_shows_counts_distribution_and_digest(browse, frozen, at, text
     assert "1.0" in text(browse("judith").get(at("releases", "bench")))
 
 
-def test_verifying_says_yes(browse, frozen, at, text):
+def test_verify_says_yes(browse, frozen, at, text):
     assert "all 2 records and 4 labels" in text(browse("judith").post(at("release-verify", "bench", "1.0")))
 
 
@@ -82,7 +82,7 @@ def test_files_are_streamed_in_the_published_shape(browse, frozen, at):
         assert client.get(at("release-export", "bench", "1.0", name)).status_code == 404
 
 
-def test_withdrawing_needs_a_reason_and_is_said_once(browse, frozen, at, text):
+def test_withdraw_needs_a_reason_and_is_said_once(browse, frozen, at, text):
     client, url = browse("admin"), at("release-withdraw", "bench", "1.0")
     assert client.post(url, {"reason": " "}).status_code == 400
     assert client.post(url, {"reason": "Wrong subset <b>"}).status_code == 302
@@ -92,7 +92,7 @@ def test_withdrawing_needs_a_reason_and_is_said_once(browse, frozen, at, text):
     assert "withdrawn" in text(client.get(at("releases", "bench")))
 
 
-def test_who_may_do_what(browse, frozen, at):
+def test_release_pages_have_their_roles(browse, frozen, at):
     pages = (
         at("releases", "bench"),
         at("release", "bench", "1.0"),

@@ -38,7 +38,7 @@ def failed_run(cast: people.Cast, monkeypatch: pytest.MonkeyPatch) -> Suggestion
 
 
 # ── Starting ────────────────────────────────────────────────────────────────
-def test_the_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
+def test_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
     people.import_records(cast.project, 3)
     judge = make_judge(cast)
     response = browse("admin").get(f"{at('run-new', 'bench')}?judges={judge.pk}&limit=2")
@@ -48,7 +48,7 @@ def test_the_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
     assert "Start the run" in text(response)
 
 
-def test_what_was_estimated_is_started_one_run_for_each_judge(browse, at, cast):
+def test_estimate_is_started_as_one_run_for_each_judge(browse, at, cast):
     people.import_records(cast.project, 3)
     people.import_records(cast.project, people.make_records(2), subset="other")
     judges = [make_judge(cast, name) for name in ("One", "Two")]
@@ -66,7 +66,7 @@ def test_what_was_estimated_is_started_one_run_for_each_judge(browse, at, cast):
     assert runs[0].estimate["trajectories"] == 2
 
 
-def test_a_judge_that_is_at_work_does_not_keep_the_other_from_it(browse, at, text, cast):
+def test_judge_that_is_at_work_does_not_keep_the_other_from_it(browse, at, text, cast):
     people.import_records(cast.project, 2)
     busy, idle = make_judge(cast, "Busy"), make_judge(cast, "Idle")
     start(busy)
@@ -79,7 +79,7 @@ def test_a_judge_that_is_at_work_does_not_keep_the_other_from_it(browse, at, tex
 @pytest.mark.parametrize(
     "given", [{"budget": "0"}, {"budget": "nan"}, {"limit": "0"}, {"subset": "none"}, {"judges": ["999"]}]
 )
-def test_what_makes_no_sense_is_refused_and_nothing_starts(browse, at, cast, given):
+def test_estimate_of_what_makes_no_sense_is_refused_and_nothing_starts(browse, at, cast, given):
     people.import_records(cast.project, 1)
     judge = make_judge(cast)
     response = browse("admin").post(at("run-new", "bench"), {"judges": [judge.pk], **given})
@@ -87,14 +87,14 @@ def test_what_makes_no_sense_is_refused_and_nothing_starts(browse, at, cast, giv
     assert not SuggestionRun.objects.exists()
 
 
-def test_a_budget_without_prices_is_refused_at_the_budget(browse, at, cast):
+def test_budget_without_prices_is_refused_at_the_budget(browse, at, cast):
     people.import_records(cast.project, 1)
     judge = make_judge(cast, price_input=Decimal(0), price_output=Decimal(0))
     response = browse("admin").post(at("run-new", "bench"), {"judges": [judge.pk], "budget": "1"})
     assert response.status_code == 400 and "budget" in response.context["form"].errors
 
 
-def test_only_what_has_no_suggestion_is_estimated(browse, at, text, failed_run, monkeypatch):
+def test_estimate_is_of_what_has_no_suggestion_only(browse, at, text, failed_run, monkeypatch):
     url = f"{at('run-new', 'bench')}?judges={failed_run.judge_id}"
     assert browse("admin").get(url).context["estimates"][0].estimate.trajectories == 2
     install(monkeypatch, Scripted())
@@ -105,7 +105,7 @@ def test_only_what_has_no_suggestion_is_estimated(browse, at, text, failed_run, 
 
 
 # ── Watching ────────────────────────────────────────────────────────────────
-def test_a_run_that_waits_says_so_and_is_asked_about_by_the_script(browse, at, text, cast):
+def test_run_that_waits_says_so_and_is_asked_about_by_the_script(browse, at, text, cast):
     people.import_records(cast.project, 2)
     run = start(make_judge(cast))
     client = browse("admin")
@@ -117,7 +117,7 @@ def test_a_run_that_waits_says_so_and_is_asked_about_by_the_script(browse, at, t
     assert answer["figures"]["counted"] == "0 of 2"
 
 
-def test_a_finished_run_shows_what_came_of_it_and_what_failed(browse, at, text, failed_run):
+def test_run_that_is_finished_shows_what_came_of_it_and_what_failed(browse, at, text, failed_run):
     client = browse("admin")
     response = client.get(at("run", "bench", failed_run.pk))
     page = text(response)
@@ -137,7 +137,7 @@ def test_a_finished_run_shows_what_came_of_it_and_what_failed(browse, at, text, 
     )
 
 
-def test_the_list_of_runs_has_pages(browse, at, cast, failed_run, monkeypatch):
+def test_runs_are_listed_in_pages(browse, at, cast, failed_run, monkeypatch):
     monkeypatch.setattr("frontend.pages.runs.PER_PAGE", 1)
     people.import_records(cast.project, people.make_records(1), subset="more")
     start(make_judge(cast, "Second"))
@@ -151,7 +151,7 @@ def state_of(run: SuggestionRun) -> str:
     return SuggestionRun.objects.get(pk=run.pk).state
 
 
-def test_pause_go_on_with_more_money_and_cancel(browse, at, cast):
+def test_run_is_paused_goes_on_with_more_money_and_is_cancelled(browse, at, cast):
     people.import_records(cast.project, 2)
     run = start(make_judge(cast), budget=Decimal(1))
     client = browse("admin")
@@ -164,21 +164,21 @@ def test_pause_go_on_with_more_money_and_cancel(browse, at, cast):
     assert state_of(run) == State.CANCELLED
 
 
-def test_what_cannot_be_done_now_is_told(browse, at, text, failed_run):
+def test_run_tells_what_cannot_be_done_now(browse, at, text, failed_run):
     page = browse("admin").post(at("run-action", "bench", failed_run.pk, "pause"), follow=True)
     assert "alert--error" in text(page)
     assert state_of(failed_run) == State.FINISHED
     assert browse("admin").post(at("run-action", "bench", failed_run.pk, "burn")).status_code == 404
 
 
-def test_a_budget_that_is_spent_already_is_refused_at_the_field(browse, at, failed_run):
+def test_budget_that_is_spent_already_is_refused_at_the_field(browse, at, failed_run):
     SuggestionRun.objects.filter(pk=failed_run.pk).update(state=State.OVER_BUDGET)
     response = browse("admin").post(at("run-action", "bench", failed_run.pk, "resume"), {"budget": "0.01"})
     assert response.status_code == 400 and "budget" in response.context["form"].errors
     assert state_of(failed_run) == State.OVER_BUDGET
 
 
-def test_only_what_failed_is_asked_again(browse, at, cast, failed_run, monkeypatch):
+def test_run_asks_again_only_what_failed(browse, at, cast, failed_run, monkeypatch):
     provider = install(monkeypatch, Scripted())
     browse("admin").post(at("run-action", "bench", failed_run.pk, "retry"))
     run = do(failed_run)
@@ -187,7 +187,7 @@ def test_only_what_failed_is_asked_again(browse, at, cast, failed_run, monkeypat
 
 
 # ── Raw answers ─────────────────────────────────────────────────────────────
-def test_a_raw_answer_is_shown_as_text_and_downloads_as_it_came(browse, at, text, cast, monkeypatch):
+def test_raw_answer_is_shown_as_text_and_downloads_as_it_came(browse, at, text, cast, monkeypatch):
     people.import_records(cast.project, 1)
     install(monkeypatch, Scripted(lambda request: failure(FailureKind.NOT_JSON)))
     do(start(make_judge(cast)))

@@ -11,7 +11,7 @@ from tests.people import PASSWORD
 SIGN_IN = "/sign-in/"
 
 
-def test_every_page_asks_strangers_to_sign_in_and_brings_them_back(cast, at):
+def test_sign_in_is_asked_of_strangers_by_every_page_which_brings_them_back(cast, at):
     client = Client()
     for name, args in (
         ("home", ()),
@@ -25,7 +25,7 @@ def test_every_page_asks_strangers_to_sign_in_and_brings_them_back(cast, at):
         assert response.url == f"{SIGN_IN}?next={at(name, *args)}"
 
 
-def test_right_password_opens_the_page_that_was_asked_for(cast, at):
+def test_sign_in_with_the_right_password_opens_the_page_that_was_asked_for(cast, at):
     client = Client()
     response = client.post(SIGN_IN, {"username": "ann", "password": PASSWORD, "next": at("work", "bench")})
     assert response.status_code == 302
@@ -40,13 +40,13 @@ def test_sign_in_never_leads_to_another_host(cast, at):
     assert response.url == at("home")
 
 
-def test_wrong_password_says_so_and_names_no_account(cast, text):
+def test_sign_in_with_a_wrong_password_says_so_and_names_no_account(cast, text):
     response = Client().post(SIGN_IN, {"username": "ann", "password": "wrong"})
     assert response.status_code == 200
     assert "Please enter a correct username and password" in text(response)
 
 
-def test_repeated_failures_lead_to_the_lockout_page_for_that_name_alone(cast, text):
+def test_sign_in_failures_lead_to_the_lockout_page_for_that_name_alone(cast, text):
     client = Client()
     for _ in range(settings.AXES_FAILURE_LIMIT):
         response = client.post(SIGN_IN, {"username": "ann", "password": "wrong"})
@@ -63,14 +63,14 @@ def test_signing_out_needs_a_post(browse, at):
     assert client.get(at("home")).status_code == 302
 
 
-def test_a_closed_account_cannot_sign_in(cast):
+def test_sign_in_is_closed_to_a_closed_account(cast):
     cast.ann.is_active = False
     cast.ann.save()
     assert Client().post(SIGN_IN, {"username": "ann", "password": PASSWORD}).status_code == 200
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_theme_is_chosen_without_signing_in_and_written_by_the_server(db, at, text, theme):
+def test_theme_is_chosen_without_signing_in_and_written_by_the_server(db, at, text, theme):
     client = Client()
     assert client.post(at("theme"), {"theme": theme, "next": SIGN_IN}).url == SIGN_IN
     assert f'data-theme="{theme}"' in text(client.get(SIGN_IN))
@@ -78,14 +78,14 @@ def test_the_theme_is_chosen_without_signing_in_and_written_by_the_server(db, at
     assert "data-theme" not in text(client.get(SIGN_IN))
 
 
-def test_a_theme_that_is_none_and_a_way_back_that_leads_away_are_ignored(browse, at, text):
+def test_theme_that_is_none_and_a_way_back_that_leads_away_are_ignored(browse, at, text):
     client = browse("ann")
     response = client.post(at("theme"), {"theme": '"><script>', "next": "//evil.example"})
     assert response.url == at("home")
     assert "data-theme" not in text(client.get(at("home")))
 
 
-def test_a_persons_theme_follows_them_to_another_browser(browse, cast, at, text):
+def test_theme_of_a_person_follows_them_to_another_browser(browse, cast, at, text):
     browse("ann").post(at("theme"), {"theme": "dark"})
     other = Client()
     other.post(SIGN_IN, {"username": "ann", "password": PASSWORD})

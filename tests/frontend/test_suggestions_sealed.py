@@ -28,7 +28,7 @@ def suggested(cast: Cast) -> Trajectory:
 
 
 @pytest.mark.parametrize("policy", ["after_label", "after_submit", "always", "never"])
-def test_the_workbench_holds_nothing_of_it_neither_before_nor_after(
+def test_workbench_holds_nothing_of_it_neither_before_nor_after(
     cast: Cast, browse: Browse, at: Callable[..., str], policy: str
 ) -> None:
     suggested(cast)
@@ -43,7 +43,7 @@ def test_the_workbench_holds_nothing_of_it_neither_before_nor_after(
     assert "canary" not in ann.get(here).content.decode(), "what is revealed is asked for by the page"
 
 
-def test_the_workbench_is_the_same_with_judges_and_without(
+def test_workbench_is_the_same_with_judges_and_without(
     cast: Cast, browse: Browse, at: Callable[..., str]
 ) -> None:
     (row,) = import_records(cast.project, 1)
@@ -66,7 +66,7 @@ def test_admins_see_names_reasons_and_comments_at_the_trajectory(
         assert words in body
 
 
-def test_an_adjudicator_shows_them_step_by_step(cast: Cast, browse: Browse, at: Callable[..., str]) -> None:
+def test_adjudicator_shows_them_step_by_step(cast: Cast, browse: Browse, at: Callable[..., str]) -> None:
     row = suggested(cast)
     make_disputed(cast)
     case = open_case(cast.judith, row)
@@ -85,7 +85,7 @@ def test_an_adjudicator_shows_them_step_by_step(cast: Cast, browse: Browse, at: 
     assert browse("admin").post(at("adjudicate-reveal", case.pk), {"message_index": "2"}).status_code == 403
 
 
-def test_where_no_judge_has_suggested_anything_the_page_says_so(
+def test_suggestions_that_no_judge_has_made_are_said_to_be_none(
     cast: Cast, browse: Browse, at: Callable[..., str]
 ) -> None:
     import_records(cast.project, 1)
@@ -95,7 +95,7 @@ def test_where_no_judge_has_suggested_anything_the_page_says_so(
     assert "No judge has suggested anything here." in answer.content.decode()
 
 
-def test_an_admin_who_is_labelling_it_sees_no_suggestions(
+def test_admin_who_is_labelling_it_sees_no_suggestions(
     cast: Cast, browse: Browse, at: Callable[..., str]
 ) -> None:
     row = suggested(cast)

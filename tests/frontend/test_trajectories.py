@@ -9,7 +9,7 @@ from tests import people
 HOSTILE = "<script>alert(1)</script>\x00\ud800<img src=x onerror=alert(2)>"
 
 
-def test_the_list_is_filtered_by_subset_state_model_and_words(browse, cast, at, text):
+def test_trajectories_are_filtered_by_subset_state_model_and_words(browse, cast, at, text):
     people.import_records(cast.project, 2, subset="one", policy_models={0: "Model A"})
     people.import_records(cast.project, [people.make_record(7, question="Where is Ürümqi?")], subset="two")
     people.make_unanimous(cast)
@@ -44,7 +44,7 @@ def test_hostile_text_is_shown_and_does_nothing(browse, cast, at, text):
         assert "␀" in page
 
 
-def test_an_admin_sees_all_labels_with_names_and_that_is_noted(browse, cast, at, text):
+def test_admin_sees_all_labels_with_names_and_that_is_noted(browse, cast, at, text):
     trajectory = people.import_records(cast.project, 1)[0]
     people.label_next(cast.ann, cast.project, [1, -1], note="A remark of Ann")
     page = text(browse("admin").get(at("trajectory", "bench", trajectory.pk)))
@@ -53,7 +53,7 @@ def test_an_admin_sees_all_labels_with_names_and_that_is_noted(browse, cast, at,
     assert (seen.user, seen.kind, seen.trajectory) == (cast.admin, ExposureKind.LABEL, trajectory)
 
 
-def test_an_admin_who_also_labels_is_asked_before_labels_are_shown(browse, cast, at, text):
+def test_admin_who_also_labels_is_asked_before_labels_are_shown(browse, cast, at, text):
     Membership.objects.filter(user=cast.admin).update(is_annotator=True)
     trajectory = people.import_records(cast.project, 1)[0]
     people.label_next(cast.ann, cast.project, note="A remark of Ann")
@@ -67,7 +67,7 @@ def test_an_admin_who_also_labels_is_asked_before_labels_are_shown(browse, cast,
     assert "nothing left" in text(client.post(at("claim", "bench"), follow=True))
 
 
-def test_an_admin_who_is_labelling_it_sees_nobody_elses_labels(browse, cast, at, text):
+def test_admin_who_is_labelling_it_sees_nobody_elses_labels(browse, cast, at, text):
     Membership.objects.filter(user=cast.admin).update(is_annotator=True)
     trajectory = people.import_records(cast.project, 1)[0]
     people.label_next(cast.ann, cast.project, note="A remark of Ann")
@@ -79,7 +79,7 @@ def test_an_admin_who_is_labelling_it_sees_nobody_elses_labels(browse, cast, at,
     assert not Exposure.objects.exists()
 
 
-def test_only_live_trajectories_of_the_project_are_found(browse, cast, at):
+def test_trajectories_found_are_live_and_of_the_project(browse, cast, at):
     trajectory = people.import_records(cast.project, 1)[0]
     Trajectory.objects.update(live=False)
     assert browse("admin").get(at("trajectory", "bench", trajectory.pk)).status_code == 404

@@ -49,7 +49,7 @@ def call(name: str, arguments: object, call_id: str | None = None) -> dict:
         ("a\r\nb", "a\r\nb"),
     ],
 )
-def test_what_cannot_be_seen_or_sent_becomes_visible(text: str, seen: str) -> None:
+def test_text_that_cannot_be_seen_or_sent_becomes_visible(text: str, seen: str) -> None:
     assert escape_control_chars(text) == seen
     seen.encode("utf-8")
 
@@ -67,7 +67,7 @@ def test_results_stand_under_their_calls() -> None:
     assert [(one.name, one.results[0].blocks[0].text) for one in step.calls] == [("a", "of a"), ("b", "of b")]
 
 
-def test_a_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> None:
+def test_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> None:
     messages = laid(
         [
             {"role": "assistant", "content": "x", "tool_calls": [call("late", "{}", "1")]},
@@ -80,12 +80,12 @@ def test_a_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> 
     assert messages[2].answers == transcript.AnsweredCall("late", 0)
 
 
-def test_a_result_without_a_call_is_shown_all_the_same() -> None:
+def test_result_without_a_call_is_shown_all_the_same() -> None:
     (alone,) = laid([{"role": "tool", "tool_call_id": "gone", "content": "orphan"}])
     assert (alone.kind, alone.answers, alone.blocks[0].text) == ("result", None, "orphan")
 
 
-def test_a_call_of_the_user_is_the_users_and_so_is_its_result() -> None:
+def test_call_of_the_user_is_the_users_and_so_is_its_result() -> None:
     (user,) = laid(
         [
             {"role": "user", "content": None, "tool_calls": [call("toggle", "{}", "u1")]},
@@ -126,7 +126,7 @@ def test_arguments_that_parse_to_a_list_are_a_list() -> None:
     assert html(body) == "a 1.5"
 
 
-def test_a_call_written_as_text_is_a_call() -> None:
+def test_call_written_as_text_is_a_call() -> None:
     (step,) = laid(
         [{"role": "assistant", "content": '<tool_call>{"name": "ls", "arguments": {"a": true}}</tool_call>'}],
         steps=(0,),
@@ -135,7 +135,7 @@ def test_a_call_written_as_text_is_a_call() -> None:
     assert html(step.calls[0].arguments[0][1]) == "true"
 
 
-def test_only_long_outputs_fold_and_a_step_never_does() -> None:
+def test_outputs_fold_when_long_and_a_step_never_does() -> None:
     long = "\n".join(map(str, range(40)))
     step, result, short = laid(
         [
@@ -156,12 +156,12 @@ def test_json_results_are_structure_and_broken_ones_left_alone() -> None:
         assert transcript.result_block(odd).text == odd
 
 
-def test_more_structure_than_can_be_read_is_laid_out_as_text() -> None:
+def test_json_of_more_structure_than_can_be_read_is_laid_out_as_text() -> None:
     block = transcript.result_block(json.dumps(list(range(1000))))
     assert isinstance(block, Text) and block.lines == 1002 and block.folds
 
 
-def test_retrieved_documents_are_titles_and_passages() -> None:
+def test_documents_retrieved_are_titles_and_passages() -> None:
     found = {
         "result": [
             [{"document": {"id": "7", "contents": '"A town"\nIt lies <b>north</b>.'}, "score": 0.912345678}]
@@ -192,7 +192,7 @@ def test_arguments_that_break_the_schema_say_how() -> None:
     ]
 
 
-def test_the_same_call_again_says_where_it_was_made_first() -> None:
+def test_call_that_is_the_same_again_says_where_it_was_made_first() -> None:
     def asks(arguments: str) -> dict:
         return {"role": "assistant", "tool_calls": [call("f", arguments)]}
 
@@ -203,7 +203,7 @@ def test_the_same_call_again_says_where_it_was_made_first() -> None:
     assert again.calls[0].twin == transcript.Twin(0, 1)
 
 
-def test_a_result_that_tells_of_an_error_is_marked() -> None:
+def test_result_that_tells_of_an_error_is_marked() -> None:
     step, fine = laid(
         [
             {"role": "assistant", "tool_calls": [call("f", "{}", "1")]},
@@ -215,7 +215,7 @@ def test_a_result_that_tells_of_an_error_is_marked() -> None:
     assert step.tool_error and not fine.failed
 
 
-def test_what_a_system_prompt_says_before_anybody_speaks_leads() -> None:
+def test_system_prompt_before_anybody_speaks_leads() -> None:
     messages = laid(
         [{"role": role, "content": "x"} for role in ("system", "system", "user", "system", "assistant")],
         steps=(4,),
@@ -278,7 +278,7 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
     assert sum(hostile in text for text in seen.texts) > 30
 
 
-def test_a_name_that_a_macro_does_not_know_is_an_error() -> None:
+def test_macro_refuses_a_name_it_does_not_know() -> None:
     with pytest.raises(UndefinedError):
         macro("message.text", object())
 

@@ -23,7 +23,7 @@ def test_claiming_leads_to_the_workbench_and_pressing_twice_gives_the_same_one(b
     assert client.post(at("claim", "bench"), another).url != first.url
 
 
-def test_the_main_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(browse, cast, at, text):
+def test_main_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(browse, cast, at, text):
     people.import_records(cast.project, 9)
     client = browse("ann")
     assert "Label the next one" in text(client.get(at("work", "bench")))
@@ -66,7 +66,7 @@ def test_what_was_taken_back_stands_in_the_list_with_its_reason(browse, cast, at
     assert "was taken back" not in text(client.get(at("work", "bench")))
 
 
-def test_an_unused_claim_says_when_it_expires(browse, cast, at, text):
+def test_unused_claim_says_when_it_expires(browse, cast, at, text):
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     now = timezone.now()
@@ -86,7 +86,7 @@ def test_claims_are_taken_back_by_admins_alone(browse, cast, at):
     assert browse("ann").get(at("claims", "bench")).status_code == 403
 
 
-def test_a_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
+def test_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.make_disputed(cast)
     case = people.open_case(cast.judith, Trajectory.objects.get())
@@ -96,7 +96,7 @@ def test_a_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
     assert boss.post(at("case-take-back", case.pk)).status_code == 409
 
 
-def test_an_account_is_closed_and_opened_on_the_people_page(browse, cast, at, text):
+def test_account_is_closed_and_opened_on_the_people_page(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.claim(cast.ann, cast.project)
     root = browse("root")
@@ -108,7 +108,7 @@ def test_an_account_is_closed_and_opened_on_the_people_page(browse, cast, at, te
     assert root.post(at("account-state", cast.root.pk), {"close": "1"}).status_code == 409
 
 
-def test_when_nothing_is_left_one_comes_back_with_a_sentence(browse, cast, at, text):
+def test_claim_with_nothing_left_comes_back_with_a_sentence(browse, cast, at, text):
     response = browse("ann").post(at("claim", "bench"), follow=True)
     assert response.redirect_chain[0][0] == at("work", "bench")
     assert "There is nothing left for you to label" in text(response)
@@ -122,7 +122,7 @@ def test_claiming_needs_the_role_and_a_post(browse, cast, at):
     assert browse("oscar").post(at("claim", "bench")).status_code == 404
 
 
-def test_the_tabs_show_what_is_open_submitted_and_returned(browse, cast, at, text):
+def test_tabs_show_what_is_open_submitted_and_returned(browse, cast, at, text):
     people.import_records(cast.project, 3)
     people.label_next(cast.ann, cast.project)
     back = people.claim(cast.ann, cast.project)
@@ -135,7 +135,7 @@ def test_the_tabs_show_what_is_open_submitted_and_returned(browse, cast, at, tex
     assert client.get(at("work", "bench") + "?state=nonsense").context["tab"] == "open"
 
 
-def test_a_returned_trajectory_is_taken_up_again_while_a_place_is_free(browse, cast, at):
+def test_resume_takes_up_a_returned_trajectory_while_a_place_is_free(browse, cast, at):
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     assign.return_assignment(actor=cast.ann, assignment=mine, reason="Later")
@@ -144,7 +144,7 @@ def test_a_returned_trajectory_is_taken_up_again_while_a_place_is_free(browse, c
     assert browse("ann").post(at("resume", mine.pk)).status_code == 409
 
 
-def test_only_ones_own_assignments_are_listed(browse, cast, at, text):
+def test_assignments_listed_are_ones_own_only(browse, cast, at, text):
     people.import_records(cast.project, 2)
     theirs = people.claim(cast.ben, cast.project)
     assert at("workbench", theirs.pk) not in text(browse("ann").get(at("work", "bench")))

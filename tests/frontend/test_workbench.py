@@ -45,7 +45,7 @@ def state_of(response) -> dict:
     return response.context["state"]
 
 
-def test_the_page_begins_with_what_saving_answers(cast) -> None:
+def test_page_begins_with_what_saving_answers(cast) -> None:
     import_records(cast.project, [make_record(steps=3)])
     assignment = claim(cast.ann, cast.project)
     indexes = step_indexes(assignment.trajectory_id)
@@ -70,7 +70,7 @@ def test_the_page_begins_with_what_saving_answers(cast) -> None:
     assert state["rules"] == {"suspend_on_user_turn": False, "carry_forward": False}
 
 
-def test_the_rules_are_the_projects_and_the_subsets(cast) -> None:
+def test_workbench_rules_are_the_projects_and_the_subsets(cast) -> None:
     import_records(cast.project, 1)
     projects.update_project(actor=cast.admin, project=cast.project, values={"carry_forward": True})
     projects.update_subset(actor=cast.admin, subset=cast.project.subsets.get(), suspend_on_user_turn=True)
@@ -78,7 +78,7 @@ def test_the_rules_are_the_projects_and_the_subsets(cast) -> None:
     assert state["rules"] == {"suspend_on_user_turn": True, "carry_forward": True}
 
 
-def test_nobody_else_finds_it(cast) -> None:
+def test_workbench_is_found_by_nobody_else(cast) -> None:
     import_records(cast.project, 1)
     assignment = claim(cast.ann, cast.project)
     for name, user in cast.everybody.items():
@@ -88,14 +88,14 @@ def test_nobody_else_finds_it(cast) -> None:
         workbench(actor=cast.ben, assignment=assignment)
 
 
-def test_the_other_annotators_work_is_not_in_it(cast) -> None:
+def test_workbench_holds_nothing_of_the_other_annotators_work(cast) -> None:
     import_records(cast.project, 1)
     label_all(claim(cast.ben, cast.project), -1, outcome=-1, note="CANARY-OF-BEN")
     page = signed_in(cast.ann).get(url(claim(cast.ann, cast.project))).content.decode()
     assert "CANARY-OF-BEN" not in page and "Ben" not in page
 
 
-def test_once_submitted_it_is_there_to_read(cast) -> None:
+def test_workbench_once_submitted_is_there_to_read(cast) -> None:
     import_records(cast.project, 1)
     assignment = claim(cast.ann, cast.project)
     label_all(assignment)
@@ -105,7 +105,7 @@ def test_once_submitted_it_is_there_to_read(cast) -> None:
     assert b'data-action="submit"' not in response.content
 
 
-def test_given_back_it_is_closed(cast) -> None:
+def test_workbench_given_back_is_closed(cast) -> None:
     import_records(cast.project, 1)
     assignment = claim(cast.ann, cast.project)
     assign.return_assignment(actor=cast.ann, assignment=assignment, reason="too long")
@@ -116,7 +116,7 @@ def test_given_back_it_is_closed(cast) -> None:
 
 
 @pytest.mark.parametrize(("setting", "there"), [(True, True), (False, False)])
-def test_the_reference_answer_is_sent_by_policy(cast, setting: bool, there: bool) -> None:
+def test_reference_answer_is_sent_by_policy(cast, setting: bool, there: bool) -> None:
     import_records(cast.project, [make_record(ground_truth={"target": ["CANARY-TRUTH"]})])
     projects.update_project(actor=cast.admin, project=cast.project, values={"show_reference_answer": setting})
     page = signed_in(cast.ann).get(url(claim(cast.ann, cast.project)))
@@ -228,7 +228,7 @@ def test_images_come_from_us_and_only_to_those_who_may_see_the_trajectory(cast) 
         assert signed_in(cast.ann).get(other).status_code == 404
 
 
-def test_svg_and_remote_images_are_never_images(cast) -> None:
+def test_images_are_never_svg_or_remote(cast) -> None:
     svg = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"></svg>'
     remote = {"type": "image_url", "image_url": {"url": "https://example.com/track.png"}}
     parts = [image(svg, "image/svg+xml"), image(svg), remote]
@@ -242,7 +242,7 @@ def test_svg_and_remote_images_are_never_images(cast) -> None:
 
 
 @pytest.mark.parametrize("steps", [2, 40])
-def test_the_number_of_queries_does_not_depend_on_the_trajectory(
+def test_workbench_queries_do_not_depend_on_the_trajectory(
     cast, django_assert_num_queries, steps: int
 ) -> None:
     import_records(cast.project, [make_record(steps=steps)])

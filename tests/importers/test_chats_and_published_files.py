@@ -14,7 +14,7 @@ from .reading import CHAT, chat, draft, errors, read
 
 
 # ── Plain chats ──────────────────────────────────────────────────────────────
-def test_a_chats_identity_is_its_id_else_its_content() -> None:
+def test_chats_identity_is_its_id_else_its_content() -> None:
     assert chat(id="a").record_id == "a"
     assert chat(id=7).record_id == "7"
     assert chat().record_id == content_digest(chat()) == draft("openai_chat", CHAT).record_id
@@ -22,7 +22,7 @@ def test_a_chats_identity_is_its_id_else_its_content() -> None:
     assert chat(step_labels={"1": 1}, final_label=1).record_id == chat().record_id
 
 
-def test_a_chats_task_is_its_task_id_else_its_first_user_message() -> None:
+def test_chats_task_is_its_task_id_else_its_first_user_message() -> None:
     assert chat(task_id="t").task_key == "t"
     assert chat(task_id=3).task_key == "3"
     assert chat().task_key == chat(id="b", messages=[*CHAT, CHAT[1]]).task_key
@@ -32,7 +32,7 @@ def test_a_chats_task_is_its_task_id_else_its_first_user_message() -> None:
     assert chat(question="Given.").question == "Given."
 
 
-def test_a_chats_other_fields() -> None:
+def test_chats_other_fields() -> None:
     found = chat(model="m", ground_truth=1, answer="A", tools=[{}], metadata={"k": 1}, data_source="d")
     assert (found.policy_model, found.reference_answer, found.answer_text) == ("m", 1, "A")
     assert (found.data_source, found.query_index, found.sample_index) == ("d", None, None)
@@ -58,11 +58,11 @@ def test_a_chats_other_fields() -> None:
         (CHAT[:1], "1: messages: has no assistant message, so there is no step to label"),
     ],
 )
-def test_bad_chats_are_refused_in_words(record: Any, sentence: str) -> None:
+def test_chats_that_are_bad_are_refused_in_words(record: Any, sentence: str) -> None:
     assert errors("openai_chat", record) == [sentence]
 
 
-def test_the_same_chat_twice_is_refused() -> None:
+def test_chats_that_are_the_same_twice_are_refused() -> None:
     same = errors("openai_chat", CHAT, {"messages": CHAT})
     assert same == [f'2: id: "{chat().record_id[:57]}..." occurs twice in this file, in lines 1 and 2']
     assert errors("openai_chat", {"id": "a", "messages": CHAT}, {"id": "a", "messages": CHAT}) == [
@@ -70,13 +70,13 @@ def test_the_same_chat_twice_is_refused() -> None:
     ]
 
 
-def test_the_same_chat_twice_in_one_line_is_refused_too() -> None:
+def test_chats_that_are_the_same_twice_in_one_line_are_refused_too() -> None:
     assert errors("openai_chat", json.dumps([{"id": "a", "messages": CHAT}] * 2)) == [
         '1: id: "a" occurs twice in this file, in line 1'
     ]
 
 
-def test_a_list_of_chats_keeps_the_bytes_of_each() -> None:
+def test_chats_in_a_list_keep_the_bytes_of_each() -> None:
     text = json.dumps([{"id": "a", "messages": CHAT}, {"id": "b", "messages": CHAT}], indent=2)
     found = read("openai_chat", text)
     assert [(item.record_id, item.line) for item in found if isinstance(item, TrajectoryDraft)] == [
@@ -93,7 +93,7 @@ def test_a_list_of_chats_keeps_the_bytes_of_each() -> None:
     [("hotpotqa.jsonl", 250, 734), ("gaia_dev.sample.jsonl", 2, 6), ("bfcl.sample.jsonl", 2, 36),
      ("tau2.sample.jsonl", 2, 22)],
 )  # fmt: skip
-def test_the_published_files_read_whole(published: Path, name: str, records: int, steps: int) -> None:
+def test_published_files_read_whole(published: Path, name: str, records: int, steps: int) -> None:
     path = published / "agentprocessbench" / name
     with path.open("rb") as stream:
         assert sniff(stream.read(HEAD_BYTES)).name == "agentprocessbench"
@@ -110,7 +110,7 @@ def test_the_published_files_read_whole(published: Path, name: str, records: int
 
 
 @pytest.mark.published
-def test_the_published_oddities(published: Path) -> None:
+def test_published_oddities(published: Path) -> None:
     def load(name: str) -> list[TrajectoryDraft]:
         with (published / "agentprocessbench" / name).open("rb") as stream:
             found = FORMATS["agentprocessbench"].read(stream, ReadContext(name))

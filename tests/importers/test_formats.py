@@ -17,12 +17,12 @@ from .reading import CHAT, RECORD, apb, apb_errors, draft, errors, read
 
 # ── Golden files and the registry ────────────────────────────────────────────
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_the_golden_file_is_read_as_expected(name: str) -> None:
+def test_golden_file_is_read_as_expected(name: str) -> None:
     assert read_golden(name) == (GOLDEN / f"{name}.expected.json").read_text("ascii")
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_the_golden_file_is_known_by_its_head(name: str) -> None:
+def test_golden_file_is_known_by_its_head(name: str) -> None:
     data = (GOLDEN / f"{name}.jsonl").read_bytes()
     assert sniff(data[:HEAD_BYTES]).name == name
     assert sniff(data[:1000]).name == name
@@ -30,7 +30,7 @@ def test_the_golden_file_is_known_by_its_head(name: str) -> None:
     assert FORMATS[name].title
 
 
-def test_the_more_particular_format_wins() -> None:
+def test_format_that_is_more_particular_wins() -> None:
     assert sniff(json.dumps([RECORD], indent=2).encode()).name == "agentprocessbench"
     assert sniff(json.dumps(RECORD, sort_keys=True).encode()).name == "agentprocessbench"
     assert (
@@ -56,23 +56,23 @@ def test_the_more_particular_format_wins() -> None:
         ),
     ],
 )
-def test_what_no_format_knows_is_refused_in_words(head: bytes, sentence: str) -> None:
+def test_format_that_is_unknown_is_refused_in_words(head: bytes, sentence: str) -> None:
     with pytest.raises(Invalid, match=sentence.replace(".", r"\.")):
         sniff(head)
 
 
-def test_bad_first_records_do_not_hide_the_format() -> None:
+def test_format_is_not_hidden_by_bad_first_records() -> None:
     good = json.dumps(RECORD).encode()
     assert sniff(b'7\n[1]\n\n{"total_in\n' + good).name == "agentprocessbench"
 
 
-def test_an_unknown_name_is_answered_with_the_names_that_there_are() -> None:
+def test_format_of_an_unknown_name_is_answered_with_the_names_that_there_are() -> None:
     with pytest.raises(Invalid, match="agentprocessbench, openai_chat"):
         by_name("csv")
 
 
 # ── AgentProcessBench ────────────────────────────────────────────────────────
-def test_identity_task_and_policy_model() -> None:
+def test_record_has_identity_task_and_policy_model() -> None:
     found = apb()
     assert (found.record_id, found.task_key, found.policy_model) == ("s:0:1", "s:0", "sample-1")
     assert (found.data_source, found.query_index, found.sample_index, found.line) == ("s", 0, 1, 1)
@@ -82,7 +82,7 @@ def test_identity_task_and_policy_model() -> None:
     )
 
 
-def test_every_key_is_kept_and_labels_stand_apart() -> None:
+def test_record_keeps_every_key_and_labels_stand_apart() -> None:
     found = apb(
         ground_truth={"target": ["A"]}, answer_text="A", tools=[1], task_description=None, meta=None, x=[2]
     )
@@ -145,11 +145,11 @@ def test_labels_may_be_missing_and_partly_null() -> None:
         ),
     ],
 )
-def test_bad_records_are_refused_field_by_field(changes: dict[str, Any], sentences: list[str]) -> None:
+def test_record_that_is_bad_is_refused_field_by_field(changes: dict[str, Any], sentences: list[str]) -> None:
     assert apb_errors(**changes) == sentences
 
 
-def test_a_bad_record_does_not_stop_the_reading() -> None:
+def test_record_that_is_bad_does_not_stop_the_reading() -> None:
     found = read(
         "agentprocessbench", "7", RECORD, '{"a"', {**RECORD, "sample_index": 2}, {**RECORD, "tools": 1}
     )
@@ -158,20 +158,20 @@ def test_a_bad_record_does_not_stop_the_reading() -> None:
     assert str(found[0]) == "f.jsonl:1: is not a JSON object"
 
 
-def test_an_identity_that_occurs_twice_is_refused_naming_both_lines() -> None:
+def test_record_with_an_identity_twice_is_refused_naming_both_lines() -> None:
     other = {**RECORD, "sample_index": 2}
     assert errors("agentprocessbench", RECORD, other, "", {**RECORD, "question": "?"}) == [
         '4: record_id: "s:0:1" occurs twice in this file, in lines 1 and 4'
     ]
 
 
-def test_a_record_full_of_errors_gives_some_and_the_count_of_the_rest() -> None:
+def test_record_full_of_errors_gives_some_and_the_count_of_the_rest() -> None:
     found = apb_errors(step_labels={str(index): 7 for index in range(2, 102)})
     assert len(found) == 21
     assert found[-1] == "1: has 180 more errors like these"
 
 
-def test_a_record_over_the_limit() -> None:
+def test_record_over_the_limit() -> None:
     found = read("agentprocessbench", {**RECORD, "question": "x" * 2000}, RECORD, limit=1000)
     assert str(found[0]) == "f.jsonl:1: is larger than 1,000 bytes, the limit for one record"
     assert isinstance(found[1], TrajectoryDraft)
@@ -192,7 +192,7 @@ def test_a_record_over_the_limit() -> None:
     ],
 )
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_what_real_logs_contain_imports(name: str, content: Any) -> None:
+def test_record_of_real_logs_imports(name: str, content: Any) -> None:
     messages = [*CHAT, {"role": "tool", "content": content}, {"role": "assistant", "content": content}]
     found = draft(name, {**RECORD, "messages": messages, "meta": content})
     assert repr(found.messages) == repr(messages)
@@ -200,7 +200,7 @@ def test_what_real_logs_contain_imports(name: str, content: Any) -> None:
     assert len(normalise(found.messages)) == 4
 
 
-def test_odd_questions_and_answers_are_kept_as_text() -> None:
+def test_record_keeps_odd_questions_and_answers_as_text() -> None:
     found = apb(question=["a", 1], answer_text=42)
     assert (found.question, found.answer_text) == ('["a", 1]', "42")
     assert apb(question=None).question == "Q?"
@@ -229,5 +229,5 @@ def test_labels_order_and_policy_model_are_no_part_of_the_digest() -> None:
         {"sample_index": 2},
     ],
 )
-def test_everything_else_is(changes: dict[str, Any]) -> None:
+def test_digest_changes_with_everything_else(changes: dict[str, Any]) -> None:
     assert content_digest(apb(**changes)) != content_digest(apb())

@@ -48,7 +48,7 @@ def read(name: str, data: bytes) -> list[TrajectoryDraft | RecordError]:
     records=st.lists(ANY_RECORD, max_size=6), indent=st.sampled_from([None, None, 1]), listed=st.booleans()
 )
 @settings(max_examples=80)
-def test_any_json_gives_drafts_or_errors(
+def test_importer_gives_drafts_or_errors_of_any_json(
     name: str, records: list[Any], indent: int | None, listed: bool
 ) -> None:
     text = json.dumps(records, indent=indent) if listed else "\n".join(map(json.dumps, records))
@@ -69,7 +69,9 @@ def test_any_json_gives_drafts_or_errors(
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @given(record=GOOD, cut=st.integers(1, 200), junk=st.binary(max_size=5))
-def test_a_damaged_file_gives_drafts_or_errors(name: str, record: Any, cut: int, junk: bytes) -> None:
+def test_importer_gives_drafts_or_errors_of_a_damaged_file(
+    name: str, record: Any, cut: int, junk: bytes
+) -> None:
     data = json.dumps(record).encode()
     assert read(name, data[: -min(cut, len(data) - 1)] + junk + b"\n" + data)
 

@@ -66,7 +66,7 @@ def _point(url: str) -> None:
     app.amqp._producer_pool = None
 
 
-def test_an_uploaded_file_is_imported_by_the_worker_and_a_bad_one_is_refused_by_it(
+def test_import_is_done_by_the_worker_and_a_bad_file_is_refused_by_it(
     shared_uploads: Path, worker: Worker, cast: Cast
 ) -> None:
     good = upload(cast, 30)
@@ -83,7 +83,7 @@ def test_an_uploaded_file_is_imported_by_the_worker_and_a_bad_one_is_refused_by_
     assert "Question" not in worker.words(), "logs hold no trajectory text"
 
 
-def test_a_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
+def test_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
     celery_broker: Broker,
     shared_uploads: Path,
     process_environment: dict[str, str],
@@ -106,7 +106,7 @@ def test_a_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
     assert (source.attempt, source.created_count) == (1, 5)
 
 
-def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
+def test_import_left_half_done_by_a_killed_worker_is_finished_once_by_the_next(
     celery_broker: Broker,
     shared_uploads: Path,
     process_environment: dict[str, str],
@@ -133,7 +133,7 @@ def test_what_a_killed_worker_left_half_done_is_finished_once_by_the_next(
     assert Step.objects.count() == source.step_count == 3_000
 
 
-def test_a_job_delivered_twice_runs_once(cast: Cast) -> None:
+def test_job_delivered_twice_runs_once(cast: Cast) -> None:
     source = upload(cast, 3)
 
     jobs.run_import(source.pk)
@@ -143,7 +143,7 @@ def test_a_job_delivered_twice_runs_once(cast: Cast) -> None:
     assert Trajectory.objects.count() == 3
 
 
-def test_a_reaper_whose_connection_broke_recovers_in_the_next_round(
+def test_reaper_whose_connection_broke_recovers_in_the_next_round(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> int:

@@ -92,7 +92,7 @@ def calls(server: JudgeServer, model: str = "ok") -> dict[str, int]:
     return {key: n for (asked, key), n in server.calls.items() if asked == model}
 
 
-def test_what_a_killed_worker_had_stored_is_not_asked_for_again(
+def test_run_of_a_killed_worker_does_not_ask_again_for_what_it_had_stored(
     celery_broker: Broker,
     environment: dict[str, str],
     judges: JudgeServer,
@@ -127,7 +127,7 @@ def test_what_a_killed_worker_had_stored_is_not_asked_for_again(
     assert "Question" not in second.words() and "sk-of" not in first.words() + second.words()
 
 
-def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
+def test_run_is_paused_resumed_and_cancelled_while_it_runs(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
     people.import_records(cast.project, records(120))
@@ -155,7 +155,7 @@ def test_a_run_is_paused_resumed_and_cancelled_while_it_runs(
     assert set(calls(judges).values()) == {1}
 
 
-def test_an_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
+def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
     people.import_records(cast.project, records(60))
@@ -175,7 +175,7 @@ def test_an_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands
     assert Suggestion.objects.count() == 180
 
 
-def test_whatever_the_server_does_nothing_is_invented_lost_or_doubled(
+def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
     people.import_records(cast.project, records(3))
@@ -231,7 +231,7 @@ def test_whatever_the_server_does_nothing_is_invented_lost_or_doubled(
     assert "sk-of" not in worker.words()
 
 
-def test_a_broker_that_restarts_in_mid_run_loses_nothing(
+def test_broker_that_restarts_in_mid_run_loses_nothing(
     environment: dict[str, str],
     celery_broker: Broker,
     worker_of: Any,

@@ -95,7 +95,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.mark.slow
-def test_a_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Path) -> None:
+def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     records = tmp_path / "tiny.jsonl"

@@ -55,7 +55,7 @@ def execute(statement: str, *parameters: Any) -> Callable[[], Any]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_orm_can_change_nothing(rows: None, table: type[models.Model]) -> None:
+def test_orm_can_change_nothing(rows: None, table: type[models.Model]) -> None:
     row = table._default_manager.all()[0]
 
     refuses(row.save)
@@ -69,7 +69,7 @@ def _same(row: models.Model) -> dict[str, Any]:
     return {field.attname: getattr(row, field.attname)}
 
 
-def test_the_orm_can_add_nothing(rows: None, withdrawn: Release) -> None:
+def test_orm_can_add_nothing(rows: None, withdrawn: Release) -> None:
     record = ReleaseRecord.objects.all()[0]
     more = ReleaseRecord(
         release=withdrawn, ordinal=9, subset="tiny", record_id="new", sha256="0" * 64, body=b""
@@ -85,7 +85,7 @@ def test_the_orm_can_add_nothing(rows: None, withdrawn: Release) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("where", ["", " WHERE 1 = 1"])
-def test_plain_sql_can_change_and_delete_nothing(rows: None, table: type[models.Model], where: str) -> None:
+def test_sql_can_change_and_delete_nothing(rows: None, table: type[models.Model], where: str) -> None:
     name = table._meta.db_table
     column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
 
@@ -94,7 +94,7 @@ def test_plain_sql_can_change_and_delete_nothing(rows: None, table: type[models.
 
 
 @pytest.mark.parametrize("table", (ReleaseRecord, ReleaseLabel))
-def test_plain_sql_can_add_nothing(rows: None, table: type[models.Model]) -> None:
+def test_sql_can_add_nothing(rows: None, table: type[models.Model]) -> None:
     columns = ", ".join(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
 
     refuses(
@@ -105,7 +105,7 @@ def test_plain_sql_can_add_nothing(rows: None, table: type[models.Model]) -> Non
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_an_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> None:
+def test_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> None:
     name = table._meta.db_table
     key = table._meta.pk.column
     column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
@@ -120,7 +120,7 @@ def test_an_upsert_can_change_nothing(rows: None, table: type[models.Model]) -> 
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_each_databases_own_ways_are_closed_too(rows: None, table: type[models.Model]) -> None:
+def test_sql_of_each_databases_own_can_change_nothing(rows: None, table: type[models.Model]) -> None:
     name = table._meta.db_table
     column = next(str(field.column) for field in table._meta.concrete_fields if not field.primary_key)
     columns = ", ".join(str(field.column) for field in table._meta.concrete_fields)
@@ -142,7 +142,7 @@ def test_each_databases_own_ways_are_closed_too(rows: None, table: type[models.M
         refuses(execute(way))
 
 
-def test_a_project_with_a_release_cannot_be_deleted(rows: None, cast: Cast) -> None:
+def test_project_with_a_release_cannot_be_deleted(rows: None, cast: Cast) -> None:
     with pytest.raises((models.ProtectedError, DatabaseError)), transaction.atomic():
         cast.project.delete()
 
@@ -161,12 +161,12 @@ def problems() -> list[str]:
     ]
 
 
-def test_the_system_check_is_content_with_a_migrated_database() -> None:
+def test_system_check_is_content_with_a_migrated_database() -> None:
     assert problems() == []
     assert frozen.missing(connection) == []
 
 
-def test_the_system_check_notices_lifted_triggers_by_name() -> None:
+def test_system_check_notices_lifted_triggers_by_name() -> None:
     frozen.lift(connection)
 
     (message,) = problems()
@@ -178,14 +178,14 @@ def test_the_system_check_notices_lifted_triggers_by_name() -> None:
 
 
 @pytest.mark.parametrize("table", frozen.TABLES)
-def test_the_system_check_notices_a_single_missing_trigger(table: str) -> None:
+def test_system_check_notices_a_single_missing_trigger(table: str) -> None:
     on = f" ON {table}" if connection.vendor == ON_POSTGRESQL else ""
     execute(f"DROP TRIGGER {table}_no_delete{on}")()
 
     assert frozen.missing(connection) == [f"{table}_no_delete"]
 
 
-def test_the_system_check_notices_what_only_switches_the_protection_off() -> None:
+def test_system_check_notices_what_only_switches_the_protection_off() -> None:
     if connection.vendor == ON_POSTGRESQL:
         nothing_deferred()
         execute(f"ALTER TABLE {frozen.RELEASE} DISABLE TRIGGER {frozen.RELEASE}_no_update")()
@@ -198,7 +198,7 @@ def test_the_system_check_notices_what_only_switches_the_protection_off() -> Non
         execute("PRAGMA recursive_triggers=ON")()
 
 
-def test_installing_again_changes_nothing() -> None:
+def test_triggers_installed_again_change_nothing() -> None:
     frozen.install(connection)
     frozen.install(connection)
 

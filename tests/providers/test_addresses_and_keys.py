@@ -30,7 +30,7 @@ GOOD = {"base_url": "https://api.example.com/v1", "model": "m", "key_name": "ACM
         "http://127.0.0.1:11434/v1",
     ],
 )
-def test_allowed(url: str) -> None:
+def test_address_that_is_allowed(url: str) -> None:
     assert allowed(url, LIST)
 
 
@@ -66,12 +66,12 @@ def test_allowed(url: str) -> None:
         "not an address",
     ],
 )
-def test_not_allowed(url: str) -> None:
+def test_address_that_is_not_allowed(url: str) -> None:
     assert not allowed(url, LIST)
 
 
 @given(st.text(max_size=60).map(lambda text: f"https://api.example.com{text}"))
-def test_what_is_allowed_goes_to_an_allowed_server(url: str) -> None:
+def test_address_that_is_allowed_goes_to_an_allowed_server(url: str) -> None:
     if allowed(url, LIST):
         plain = normalised(url)
         assert plain is not None and (plain + "/").startswith("https://api.example.com/v1/")
@@ -99,7 +99,9 @@ def make(environ: Mapping[str, str] | None = None, **change: Any) -> Any:
         ({"prompt_version": "../v1"}, "prompt_version"),
     ],
 )
-def test_what_the_operator_does_not_allow_is_asked_of_nobody(change: dict[str, str], wrong: str) -> None:
+def test_address_that_the_operator_does_not_allow_is_asked_of_nobody(
+    change: dict[str, str], wrong: str
+) -> None:
     with pytest.raises(Invalid) as refused:
         make(**change)
     assert list(refused.value.fields) == [wrong]
@@ -111,7 +113,7 @@ def test_keys_that_the_operator_allows_are_taken(name: str) -> None:
     make({name: KEY}, key_name=name).close()
 
 
-def test_a_kind_that_there_is_not() -> None:
+def test_kind_of_judge_that_there_is_not() -> None:
     with pytest.raises(Invalid, match="no kind of judge called “oracle”"):
         create("oracle", JudgeSettings(), environ={}, operator=Operator())
 
@@ -119,7 +121,7 @@ def test_a_kind_that_there_is_not() -> None:
 @pytest.mark.parametrize(
     "environ", [{}, {"ACME_API_KEY": " "}, {"ACME_API_KEY": f"{KEY}\nX: y"}, {"ACME_API_KEY": "ключ"}]
 )
-def test_a_key_that_is_missing_or_none_is_refused_without_showing_it(environ: dict[str, str]) -> None:
+def test_key_that_is_missing_or_none_is_refused_without_showing_it(environ: dict[str, str]) -> None:
     with pytest.raises(Invalid) as refused:
         make(environ)
     assert (refused.value.code, list(refused.value.fields)) == ("bad_key", ["key_name"])
@@ -128,7 +130,7 @@ def test_a_key_that_is_missing_or_none_is_refused_without_showing_it(environ: di
     )
 
 
-def test_a_key_is_trimmed_and_not_in_any_repr() -> None:
+def test_key_is_trimmed_and_not_in_any_repr() -> None:
     judge = make({"ACME_API_KEY": f" {KEY}\n"})
     assert "canary" not in repr(judge) + repr(judge._redact) + repr(judge._settings) + repr(
         judge._client.headers
@@ -150,13 +152,13 @@ def test_a_key_is_trimmed_and_not_in_any_repr() -> None:
         "sk-\\u0063anary-Zq8/+x",
     ],
 )
-def test_every_form_of_a_key_is_taken_out(text: str) -> None:
+def test_key_is_taken_out_in_every_form(text: str) -> None:
     for cleaned in (Redactor(KEY).data(f'"a" {text} "z"'.encode()).decode(),):
         assert "[key]" in cleaned and "canary" not in cleaned and "Zq8" not in cleaned
         assert cleaned.startswith('"a" ') and cleaned.endswith(' "z"')
 
 
-def test_other_text_stays_as_it_is() -> None:
+def test_key_taken_out_leaves_other_text_as_it_is() -> None:
     redact = Redactor(KEY)
     for text in ("skills ** and *** stars", "\\u00e9 sk-other", "the bearer of news", "Bearer", "a\udcff"):
         assert redact.text(text) == text

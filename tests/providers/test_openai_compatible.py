@@ -13,7 +13,7 @@ from tests.judge_server import JudgeServer
 from .judges import KEY, Judge
 
 
-def test_a_reply_with_everything_that_is_kept(server: JudgeServer) -> None:
+def test_reply_holds_everything_that_is_kept(server: JudgeServer) -> None:
     found = Judge(server, "ok", temperature=0, seed=7, extra={"reasoning_effort": "low"}).reply()
     assert found.judgement.labels == {1: 1, 3: 1}
     assert found.judgement.reasons == {1: "Because of 1.", 3: "Because of 3."}
@@ -55,7 +55,9 @@ READ = {
 
 
 @pytest.mark.parametrize("model", READ)
-def test_what_can_be_read_is_read_and_what_passes_is_waited_for(server: JudgeServer, model: str) -> None:
+def test_reply_that_can_be_read_is_read_and_what_passes_is_waited_for(
+    server: JudgeServer, model: str
+) -> None:
     labels, counts = READ[model]
     found = Judge(
         server, model, timeout_seconds=1.0 if model in ("timeout+ok", "drip_headers+ok") else 15.0
@@ -100,7 +102,7 @@ FAILED: dict[str, tuple[str, bool, str, int]] = {
 
 
 @pytest.mark.parametrize("model", FAILED)
-def test_a_failure_knows_itself(server: JudgeServer, model: str) -> None:
+def test_failure_knows_itself(server: JudgeServer, model: str) -> None:
     kind, permanent, scope, calls = FAILED[model]
     started = time.monotonic()
     found = Judge(server, model, timeout_seconds=0.4 if kind == "timeout" else 15.0).failure()
@@ -115,7 +117,7 @@ def test_a_failure_knows_itself(server: JudgeServer, model: str) -> None:
         assert server.paid[model, "r"] == 0 and found.cost == 0
 
 
-def test_every_behaviour_of_the_server_is_met_by_a_test() -> None:
+def test_server_has_no_behaviour_that_no_test_meets() -> None:
     own = {"echo_key", "gzip_bomb", "no_usage", "rate_limited_date"}
     dialects = {"no_json_schema", "no_response_format", "completion_tokens"}
     met = {name for model in (*READ, *FAILED) for name in model.split("+")}

@@ -106,13 +106,15 @@ REAL = [
 
 
 @pytest.mark.parametrize(("server", "status", "body", "meaning"), REAL)
-def test_real_replies(server: str, status: int, body: str, meaning: tuple[str, bool, str]) -> None:
+def test_refusal_of_real_servers_has_its_meaning(
+    server: str, status: int, body: str, meaning: tuple[str, bool, str]
+) -> None:
     failure = refusal(status, Complaint.read(body.encode()), ASKED)
     assert (failure.kind, failure.permanent, failure.scope) == meaning
     assert failure.message[0].isupper() and "<" not in failure.message and len(failure.message) < 330
 
 
-def test_the_sentences_name_what_to_look_at() -> None:
+def test_sentences_name_what_to_look_at() -> None:
     nothing = Complaint.read(b"")
     assert refusal(401, nothing, ASKED).message == "The key in $ACME_API_KEY was refused by the server (401)."
     missing = Complaint.of({"error": {"code": "model_not_found"}})
@@ -126,7 +128,7 @@ def test_the_sentences_name_what_to_look_at() -> None:
 @pytest.mark.parametrize(
     "body", ["", "[]", "7", '{"error": []}', '{"error": {"message": {"a": 1}}}', "[" * 9_999]
 )
-def test_any_body_is_survived(body: str) -> None:
+def test_refusal_survives_any_body(body: str) -> None:
     assert refusal(400, Complaint.read(body.encode()), ASKED).kind == FailureKind.BAD_REQUEST
 
 
@@ -156,7 +158,7 @@ def test_backoff_grows_has_full_jitter_and_an_end() -> None:
         assert 0 <= min(drawn) < most / 10 and most * 0.9 < max(drawn) <= most
 
 
-def test_one_that_is_told_to_wait_holds_all_back() -> None:
+def test_wait_that_one_is_told_to_make_holds_all_back() -> None:
     now = [100.0]
     waits = Waits(lambda: now[0], random.Random(7))
     assert waits.left() == 0

@@ -16,13 +16,13 @@ from tests.judge_server import JudgeServer
 from .judges import KEY, Judge, material
 
 
-def test_the_sentences_of_failures_that_stop_a_run(server: JudgeServer) -> None:
+def test_sentences_of_failures_that_stop_a_run(server: JudgeServer) -> None:
     said = Judge(server, "expired_key").failure().message
     assert said == "The key in $ACME_API_KEY was refused by the server (401)."
     assert Judge(server, "wrong_model").failure().message.startswith("The server has no model “wrong_model”.")
 
 
-def test_an_answer_without_labels_says_what_was_wrong_with_it(server: JudgeServer) -> None:
+def test_answer_without_labels_says_what_was_wrong_with_it(server: JudgeServer) -> None:
     found = Judge(server, "shifted").failure()
     assert found.judgement is not None
     assert (found.judgement.missing, found.judgement.extra) == (2, 2)
@@ -40,7 +40,7 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date(server: JudgeServer) -
     assert after is not None and 0 < after <= 2
 
 
-def test_a_longer_wait_than_we_are_ready_for_is_handed_on_and_holds_the_others_back(
+def test_retry_after_a_longer_wait_than_we_are_ready_for_is_handed_on_and_holds_the_others_back(
     server: JudgeServer,
 ) -> None:
     server.retry_after = "3600"
@@ -53,7 +53,7 @@ def test_a_longer_wait_than_we_are_ready_for_is_handed_on_and_holds_the_others_b
     assert server.total == 1
 
 
-def test_without_retry_after_waits_grow_by_chance(server: JudgeServer) -> None:
+def test_retry_without_a_wait_named_grows_by_chance(server: JudgeServer) -> None:
     judge = Judge(server, "http_500", attempts=4)
     judge.failure()
     assert len(judge.waits) == 3
@@ -80,13 +80,13 @@ def test_structured_output_is_given_up_when_refused_and_that_is_remembered(
     assert formats == asked
 
 
-def test_a_server_that_wants_another_name_for_the_limit(server: JudgeServer) -> None:
+def test_server_that_wants_another_name_for_the_limit(server: JudgeServer) -> None:
     Judge(server, "completion_tokens", attempts=1, structured_output="none").reply()
     assert ["max_completion_tokens" in call.body for call in server.seen] == [False, True]
     assert not any("response_format" in call.body for call in server.seen)
 
 
-def test_a_fixed_format_is_not_given_up(server: JudgeServer) -> None:
+def test_structured_output_of_a_fixed_format_is_not_given_up(server: JudgeServer) -> None:
     assert (
         Judge(server, "no_json_schema", structured_output="json_schema").failure().kind
         == FailureKind.BAD_REQUEST
@@ -94,21 +94,21 @@ def test_a_fixed_format_is_not_given_up(server: JudgeServer) -> None:
     assert server.total == 1
 
 
-def test_missing_usage_is_estimated_and_flagged(server: JudgeServer) -> None:
+def test_usage_that_is_missing_is_estimated_and_flagged(server: JudgeServer) -> None:
     judge = Judge(server, "no_usage")
     found = judge.reply()
     assert found.usage.estimated and found.usage.tokens_in == judge.provider.estimate(material()).tokens_in
     assert found.cost > 0
 
 
-def test_a_zip_bomb_is_not_unpacked(server: JudgeServer) -> None:
+def test_zip_bomb_is_not_unpacked(server: JudgeServer) -> None:
     found = Judge(server, "gzip_bomb", timeout_seconds=30.0).failure()
     assert found.kind == FailureKind.TOO_LARGE
     assert found.raw is not None and len(found.raw) == KEPT_BYTES < MAX_BYTES
 
 
 @pytest.mark.parametrize("model", ["echo_key", "expired_key", "ok", "reset", "wrong_model"])
-def test_the_key_is_nowhere_in_what_is_kept_said_or_logged(
+def test_key_is_nowhere_in_what_is_kept_said_or_logged(
     server: JudgeServer, model: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -125,7 +125,7 @@ def test_the_key_is_nowhere_in_what_is_kept_said_or_logged(
         assert b"0063" not in found.exchange.response
 
 
-def test_a_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
+def test_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
     long = JudgeInput(question="", messages=[{"role": "assistant", "content": "word " * 20_000}])
     judge = Judge(server, "ok", context_tokens=13_192)
     found = judge.failure(long)
@@ -134,12 +134,12 @@ def test_a_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
     assert judge.provider.estimate(long).too_long == 1 and judge.provider.estimate(long).cost == 0
 
 
-def test_what_was_clipped_is_told_with_the_reply(server: JudgeServer) -> None:
+def test_clipping_is_told_with_the_reply(server: JudgeServer) -> None:
     found = Judge(server, "ok", context_tokens=11_192).reply(material(more="word " * 9_000))
     assert [note[:10] for note in found.clipped] == ["Message 2:"]
 
 
-def test_nobody_listens() -> None:
+def test_connection_refused_is_a_failure_that_may_pass() -> None:
     nobody = "http://127.0.0.1:9/v1"
     settings = JudgeSettings(base_url=nobody, model="ok")
     allowed = Operator([nobody])
@@ -149,7 +149,7 @@ def test_nobody_listens() -> None:
     assert found.message.startswith("The server could not be reached (")
 
 
-def test_a_hook_stops_a_call_between_attempts(server: JudgeServer) -> None:
+def test_hook_stops_a_call_between_attempts(server: JudgeServer) -> None:
     def stop(_: float) -> None:
         raise Stopped
 
@@ -169,7 +169,7 @@ def test_proxies_of_the_environment_are_not_used(
     Judge(server, "ok").reply()
 
 
-def test_many_threads_share_one_judge_its_connections_and_its_rate() -> None:
+def test_threads_share_one_judge_its_connections_and_its_rate() -> None:
     admitted = threading.Semaphore(0)
     hooks = Hooks(admit=admitted.release)
     with JudgeServer(delay=0.05) as server, ThreadPoolExecutor(24) as pool:

@@ -30,7 +30,7 @@ from tests.services.together import together
         ({"username": "new", "display_name": "x" * 121}, "display_name"),
     ],
 )
-def test_an_account_that_cannot_be_is_refused_by_its_field(
+def test_account_that_cannot_be_is_refused_by_its_field(
     cast: Cast, values: dict[str, str], field: str
 ) -> None:
     before = User.objects.count()
@@ -42,7 +42,7 @@ def test_an_account_that_cannot_be_is_refused_by_its_field(
     assert User.objects.count() == before
 
 
-def test_an_account_without_a_password_cannot_be_signed_in_to(db: None) -> None:
+def test_account_without_a_password_cannot_be_signed_in_to(db: None) -> None:
     user = accounts.create_user(actor=OPERATOR, username="judge")
 
     assert not user.has_usable_password()
@@ -50,7 +50,7 @@ def test_an_account_without_a_password_cannot_be_signed_in_to(db: None) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_name_is_given_once_even_at_once_and_the_first_admin_is_made_once() -> None:
+def test_account_name_is_given_once_even_at_once_and_the_first_admin_is_made_once() -> None:
     results = together(*[lambda: accounts.create_user(actor=OPERATOR, username="same")] * 4)
 
     assert sum(isinstance(result, User) for result in results) == 1
@@ -60,7 +60,7 @@ def test_a_name_is_given_once_even_at_once_and_the_first_admin_is_made_once() ->
     assert accounts.ensure_first_admin(actor=OPERATOR) is None
 
 
-def test_a_password_replaced_by_the_operator_is_random_and_on_record(cast: Cast) -> None:
+def test_password_replaced_by_the_operator_is_random_and_on_record(cast: Cast) -> None:
     secret = accounts.replace_password(actor=cast.root, user=cast.ann)
 
     cast.ann.refresh_from_db()
@@ -80,7 +80,7 @@ def test_a_password_replaced_by_the_operator_is_random_and_on_record(cast: Cast)
         ({"username": "root2"}, "username"),
     ],
 )
-def test_a_profile_holds_only_what_it_may(cast: Cast, values: dict[str, object], field: str) -> None:
+def test_profile_holds_only_what_it_may(cast: Cast, values: dict[str, object], field: str) -> None:
     with pytest.raises(Invalid) as refusal:
         accounts.update_profile(actor=cast.ann, user=cast.ann, values=values)
 
@@ -88,7 +88,7 @@ def test_a_profile_holds_only_what_it_may(cast: Cast, values: dict[str, object],
 
 
 # ── Tokens ──────────────────────────────────────────────────────────────────
-def test_a_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: Cast) -> None:
+def test_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: Cast) -> None:
     token, secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name="laptop")
 
     assert secret.startswith(token.prefix)
@@ -97,7 +97,7 @@ def test_a_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: 
     assert found is not None and found[0] == cast.ann
 
 
-def test_a_token_ends_when_it_is_revoked_expired_or_its_owner_has_left(cast: Cast) -> None:
+def test_token_ends_when_it_is_revoked_expired_or_its_owner_has_left(cast: Cast) -> None:
     now = timezone.now()
     revoked, first = accounts.issue_token(actor=cast.ann, user=cast.ann, name="a")
     _, second = accounts.issue_token(actor=cast.ann, user=cast.ann, name="b", days=1, now=now)
@@ -114,7 +114,7 @@ def test_a_token_ends_when_it_is_revoked_expired_or_its_owner_has_left(cast: Cas
         assert accounts.user_of_token(secret=wrong) is None
 
 
-def test_the_use_of_a_token_is_noted_at_most_once_a_minute(cast: Cast) -> None:
+def test_token_use_is_noted_at_most_once_a_minute(cast: Cast) -> None:
     now = timezone.now()
     token, secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name="a", now=now)
 
@@ -128,12 +128,12 @@ def test_the_use_of_a_token_is_noted_at_most_once_a_minute(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(("name", "days"), [("", 5), ("  ", 5), ("a", 0), ("a", -1), ("a", 400)])
-def test_a_token_needs_a_name_and_a_sensible_time(cast: Cast, name: str, days: int) -> None:
+def test_token_needs_a_name_and_a_sensible_time(cast: Cast, name: str, days: int) -> None:
     with pytest.raises(Invalid):
         accounts.issue_token(actor=cast.ann, user=cast.ann, name=name, days=days)
 
 
-def test_nobody_makes_or_ends_anothers_token(cast: Cast) -> None:
+def test_token_of_another_is_made_and_ended_by_nobody(cast: Cast) -> None:
     token, _ = accounts.issue_token(actor=cast.ann, user=cast.ann, name="a")
 
     with pytest.raises(Denied):

@@ -43,7 +43,7 @@ def outcome_of(trajectory: Trajectory) -> tuple[int, str]:
 
 
 # ── What N labels come to ───────────────────────────────────────────────────
-def test_equal_labels_are_a_consensus_at_once(cast: Cast) -> None:
+def test_consensus_of_equal_labels_is_there_at_once(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 0, -1], -1), ([1, 0, -1], -1))
 
     assert trajectory.state == TrajectoryState.UNANIMOUS
@@ -51,7 +51,7 @@ def test_equal_labels_are_a_consensus_at_once(cast: Cast) -> None:
     assert outcome_of(trajectory) == (-1, "unanimous")
 
 
-def test_one_step_labelled_otherwise_is_a_dispute(cast: Cast) -> None:
+def test_dispute_is_one_step_labelled_otherwise(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 0, 1], 1))
 
     assert trajectory.state == TrajectoryState.DISPUTED
@@ -59,14 +59,14 @@ def test_one_step_labelled_otherwise_is_a_dispute(cast: Cast) -> None:
     assert not OutcomeConsensus.objects.exists()
 
 
-def test_the_outcome_alone_labelled_otherwise_is_a_dispute(cast: Cast) -> None:
+def test_outcome_alone_labelled_otherwise_is_a_dispute(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 1, 1], 0))
 
     assert trajectory.state == TrajectoryState.DISPUTED
     assert not Consensus.objects.exists()
 
 
-def test_marks_notes_and_roots_make_no_dispute(cast: Cast) -> None:
+def test_dispute_is_not_made_by_marks_notes_and_roots(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     people.label_next(cast.ann, cast.project, -1, note="Both wrong.")
     other = people.claim(cast.ben, cast.project)
@@ -78,7 +78,7 @@ def test_marks_notes_and_roots_make_no_dispute(cast: Cast) -> None:
     assert Trajectory.objects.get().state == TrajectoryState.UNANIMOUS
 
 
-def test_with_one_annotator_every_label_is_a_consensus(db: None) -> None:
+def test_consensus_with_one_annotator_is_every_label(db: None) -> None:
     cast = people.make_cast(annotators_per_trajectory=1)
 
     trajectory = labelled(cast, ([1, -1, -1], -1))
@@ -88,7 +88,9 @@ def test_with_one_annotator_every_label_is_a_consensus(db: None) -> None:
 
 
 @pytest.mark.parametrize(("third", "state"), [(1, TrajectoryState.UNANIMOUS), (0, TrajectoryState.DISPUTED)])
-def test_with_three_annotators_all_three_must_agree(db: None, third: int, state: TrajectoryState) -> None:
+def test_consensus_with_three_annotators_needs_all_three(
+    db: None, third: int, state: TrajectoryState
+) -> None:
     cast = people.make_cast(annotators_per_trajectory=3)
 
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 1, 1], 1), ([1, 1, third], 1))
@@ -96,7 +98,7 @@ def test_with_three_annotators_all_three_must_agree(db: None, third: int, state:
     assert trajectory.state == state
 
 
-def test_a_submission_after_a_return_settles_what_the_other_two_made_of_it(cast: Cast) -> None:
+def test_submission_after_a_return_settles_what_the_other_two_made_of_it(cast: Cast) -> None:
     (trajectory,) = people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     people.label_all(mine, -1)
@@ -129,23 +131,21 @@ def decide(
     )
 
 
-def test_opening_a_case_is_an_exposure_and_opening_it_again_gives_the_same(
-    cast: Cast, disputed: Trajectory
-) -> None:
+def test_case_opened_is_an_exposure_and_opened_again_is_the_same(cast: Cast, disputed: Trajectory) -> None:
     first = people.open_case(cast.judith, disputed)
 
     assert people.open_case(cast.judith, disputed).pk == first.pk
     assert Exposure.objects.filter(user=cast.judith, trajectory=disputed, kind="label").count() == 1
 
 
-def test_who_labelled_a_trajectory_cannot_adjudicate_it(cast: Cast, disputed: Trajectory) -> None:
+def test_case_is_not_for_who_labelled_the_trajectory(cast: Cast, disputed: Trajectory) -> None:
     people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
 
     with pytest.raises(Denied):
         people.open_case(cast.ann, disputed)
 
 
-def test_who_gave_a_trajectory_back_cannot_adjudicate_it_either(cast: Cast) -> None:
+def test_case_is_not_for_who_gave_the_trajectory_back_either(cast: Cast) -> None:
     people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
     (trajectory,) = people.import_records(cast.project, 1)
     mine = people.claim(cast.cleo, cast.project)
@@ -157,12 +157,12 @@ def test_who_gave_a_trajectory_back_cannot_adjudicate_it_either(cast: Cast) -> N
 
 
 @pytest.mark.parametrize("who", ["ann", "admin", "oscar", "root"])
-def test_only_adjudicators_take_cases(cast: Cast, disputed: Trajectory, who: str) -> None:
+def test_case_is_taken_by_adjudicators_only(cast: Cast, disputed: Trajectory, who: str) -> None:
     with pytest.raises(Denied):
         people.open_case(cast.everybody[who], disputed)
 
 
-def test_what_is_not_disputed_has_no_case(cast: Cast) -> None:
+def test_case_is_none_of_what_is_not_disputed(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 1, 1], 1))
 
     with pytest.raises(Conflict) as refusal:
@@ -171,7 +171,7 @@ def test_what_is_not_disputed_has_no_case(cast: Cast) -> None:
     assert refusal.value.code == "not_disputed"
 
 
-def test_a_case_that_somebody_has_is_theirs(cast: Cast, case: Adjudication) -> None:
+def test_case_that_somebody_has_is_theirs(cast: Cast, case: Adjudication) -> None:
     people.make_member(cast.project, cast.oscar, "adjudicator")
 
     with pytest.raises(Conflict) as taken:
@@ -182,19 +182,19 @@ def test_a_case_that_somebody_has_is_theirs(cast: Cast, case: Adjudication) -> N
     assert taken.value.code == "case_taken"
 
 
-def test_a_step_on_which_the_annotators_agree_cannot_be_decided(case: Adjudication) -> None:
+def test_step_on_which_the_annotators_agree_cannot_be_decided(case: Adjudication) -> None:
     with pytest.raises(Invalid, match="agree on step 2"):
         decide(case, 2, -1)
 
 
 @pytest.mark.parametrize("index", [0, 3, 99])
-def test_a_message_that_is_not_a_step_cannot_be_decided(case: Adjudication, index: int) -> None:
+def test_message_that_is_not_a_step_cannot_be_decided(case: Adjudication, index: int) -> None:
     with pytest.raises(Invalid, match="not a step"):
         decide(case, index, 1)
 
 
 @pytest.mark.parametrize("value", [2, -2, True, "1", 1.0, None])
-def test_a_decision_is_a_label(case: Adjudication, value: object) -> None:
+def test_decision_is_a_label(case: Adjudication, value: object) -> None:
     with pytest.raises(Invalid) as refusal:
         decide(case, 4, value)  # type: ignore[arg-type]
 
@@ -202,7 +202,7 @@ def test_a_decision_is_a_label(case: Adjudication, value: object) -> None:
     assert not Decision.objects.exists()
 
 
-def test_a_decision_changed_elsewhere_is_stale(case: Adjudication) -> None:
+def test_decision_changed_elsewhere_is_stale(case: Adjudication) -> None:
     decide(case, 4, 1)
 
     for version in (0, 2):
@@ -211,7 +211,7 @@ def test_a_decision_changed_elsewhere_is_stale(case: Adjudication) -> None:
     assert decide(case, 4, -1, version=1).version == 2
 
 
-def test_a_long_note_is_refused(case: Adjudication) -> None:
+def test_decision_with_a_long_note_is_refused(case: Adjudication) -> None:
     with pytest.raises(Invalid) as of_decision:
         adjudicate.decide(
             actor=case.adjudicator, adjudication=case, message_index=4, value=1, note="x" * 20_001
@@ -222,7 +222,7 @@ def test_a_long_note_is_refused(case: Adjudication) -> None:
     assert set(of_decision.value.fields) == set(of_case.value.fields) == {"note"}
 
 
-def test_a_case_cannot_be_closed_before_all_that_is_disputed_is_decided(case: Adjudication) -> None:
+def test_case_cannot_be_closed_before_all_that_is_disputed_is_decided(case: Adjudication) -> None:
     with pytest.raises(Invalid) as first:
         adjudicate.close_case(actor=case.adjudicator, adjudication=case)
     decide(case, 4, 0)
@@ -234,7 +234,7 @@ def test_a_case_cannot_be_closed_before_all_that_is_disputed_is_decided(case: Ad
     assert not Consensus.objects.exists()
 
 
-def test_closing_a_case_makes_a_consensus_of_decisions_and_agreements(cast: Cast, case: Adjudication) -> None:
+def test_case_closed_makes_a_consensus_of_decisions_and_agreements(cast: Cast, case: Adjudication) -> None:
     decide(case, 4, -1)
     decide(case, None, 0)
 
@@ -249,7 +249,7 @@ def test_closing_a_case_makes_a_consensus_of_decisions_and_agreements(cast: Cast
     assert outcome_of(case.trajectory) == (0, "adjudicated")
 
 
-def test_an_outcome_that_is_not_disputed_stays_unanimous_unless_it_is_decided(cast: Cast) -> None:
+def test_outcome_that_is_not_disputed_stays_unanimous_unless_it_is_decided(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 0, 1], 1))
     case = people.open_case(cast.judith, trajectory)
     decide(case, 4, 1)
@@ -259,7 +259,7 @@ def test_an_outcome_that_is_not_disputed_stays_unanimous_unless_it_is_decided(ca
     assert outcome_of(trajectory) == (1, "unanimous")
 
 
-def test_a_closed_case_cannot_be_decided_closed_or_handed_back(cast: Cast, case: Adjudication) -> None:
+def test_case_closed_cannot_be_decided_closed_or_handed_back(cast: Cast, case: Adjudication) -> None:
     decide(case, 4, 1)
     decide(case, None, 1)
     adjudicate.close_case(actor=cast.judith, adjudication=case)
@@ -274,7 +274,7 @@ def test_a_closed_case_cannot_be_decided_closed_or_handed_back(cast: Cast, case:
         assert refusal.value.code == "case_closed"
 
 
-def test_a_case_handed_back_can_be_taken_by_another_who_starts_afresh(cast: Cast, case: Adjudication) -> None:
+def test_case_handed_back_can_be_taken_by_another_who_starts_afresh(cast: Cast, case: Adjudication) -> None:
     people.make_member(cast.project, cast.oscar, "adjudicator")
     decide(case, 4, 1)
     adjudicate.release_case(actor=cast.judith, adjudication=case)
@@ -286,7 +286,7 @@ def test_a_case_handed_back_can_be_taken_by_another_who_starts_afresh(cast: Cast
     assert Decision.objects.filter(adjudication=case).count() == 1
 
 
-def test_a_reopened_case_takes_its_consensus_back_and_can_be_closed_otherwise(
+def test_case_reopened_takes_its_consensus_back_and_can_be_closed_otherwise(
     cast: Cast, case: Adjudication
 ) -> None:
     decide(case, 4, 1)
@@ -302,7 +302,7 @@ def test_a_reopened_case_takes_its_consensus_back_and_can_be_closed_otherwise(
     assert (4, -1, "adjudicated") in consensus_of(case.trajectory)
 
 
-def test_only_ones_own_closed_case_can_be_reopened(cast: Cast, case: Adjudication) -> None:
+def test_case_reopened_is_ones_own_and_closed_only(cast: Cast, case: Adjudication) -> None:
     people.make_member(cast.project, cast.oscar, "adjudicator")
 
     with pytest.raises(StaleState):

@@ -13,7 +13,7 @@ from tests.services.together import refused, succeeded, together
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_saving_the_same_batch_at_once_saves_it_once() -> None:
+def test_save_of_the_same_batch_at_once_is_stored_once() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
@@ -30,7 +30,7 @@ def test_saving_the_same_batch_at_once_saves_it_once() -> None:
     assert {answer["results"][0]["status"] for answer in results} == {"saved"}
 
 
-def test_saving_from_the_same_version_at_once_saves_one_and_calls_the_others_stale() -> None:
+def test_save_from_the_same_version_at_once_stores_one_and_calls_the_others_stale() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
@@ -51,7 +51,7 @@ def test_saving_from_the_same_version_at_once_saves_one_and_calls_the_others_sta
     assert sorted(answer["results"][0]["status"] for answer in results) == ["saved", "stale", "stale"]
 
 
-def test_freezing_the_same_version_at_once_freezes_it_once() -> None:
+def test_freeze_of_the_same_version_at_once_happens_once() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 3)
     people.make_unanimous(cast, 3)
@@ -64,7 +64,7 @@ def test_freezing_the_same_version_at_once_freezes_it_once() -> None:
     assert (frozen.number, frozen.records.count()) == (1, 3)
 
 
-def test_freezing_different_versions_at_once_numbers_them_in_turn() -> None:
+def test_freeze_of_different_versions_at_once_numbers_them_in_turn() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 3)
     people.make_unanimous(cast, 3)
@@ -81,7 +81,7 @@ def test_freezing_different_versions_at_once_numbers_them_in_turn() -> None:
     assert len({frozen.digest for frozen in results}) == 1
 
 
-def test_two_adjudicators_who_open_one_case_are_told_apart() -> None:
+def test_case_opened_by_two_at_once_tells_them_apart() -> None:
     cast = people.make_cast()
     people.make_member(cast.project, cast.oscar, "adjudicator")
     (trajectory,) = people.import_records(cast.project, 1)
@@ -96,7 +96,7 @@ def test_two_adjudicators_who_open_one_case_are_told_apart() -> None:
     assert refused(results) == ["case_taken"]
 
 
-def test_closing_a_case_twice_at_once_closes_it_once() -> None:
+def test_case_closed_twice_at_once_is_closed_once() -> None:
     cast = people.make_cast()
     (trajectory,) = people.import_records(cast.project, 1)
     people.make_disputed(cast)
@@ -110,7 +110,7 @@ def test_closing_a_case_twice_at_once_closes_it_once() -> None:
     assert OutcomeConsensus.objects.count() == 1
 
 
-def test_a_last_admin_survives_two_who_remove_each_other() -> None:
+def test_member_who_is_the_last_admin_survives_two_who_remove_each_other() -> None:
     cast = people.make_cast()
     people.make_member(cast.project, cast.oscar, "admin")
     of_admin, of_oscar = (

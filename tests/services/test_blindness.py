@@ -44,13 +44,13 @@ def found(assignment: Assignment) -> dict[int, tuple[int | None, bool]]:
     return {row.step.message_index: (row.blind, row.untouched) for row in labels.select_related("step")}
 
 
-def test_who_has_seen_nothing_is_untouched(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_of_who_has_seen_nothing_is_untouched(cast: Cast, rows: list[Trajectory]) -> None:
     mine = begun(cast, rows[0], m2=1, m4=0)
 
     assert found(mine) == {2: (1, True), 4: (0, True)}
 
 
-def test_what_was_given_before_stays_untouched_and_what_comes_after_is_only_blind(
+def test_blindness_before_stays_untouched_and_what_comes_after_is_only_blind(
     cast: Cast, rows: list[Trajectory]
 ) -> None:
     mine = begun(cast, rows[0], m2=1, m4=0)
@@ -60,7 +60,7 @@ def test_what_was_given_before_stays_untouched_and_what_comes_after_is_only_blin
     assert found(mine) == {2: (1, True), 4: (0, True), 6: (1, False)}
 
 
-def test_a_value_that_changed_after_something_else_was_seen_is_touched(
+def test_value_that_changed_after_something_else_was_seen_is_touched(
     cast: Cast, rows: list[Trajectory]
 ) -> None:
     mine = begun(cast, rows[0], m2=1, m4=0, m6=1)
@@ -70,7 +70,7 @@ def test_a_value_that_changed_after_something_else_was_seen_is_touched(
     assert found(mine) == {2: (1, True), 4: (-1, False), 6: (1, True)}
 
 
-def test_there_and_back_again_is_touched_too(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_of_a_value_there_and_back_again_is_touched_too(cast: Cast, rows: list[Trajectory]) -> None:
     mine = begun(cast, rows[0], m2=1, m4=0)
     reveal(mine, 2)
     save(mine, change(4, -1, version=1))
@@ -79,7 +79,7 @@ def test_there_and_back_again_is_touched_too(cast: Cast, rows: list[Trajectory])
     assert found(mine)[4] == (0, False)
 
 
-def test_its_own_exposure_ends_what_counts(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_of_a_label_ends_with_its_own_exposure(cast: Cast, rows: list[Trajectory]) -> None:
     mine = begun(cast, rows[0], m2=1, m4=0)
     reveal(mine, 2)
     reveal(mine, 4)
@@ -88,7 +88,7 @@ def test_its_own_exposure_ends_what_counts(cast: Cast, rows: list[Trajectory]) -
     assert found(mine)[4] == (0, True)
 
 
-def test_another_run_of_the_task_is_touched_and_another_task_is_not(
+def test_blindness_in_another_run_of_the_task_is_touched_and_in_another_task_is_not(
     cast: Cast, rows: list[Trajectory]
 ) -> None:
     first = begun(cast, rows[0], m2=1)
@@ -98,7 +98,7 @@ def test_another_run_of_the_task_is_touched_and_another_task_is_not(
     assert found(begun(cast, rows[2], m2=1)) == {2: (1, True)}
 
 
-def test_the_other_annotators_exposure_is_theirs(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_is_not_ended_by_the_other_annotators_exposure(cast: Cast, rows: list[Trajectory]) -> None:
     mine = begun(cast, rows[0], m2=1)
     reveal(mine, 2)
     theirs = assign.claim_this(actor=cast.ben, trajectory=rows[0])
@@ -107,13 +107,15 @@ def test_the_other_annotators_exposure_is_theirs(cast: Cast, rows: list[Trajecto
     assert found(theirs) == {4: (1, True)}
 
 
-def test_others_labels_of_a_sibling_touch_as_well(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_is_touched_by_others_labels_of_a_sibling_as_well(
+    cast: Cast, rows: list[Trajectory]
+) -> None:
     exposures.expose(user=cast.ann, trajectory=rows[1], kind=ExposureKind.LABEL)
 
     assert found(begun(cast, rows[0], m2=1)) == {2: (1, False)}
 
 
-def test_without_a_blind_value_a_label_is_neither(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_without_a_blind_value_is_neither(cast: Cast, rows: list[Trajectory]) -> None:
     projects.update_project(actor=OPERATOR, project=cast.project, values={"suggestion_policy": "always"})
     mine = assign.claim_this(actor=cast.ann, trajectory=rows[0])
     reveal(mine, 2)
@@ -154,7 +156,7 @@ def test_labels_from_a_file_were_given_when_it_was_imported(cast: Cast, rows: li
     assert found(mine) == {2: (1, True), 4: (1, True), 6: (1, True)}
 
 
-def test_it_is_one_query(cast: Cast, rows: list[Trajectory]) -> None:
+def test_blindness_is_one_query(cast: Cast, rows: list[Trajectory]) -> None:
     for row in rows:
         reveal(begun(cast, row, m2=1, m4=1), 2)
     with CaptureQueriesContext(connection) as asked:

@@ -13,7 +13,7 @@ from tests.people import Cast
 
 
 # ── Claiming, one after the other ───────────────────────────────────────────
-def test_trajectories_are_given_in_the_order_of_the_queue(cast: Cast) -> None:
+def test_claim_gives_trajectories_in_the_order_of_the_queue(cast: Cast) -> None:
     rows = people.import_records(cast.project, 4)
 
     assert [people.claim(cast.ann, cast.project).trajectory_id for _ in rows] == [row.pk for row in rows]
@@ -22,7 +22,7 @@ def test_trajectories_are_given_in_the_order_of_the_queue(cast: Cast) -> None:
     assert refusal.value.code == "nothing_left"
 
 
-def test_an_import_after_the_end_of_the_queue_is_found(cast: Cast) -> None:
+def test_claim_finds_an_import_after_the_end_of_the_queue(cast: Cast) -> None:
     people.import_records(cast.project, 2)
     people.claim(cast.ann, cast.project)
     people.claim(cast.ann, cast.project)
@@ -32,7 +32,7 @@ def test_an_import_after_the_end_of_the_queue_is_found(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("key", ["x" * 65, "a b", "\x00", "\ud800"])
-def test_a_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str) -> None:
+def test_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str) -> None:
     with pytest.raises(Invalid) as refusal:
         assign.claim_next(actor=cast.ann, project=cast.project, claim_key=key)
 
@@ -40,7 +40,7 @@ def test_a_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str)
 
 
 @pytest.mark.parametrize("who", ["admin", "judith", "oscar", "root"])
-def test_only_annotators_claim(cast: Cast, who: str) -> None:
+def test_claim_is_for_annotators_only(cast: Cast, who: str) -> None:
     people.import_records(cast.project, 1)
 
     with pytest.raises(Denied):
@@ -65,7 +65,7 @@ def test_n_is_locked_after_the_first_claim_even_when_it_was_given_back(
     assert cast.project.annotators_per_trajectory == 2
 
 
-def test_the_free_slots_of_every_trajectory_follow_n_before_that(cast: Cast) -> None:
+def test_free_slots_of_every_trajectory_follow_n_before_the_first_claim(cast: Cast) -> None:
     people.import_records(cast.project, 3)
 
     projects.update_project(actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 5})
@@ -84,7 +84,7 @@ def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(cast: Cast, c
 
 
 # ── Taking up again ─────────────────────────────────────────────────────────
-def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, claimed: Assignment) -> None:
+def test_resume_takes_up_a_returned_trajectory_with_its_draft(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed, note="First thoughts.")
     assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
     people.claim(cast.ben, cast.project)
@@ -96,7 +96,7 @@ def test_a_returned_trajectory_is_taken_up_again_with_its_draft(cast: Cast, clai
     assert label.submit(actor=cast.ann, assignment=resumed).state == AssignmentState.SUBMITTED
 
 
-def test_a_returned_trajectory_whose_slots_are_taken_cannot_be_taken_up(
+def test_resume_of_a_returned_trajectory_whose_slots_are_taken_is_refused(
     cast: Cast, claimed: Assignment
 ) -> None:
     assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
@@ -109,16 +109,14 @@ def test_a_returned_trajectory_whose_slots_are_taken_cannot_be_taken_up(
     assert refusal.value.code == "no_free_slot"
 
 
-def test_an_open_assignment_cannot_be_taken_up(cast: Cast, claimed: Assignment) -> None:
+def test_resume_of_an_open_assignment_is_refused(cast: Cast, claimed: Assignment) -> None:
     with pytest.raises(StaleState):
         assign.resume_assignment(actor=cast.ann, assignment=claimed)
     claimed.trajectory.refresh_from_db()
     assert claimed.trajectory.free_slots == 1
 
 
-def test_who_has_seen_others_labels_meanwhile_cannot_take_it_up_again(
-    cast: Cast, claimed: Assignment
-) -> None:
+def test_resume_is_refused_to_who_has_seen_others_labels_meanwhile(cast: Cast, claimed: Assignment) -> None:
     assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")
     exposures.expose(user=cast.ann, trajectory=claimed.trajectory, kind=ExposureKind.LABEL)
 
@@ -128,7 +126,7 @@ def test_who_has_seen_others_labels_meanwhile_cannot_take_it_up_again(
     assert refusal.value.code == "exposed"
 
 
-def test_who_has_seen_others_labels_is_not_given_that_trajectory(cast: Cast) -> None:
+def test_claim_does_not_give_a_trajectory_to_who_has_seen_others_labels(cast: Cast) -> None:
     first, second = people.import_records(cast.project, 2)
     exposures.expose(user=cast.ann, trajectory=first, kind=ExposureKind.LABEL)
 

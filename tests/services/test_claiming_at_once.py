@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 3])
-def test_32_people_claiming_at_once_give_every_trajectory_exactly_n_different_people(wanted: int) -> None:
+def test_claim_of_32_people_at_once_gives_every_trajectory_exactly_n_different_people(wanted: int) -> None:
     project = people.make_project(annotators_per_trajectory=wanted)
     everybody = annotators(project, 32)
     trajectories = people.import_records(project, 40)
@@ -39,7 +39,7 @@ def test_32_people_claiming_at_once_give_every_trajectory_exactly_n_different_pe
     assert set(Trajectory.objects.filter(project=project).values_list("free_slots", flat=True)) == {0}
 
 
-def test_people_who_claim_return_and_submit_at_random_leave_the_counts_right() -> None:
+def test_claim_return_and_submit_at_random_leave_the_counts_right() -> None:
     project = people.make_project()
     everybody = annotators(project, 12)
     people.import_records(project, 15)
@@ -78,7 +78,7 @@ def test_people_who_claim_return_and_submit_at_random_leave_the_counts_right() -
         assert (row.state != TrajectoryState.LABELLING) == (len(submitted) == 2)
 
 
-def test_two_people_who_want_the_last_slot_are_told_apart() -> None:
+def test_claim_of_the_last_slot_by_two_people_tells_them_apart() -> None:
     cast = people.make_cast()
     (trajectory,) = people.import_records(cast.project, 1)
     people.claim(cast.ann, cast.project)
@@ -94,7 +94,7 @@ def test_two_people_who_want_the_last_slot_are_told_apart() -> None:
     assert trajectory.free_slots == 0
 
 
-def test_a_double_click_claims_once() -> None:
+def test_claim_by_a_double_click_happens_once() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 5)
 
@@ -108,7 +108,7 @@ def test_a_double_click_claims_once() -> None:
     assert sorted(Trajectory.objects.values_list("free_slots", flat=True)) == [1, 2, 2, 2, 2]
 
 
-def test_one_person_in_several_windows_gets_a_different_trajectory_in_each() -> None:
+def test_claim_in_several_windows_gives_a_different_trajectory_in_each() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 6)
 
@@ -119,7 +119,7 @@ def test_one_person_in_several_windows_gets_a_different_trajectory_in_each() -> 
     assert Counter(Trajectory.objects.values_list("free_slots", flat=True))[1] == len(succeeded(results))
 
 
-def test_a_returned_slot_that_two_people_want_goes_to_one_of_them() -> None:
+def test_claim_of_a_returned_slot_by_two_people_goes_to_one_of_them() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)
     first = people.claim(cast.ann, cast.project)
@@ -137,7 +137,7 @@ def test_a_returned_slot_that_two_people_want_goes_to_one_of_them() -> None:
     assert sorted(one.slot or 0 for one in active) == [0, 1]
 
 
-def test_a_change_of_n_and_a_first_claim_at_once_leave_either_the_old_n_or_the_new() -> None:
+def test_claim_and_a_change_of_n_at_once_leave_either_the_old_n_or_the_new() -> None:
     for round_ in range(6):
         cast_project = people.make_project(f"bench-{round_}")
         user = people.make_user(f"annotator-{round_}")
@@ -161,7 +161,7 @@ def test_a_change_of_n_and_a_first_claim_at_once_leave_either_the_old_n_or_the_n
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_the_last_two_annotators_submitting_at_once_settle_the_trajectory_once(alike: bool) -> None:
+def test_submit_of_the_last_two_annotators_at_once_settles_the_trajectory_once(alike: bool) -> None:
     cast = people.make_cast()
     trajectories = people.import_records(cast.project, 6)
     pairs = []

@@ -47,7 +47,7 @@ def reveal_first(user: User, trajectory: Trajectory, *, labelled: bool = False) 
     return len(shown[0].suggestions)
 
 
-def test_the_arm_of_the_task_decides_whatever_the_setting_says(cast: Cast) -> None:
+def test_arm_of_the_task_decides_whatever_the_setting_says(cast: Cast) -> None:
     rows = tasks(cast)
     projects.update_project(
         actor=cast.admin, project=cast.project, values={"suggestion_policy": "after_submit"}
@@ -62,7 +62,7 @@ def test_the_arm_of_the_task_decides_whatever_the_setting_says(cast: Cast) -> No
     assert reveal_first(cast.ann, rows["always"][0]) == 1
 
 
-def test_all_runs_of_a_task_are_in_one_arm(cast: Cast) -> None:
+def test_arm_is_one_for_all_runs_of_a_task(cast: Cast) -> None:
     rows = tasks(cast)
     projects.randomise(actor=OPERATOR, project=cast.project, seed=SEED)
     policy = {"sealed": "never", "after_label": "after_label", "always": "always"}
@@ -74,9 +74,7 @@ def test_all_runs_of_a_task_are_in_one_arm(cast: Cast) -> None:
         assert len(its) == 2 * len({row.task_id for row in its})
 
 
-def test_the_policy_takes_no_query_with_subset_and_task(
-    cast: Cast, django_assert_num_queries: object
-) -> None:
+def test_policy_takes_no_query_with_subset_and_task(cast: Cast, django_assert_num_queries: object) -> None:
     tasks(cast, 6)
     projects.randomise(actor=OPERATOR, project=cast.project, seed=SEED)
     row = Trajectory.objects.select_related("project", "subset", "task").first()
@@ -86,7 +84,7 @@ def test_the_policy_takes_no_query_with_subset_and_task(
         suggestion_policy(cast.ann, row)
 
 
-def test_switching_on_draws_a_seed_and_again_deals_anew(cast: Cast) -> None:
+def test_experiment_switched_on_draws_a_seed_and_again_deals_anew(cast: Cast) -> None:
     tasks(cast, 6)
     seeds = [projects.randomise(actor=cast.admin, project=cast.project).experiment_seed for _ in range(2)]
 
@@ -103,14 +101,14 @@ def test_switching_on_draws_a_seed_and_again_deals_anew(cast: Cast) -> None:
     ]
 
 
-def test_a_claim_alone_locks_nothing(cast: Cast) -> None:
+def test_claim_alone_locks_nothing(cast: Cast) -> None:
     begin(cast.ann, tasks(cast, 6)["sealed"][0])
 
     assert projects.randomise(actor=cast.admin, project=cast.project, seed=3).experiment_seed == 3
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_the_first_label_locks_it(cast: Cast, on: bool) -> None:
+def test_first_label_locks_it(cast: Cast, on: bool) -> None:
     rows = tasks(cast)
     if on:
         projects.randomise(actor=cast.admin, project=cast.project, seed=SEED)
@@ -135,7 +133,7 @@ def test_the_first_label_locks_it(cast: Cast, on: bool) -> None:
     assert rows
 
 
-def test_a_look_locks_it_too(cast: Cast) -> None:
+def test_experiment_is_locked_by_a_look_too(cast: Cast) -> None:
     rows = tasks(cast, 6)
     projects.update_project(actor=cast.admin, project=cast.project, values={"suggestion_policy": "always"})
     assert reveal_first(cast.ann, rows["sealed"][0]) == 1
@@ -145,12 +143,12 @@ def test_a_look_locks_it_too(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, MAX_SEED + 1])
-def test_a_seed_out_of_range_is_refused(cast: Cast, seed: int) -> None:
+def test_experiment_refuses_a_seed_out_of_range(cast: Cast, seed: int) -> None:
     with pytest.raises(Invalid):
         projects.randomise(actor=cast.admin, project=cast.project, seed=seed)
 
 
-def test_only_admins_switch(cast: Cast) -> None:
+def test_experiment_is_switched_by_admins_only(cast: Cast) -> None:
     for user in (cast.ann, cast.judith, cast.oscar):
         with pytest.raises(Denied):
             projects.randomise(actor=user, project=cast.project)
@@ -160,7 +158,7 @@ def test_only_admins_switch(cast: Cast) -> None:
             experiment(viewer=user, project=cast.project)
 
 
-def test_over_the_api_it_is_switched_read_and_locked(cast: Cast) -> None:
+def test_experiment_is_switched_read_and_locked_over_the_api(cast: Cast) -> None:
     rows = tasks(cast, 6)
     admin, ann = Caller(cast.admin), Caller(cast.ann)
     path = "/projects/bench/experiment/"

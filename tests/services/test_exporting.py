@@ -22,7 +22,7 @@ from tests.services.publishing import export, flipped, freeze, lines, tampered
 
 
 # ── Exporting ───────────────────────────────────────────────────────────────
-def test_an_export_has_exactly_the_published_keys_in_their_order(resolved: Cast, tmp_path: Path) -> None:
+def test_export_has_exactly_the_published_keys_in_their_order(resolved: Cast, tmp_path: Path) -> None:
     manifest = export(freeze(resolved.project), tmp_path)
 
     for line, original in zip(
@@ -38,7 +38,7 @@ def test_an_export_has_exactly_the_published_keys_in_their_order(resolved: Cast,
     assert release.verify_export(path=tmp_path).ok
 
 
-def test_an_export_can_be_imported_and_comes_back_unchanged(resolved: Cast, tmp_path: Path) -> None:
+def test_export_can_be_imported_and_comes_back_unchanged(resolved: Cast, tmp_path: Path) -> None:
     export(freeze(resolved.project), tmp_path)
     other = people.make_project("other")
 
@@ -61,7 +61,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_every_text_is_exported_exactly(cast: Cast, tmp_path: Path, text: str) -> None:
+def test_export_of_every_text_is_exact(cast: Cast, tmp_path: Path, text: str) -> None:
     record = people.make_record(steps=2)
     record["question"] = record["messages"][3]["content"] = text
     record["messages"][2]["tool_calls"][0]["function"]["arguments"] = "{not json " + text
@@ -106,7 +106,7 @@ def test_chats_without_indexes_get_indexes_that_meet_no_given_ones(cast: Cast, t
     assert len(again) == 4
 
 
-def test_an_export_over_an_older_one_replaces_it(resolved: Cast, tmp_path: Path) -> None:
+def test_export_over_an_older_one_replaces_it(resolved: Cast, tmp_path: Path) -> None:
     export(freeze(resolved.project, "1.0"), tmp_path)
 
     export(freeze(resolved.project, "2.0"), tmp_path)
@@ -115,7 +115,7 @@ def test_an_export_over_an_older_one_replaces_it(resolved: Cast, tmp_path: Path)
     assert json.loads((tmp_path / "manifest.json").read_bytes())["version"] == "2.0"
 
 
-def test_a_damaged_release_is_not_exported(resolved: Cast, tmp_path: Path) -> None:
+def test_export_of_a_damaged_release_is_refused(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
     row = made.records.all()[1]
     tampered(row, body=flipped(row.body, 5))
@@ -128,7 +128,7 @@ def test_a_damaged_release_is_not_exported(resolved: Cast, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["tiny.jsonl", "manifest.json"])
-def test_one_byte_changed_in_an_exported_file_is_found(resolved: Cast, tmp_path: Path, name: str) -> None:
+def test_export_with_one_byte_changed_is_found(resolved: Cast, tmp_path: Path, name: str) -> None:
     export(freeze(resolved.project), tmp_path)
     path = tmp_path / name
     good = path.read_bytes()
@@ -156,7 +156,7 @@ def test_files_that_are_missing_or_too_many_are_found(resolved: Cast, tmp_path: 
     assert refusal.value.code == "no_manifest"
 
 
-def test_only_those_who_see_releases_export_them(resolved: Cast, tmp_path: Path) -> None:
+def test_export_is_for_those_who_see_releases_only(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
 
     for who in ("ann", "oscar"):

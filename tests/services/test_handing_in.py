@@ -13,7 +13,7 @@ from tests.people import Cast, change
 
 
 # ── Submitting ──────────────────────────────────────────────────────────────
-def test_an_incomplete_submission_names_the_first_step_that_is_missing(cast: Cast) -> None:
+def test_submit_of_an_incomplete_assignment_names_the_first_step_that_is_missing(cast: Cast) -> None:
     people.import_records(cast.project, [people.make_record(steps=4)])
     assignment = people.claim(cast.ann, cast.project)
     label.save_labels(actor=cast.ann, assignment=assignment, op_id="a", changes=[change(2, 1), change(6, 1)])
@@ -28,7 +28,7 @@ def test_an_incomplete_submission_names_the_first_step_that_is_missing(cast: Cas
     assert assignment.state == AssignmentState.OPEN
 
 
-def test_a_submission_without_an_outcome_says_so(cast: Cast, claimed: Assignment) -> None:
+def test_submission_without_an_outcome_says_so(cast: Cast, claimed: Assignment) -> None:
     label.save_labels(actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, 1), change(4, 1)])
 
     with pytest.raises(Invalid, match="the outcome is not set") as refusal:
@@ -37,7 +37,7 @@ def test_a_submission_without_an_outcome_says_so(cast: Cast, claimed: Assignment
     assert refusal.value.details == {"missing": [], "outcome": True}
 
 
-def test_a_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) -> None:
+def test_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, None, version=1)])
 
@@ -45,7 +45,7 @@ def test_a_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) ->
         label.submit(actor=cast.ann, assignment=claimed)
 
 
-def test_a_proposal_does_not_count_as_a_label(cast: Cast, claimed: Assignment) -> None:
+def test_proposal_does_not_count_as_a_label(cast: Cast, claimed: Assignment) -> None:
     label.save_labels(
         actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, -1), change(None, -1)]
     )
@@ -54,7 +54,7 @@ def test_a_proposal_does_not_count_as_a_label(cast: Cast, claimed: Assignment) -
         label.submit(actor=cast.ann, assignment=claimed)
 
 
-def test_a_complete_assignment_is_submitted_with_its_time_and_guidelines(
+def test_submit_of_a_complete_assignment_keeps_its_time_and_guidelines(
     cast: Cast, claimed: Assignment
 ) -> None:
     projects.write_guidelines(actor=cast.admin, project=cast.project, text="Judge well.")
@@ -68,7 +68,7 @@ def test_a_complete_assignment_is_submitted_with_its_time_and_guidelines(
     assert AuditEvent.objects.filter(verb="assignment.submit", actor=cast.ann).count() == 1
 
 
-def test_submitting_twice_is_refused_and_changes_nothing(cast: Cast, claimed: Assignment) -> None:
+def test_submit_twice_is_refused_and_changes_nothing(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     first = label.submit(actor=cast.ann, assignment=claimed)
 
@@ -81,7 +81,7 @@ def test_submitting_twice_is_refused_and_changes_nothing(cast: Cast, claimed: As
 
 
 @pytest.mark.parametrize("who", ["ben", "admin", "root"])
-def test_nobody_submits_for_another(cast: Cast, claimed: Assignment, who: str) -> None:
+def test_submit_for_another_is_refused(cast: Cast, claimed: Assignment, who: str) -> None:
     people.label_all(claimed)
 
     with pytest.raises(Denied):
@@ -90,14 +90,14 @@ def test_nobody_submits_for_another(cast: Cast, claimed: Assignment, who: str) -
 
 # ── Giving back ─────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("reason", ["", "   ", "\n", "x" * 2_001])
-def test_giving_back_needs_a_reason_of_sensible_length(cast: Cast, claimed: Assignment, reason: str) -> None:
+def test_return_needs_a_reason_of_sensible_length(cast: Cast, claimed: Assignment, reason: str) -> None:
     with pytest.raises(Invalid) as refusal:
         assign.return_assignment(actor=cast.ann, assignment=claimed, reason=reason)
 
     assert set(refusal.value.fields) == {"reason"}
 
 
-def test_giving_back_frees_the_slot_and_keeps_the_draft(cast: Cast, claimed: Assignment) -> None:
+def test_return_frees_the_slot_and_keeps_the_draft(cast: Cast, claimed: Assignment) -> None:
     label.save_labels(actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, -1, note="Hm.")])
 
     returned = assign.return_assignment(actor=cast.ann, assignment=claimed, reason=" I know the author.\x00 ")
@@ -109,7 +109,7 @@ def test_giving_back_frees_the_slot_and_keeps_the_draft(cast: Cast, claimed: Ass
         label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, 1)])
 
 
-def test_who_gave_it_back_is_not_given_it_again_and_others_are_given_it_first(
+def test_return_is_not_given_to_the_same_person_again_and_to_others_first(
     cast: Cast, claimed: Assignment
 ) -> None:
     for user in (cast.ben, cast.cleo):
@@ -128,7 +128,7 @@ def test_who_gave_it_back_is_not_given_it_again_and_others_are_given_it_first(
     assert cleo_next.trajectory_id == claimed.trajectory_id
 
 
-def test_a_submitted_assignment_cannot_be_given_back(cast: Cast, claimed: Assignment) -> None:
+def test_return_of_a_submitted_assignment_is_refused(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
 
@@ -139,7 +139,7 @@ def test_a_submitted_assignment_cannot_be_given_back(cast: Cast, claimed: Assign
 
 
 # ── What N labels come to ───────────────────────────────────────────────────
-def test_nothing_is_settled_before_the_last_of_n(cast: Cast, claimed: Assignment) -> None:
+def test_submit_settles_nothing_before_the_last_of_n(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
 
@@ -148,7 +148,7 @@ def test_nothing_is_settled_before_the_last_of_n(cast: Cast, claimed: Assignment
 
 
 # ── Taking a submission back ────────────────────────────────────────────────
-def test_ones_own_submission_can_be_reopened_until_another_is_in(cast: Cast, claimed: Assignment) -> None:
+def test_reopen_of_ones_own_submission_works_until_another_is_in(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
 
@@ -166,7 +166,7 @@ def test_ones_own_submission_can_be_reopened_until_another_is_in(cast: Cast, cla
         assert refusal.value.code == "too_late"
 
 
-def test_with_n_of_three_a_submission_is_closed_when_the_second_is_in(db: None) -> None:
+def test_reopen_with_n_of_three_ends_when_the_second_is_in(db: None) -> None:
     cast = people.make_cast(annotators_per_trajectory=3)
     people.import_records(cast.project, 1)
     first = people.label_next(cast.ann, cast.project)
@@ -176,7 +176,7 @@ def test_with_n_of_three_a_submission_is_closed_when_the_second_is_in(db: None) 
         label.reopen(actor=cast.ann, assignment=first)
 
 
-def test_with_one_annotator_a_submission_is_final(db: None) -> None:
+def test_reopen_with_one_annotator_is_refused(db: None) -> None:
     cast = people.make_cast(annotators_per_trajectory=1)
     people.import_records(cast.project, 1)
     only = people.label_next(cast.ann, cast.project)
@@ -185,7 +185,7 @@ def test_with_one_annotator_a_submission_is_final(db: None) -> None:
         label.reopen(actor=cast.ann, assignment=only)
 
 
-def test_who_has_seen_others_labels_meanwhile_cannot_reopen(cast: Cast, claimed: Assignment) -> None:
+def test_reopen_is_refused_to_who_has_seen_others_labels_meanwhile(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
     exposures.expose(user=cast.ann, trajectory=claimed.trajectory, kind=ExposureKind.LABEL)
@@ -196,7 +196,7 @@ def test_who_has_seen_others_labels_meanwhile_cannot_reopen(cast: Cast, claimed:
     assert refusal.value.code == "exposed"
 
 
-def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, claimed: Assignment) -> None:
+def test_reopen_of_an_open_assignment_and_somebody_elses_is_refused(cast: Cast, claimed: Assignment) -> None:
     with pytest.raises(StaleState):
         label.reopen(actor=cast.ann, assignment=claimed)
     people.label_all(claimed)
@@ -207,7 +207,7 @@ def test_an_open_assignment_and_somebody_elses_cannot_be_reopened(cast: Cast, cl
 
 
 # ── Marks and time ──────────────────────────────────────────────────────────
-def test_marks_and_time_at_work_belong_to_ones_own_open_assignment(cast: Cast, claimed: Assignment) -> None:
+def test_flags_and_time_at_work_belong_to_ones_own_open_assignment(cast: Cast, claimed: Assignment) -> None:
     label.set_flags(actor=cast.ann, assignment=claimed, needs_discussion=True, broken=False)
     label.add_activity(actor=cast.ann, assignment=claimed, active_ms=1_500)
     label.add_activity(actor=cast.ann, assignment=claimed, active_ms=500)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
 # ── What comes in ───────────────────────────────────────────────────────────
-def test_an_import_says_what_it_brought(cast: Cast) -> None:
+def test_import_says_what_it_brought(cast: Cast) -> None:
     source = import_file(cast.project, jsonl([make_record(0, steps=3), make_record(1, steps=2)]))
 
     assert (source.state, source.created_count, source.step_count) == (ImportState.PUBLISHED, 2, 5)
@@ -43,7 +43,7 @@ def test_an_import_says_what_it_brought(cast: Cast) -> None:
     }
 
 
-def test_the_bytes_of_each_record_are_kept_as_they_came(cast: Cast) -> None:
+def test_import_keeps_the_bytes_of_each_record_as_they_came(cast: Cast) -> None:
     lines = [b'{ "data_source":"a", "query_index" : 0,"sample_index":1,"messages":[{"role":"assistant"}]}  ']
     lines.append(jsonl([make_record(1)]).strip())
     import_file(cast.project, b"\n".join(lines))
@@ -53,7 +53,7 @@ def test_the_bytes_of_each_record_are_kept_as_they_came(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("name", ["agentprocessbench", "openai_chat"])
-def test_the_golden_files_are_sniffed_and_imported(cast: Cast, name: str) -> None:
+def test_import_sniffs_the_golden_files(cast: Cast, name: str) -> None:
     source = import_file(cast.project, (GOLDEN / f"{name}.jsonl").read_bytes())
 
     assert (source.format, source.state) == (name, ImportState.PUBLISHED)
@@ -62,7 +62,7 @@ def test_the_golden_files_are_sniffed_and_imported(cast: Cast, name: str) -> Non
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800", "\udfff\ufdd0", "<script>x</script>", "a" * 3000])
-def test_what_real_logs_contain_is_not_bad_input(cast: Cast, text: str) -> None:
+def test_import_takes_what_real_logs_contain(cast: Cast, text: str) -> None:
     record = make_record(data_source=f"d{text}"[:150], question=text, answer_text=text, extra={text: text})
     record["messages"][3] = {"role": "tool", "content": text}
     record["messages"][2]["tool_calls"][0]["function"]["arguments"] = "{" + text
@@ -88,14 +88,14 @@ def test_labels_in_a_file_are_never_made_labels(cast: Cast) -> None:
     assert import_file(cast.project, jsonl([make_record()])).unchanged_count == 1
 
 
-def test_a_file_name_of_any_kind_is_kept_readable(cast: Cast) -> None:
+def test_file_name_of_any_kind_is_kept_readable(cast: Cast) -> None:
     source = import_file(cast.project, jsonl([make_record()]), filename="C:\\logs\\r\x00un\udcff.jsonl")
 
     assert unescape(source.filename) == "r\x00un\udcff.jsonl"
 
 
 @pytest.mark.parametrize("table", ["annotation_trajectory", "annotation_step", "annotation_task"])
-def test_the_planner_of_postgresql_knows_at_once_what_came_in(cast: Cast, table: str) -> None:
+def test_import_tells_the_planner_of_postgresql_at_once(cast: Cast, table: str) -> None:
     import_records(cast.project, 150)
 
     if connection.vendor == "postgresql":
@@ -105,7 +105,7 @@ def test_the_planner_of_postgresql_knows_at_once_what_came_in(cast: Cast, table:
 
 
 # ── Again ───────────────────────────────────────────────────────────────────
-def test_a_second_import_of_the_same_file_changes_nothing_and_says_so(cast: Cast) -> None:
+def test_import_of_the_same_file_again_changes_nothing_and_says_so(cast: Cast) -> None:
     data = jsonl(make_records(5))
     import_file(cast.project, data)
     before = list(Trajectory.objects.order_by("pk").values())
@@ -117,7 +117,7 @@ def test_a_second_import_of_the_same_file_changes_nothing_and_says_so(cast: Cast
     assert list(Trajectory.objects.order_by("pk").values()) == before
 
 
-def test_a_longer_file_adds_what_is_new(cast: Cast) -> None:
+def test_import_of_a_longer_file_adds_what_is_new(cast: Cast) -> None:
     import_records(cast.project, 3)
 
     again = import_file(cast.project, jsonl(make_records(5)))
@@ -125,7 +125,7 @@ def test_a_longer_file_adds_what_is_new(cast: Cast) -> None:
     assert (again.created_count, again.unchanged_count) == (2, 3)
 
 
-def test_a_changed_record_is_refused_by_name_and_nothing_else_comes_in(cast: Cast) -> None:
+def test_import_refuses_a_changed_record_by_name_and_nothing_else_comes_in(cast: Cast) -> None:
     import_records(cast.project, 3)
 
     with pytest.raises(ImportRefused) as refusal:
@@ -137,7 +137,7 @@ def test_a_changed_record_is_refused_by_name_and_nothing_else_comes_in(cast: Cas
     assert Trajectory.objects.count() == 3
 
 
-def test_a_changed_record_is_replaced_on_purpose(cast: Cast) -> None:
+def test_import_replaces_a_changed_record_on_purpose(cast: Cast) -> None:
     rows = import_records(cast.project, 3)
 
     source = import_file(
@@ -154,7 +154,7 @@ def test_a_changed_record_is_replaced_on_purpose(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("how", ["claimed", "given back", "labelled"])
-def test_a_record_somebody_has_claimed_is_never_replaced(cast: Cast, how: str) -> None:
+def test_record_somebody_has_claimed_is_never_replaced(cast: Cast, how: str) -> None:
     import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
     if how == "given back":
@@ -171,7 +171,7 @@ def test_a_record_somebody_has_claimed_is_never_replaced(cast: Cast, how: str) -
     assert Trajectory.objects.filter(live=True).get().pk == assignment.trajectory_id
 
 
-def test_the_same_records_may_stand_in_two_subsets(cast: Cast) -> None:
+def test_import_takes_the_same_records_into_two_subsets(cast: Cast) -> None:
     import_records(cast.project, 2, subset="a")
     import_records(cast.project, 2, subset="b")
 
@@ -202,7 +202,7 @@ DAMAGE = st.sampled_from(
     cut=st.sampled_from([0, 0, 0, 5]),
 )
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_mixture_of_records_comes_in_as_a_whole_or_not_at_all(
+def test_import_of_any_mixture_of_records_is_whole_or_nothing(
     cast: Cast,
     small_batches: None,
     good: list[dict[str, Any]],

@@ -18,7 +18,7 @@ from tests.services.together import together
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_uploads")]
 
 
-def test_the_same_file_imported_by_two_at_once_comes_in_once() -> None:
+def test_import_of_the_same_file_by_two_at_once_comes_in_once() -> None:
     cast = people.make_cast()
     data = people.jsonl(people.make_records(400))
 
@@ -50,7 +50,7 @@ def test_files_imported_into_one_subset_at_once_share_its_tasks() -> None:
 
 
 @pytest.mark.slow
-def test_people_go_on_labelling_while_5000_records_come_in() -> None:
+def test_import_of_5000_records_lets_people_go_on_labelling() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
@@ -86,7 +86,7 @@ def test_people_go_on_labelling_while_5000_records_come_in() -> None:
     assert Trajectory.objects.filter(live=True).count() == 5_001
 
 
-def test_an_import_abandoned_by_another_process_stops_by_itself() -> None:
+def test_import_abandoned_by_another_process_stops_by_itself() -> None:
     cast = people.make_cast()
     source = ingest.receive_file(
         actor=cast.admin,

@@ -77,7 +77,7 @@ def test_bad_input_is_refused_with_its_place_and_reason_and_leaves_nothing(cast:
 @pytest.mark.parametrize(
     ("data", "code"), [(b"", "empty_file"), (b"PK\x03\x04not text", ""), (b"just words\n", "")]
 )
-def test_a_file_of_no_known_format_is_not_even_taken_in(cast: Cast, data: bytes, code: str) -> None:
+def test_file_of_no_known_format_is_not_even_taken_in(cast: Cast, data: bytes, code: str) -> None:
     with pytest.raises(Invalid) as refusal:
         import_file(cast.project, data)
 
@@ -89,7 +89,7 @@ def test_a_file_of_no_known_format_is_not_even_taken_in(cast: Cast, data: bytes,
 
 
 @pytest.mark.parametrize("data", [b"\n\n  \n", b"[]", b"\xef\xbb\xbf"])
-def test_a_file_without_a_record_is_refused(cast: Cast, data: bytes) -> None:
+def test_file_without_a_record_is_refused(cast: Cast, data: bytes) -> None:
     with pytest.raises(ImportRefused) as refusal:
         import_file(cast.project, data, format="agentprocessbench")
 
@@ -97,7 +97,7 @@ def test_a_file_without_a_record_is_refused(cast: Cast, data: bytes) -> None:
     assert nothing_is_left()
 
 
-def test_an_unknown_format_is_refused_by_name(cast: Cast) -> None:
+def test_import_refuses_an_unknown_format_by_name(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         import_file(cast.project, jsonl([make_record()]), format="yaml")
 
@@ -105,7 +105,7 @@ def test_an_unknown_format_is_refused_by_name(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../up", "x" * 65, "\x00"])
-def test_a_subset_has_a_plain_name(cast: Cast, name: str) -> None:
+def test_subset_has_a_plain_name(cast: Cast, name: str) -> None:
     with pytest.raises(Invalid) as refusal:
         import_file(cast.project, jsonl([make_record()]), subset=name)
 
@@ -113,7 +113,7 @@ def test_a_subset_has_a_plain_name(cast: Cast, name: str) -> None:
     assert nothing_is_left()
 
 
-def test_a_line_of_200_mb_is_refused_by_its_line(cast: Cast) -> None:
+def test_line_of_200_mb_is_refused_by_its_line(cast: Cast) -> None:
     def chunks() -> Iterator[bytes]:
         yield jsonl([make_record(0)])
         yield b'{"data_source": "'
@@ -137,7 +137,7 @@ def test_a_line_of_200_mb_is_refused_by_its_line(cast: Cast) -> None:
     assert nothing_is_left()
 
 
-def test_all_errors_are_found_and_not_only_the_first(cast: Cast) -> None:
+def test_import_finds_all_errors_and_not_only_the_first(cast: Cast) -> None:
     data = jsonl([make_record(0), {"a": 1}, make_record(1, query_index=-1), make_record(2, messages=None)])
 
     with pytest.raises(ImportRefused) as refusal:
@@ -146,7 +146,7 @@ def test_all_errors_are_found_and_not_only_the_first(cast: Cast) -> None:
     assert {2, 3, 4} == {line for line, _, _ in report_of(refusal.value)}
 
 
-def test_the_first_thousand_errors_are_listed_and_all_are_counted(cast: Cast) -> None:
+def test_first_thousand_errors_are_listed_and_all_are_counted(cast: Cast) -> None:
     records: list[dict[str, Any]] = [make_record(0)]
     records += [make_record(number, messages=[]) for number in range(1, 1_501)]
 
@@ -159,7 +159,7 @@ def test_the_first_thousand_errors_are_listed_and_all_are_counted(cast: Cast) ->
     assert nothing_is_left()
 
 
-def test_a_refused_file_leaves_the_tasks_of_others_alone(cast: Cast) -> None:
+def test_import_that_is_refused_leaves_the_tasks_of_others_alone(cast: Cast) -> None:
     import_records(cast.project, [make_record(0, 0)])
     before = list(Task.objects.values_list("pk", flat=True))
 
@@ -171,7 +171,7 @@ def test_a_refused_file_leaves_the_tasks_of_others_alone(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
-def test_only_admins_import(cast: Cast, who: str) -> None:
+def test_import_is_for_admins_only(cast: Cast, who: str) -> None:
     with pytest.raises(Denied):
         import_file(cast.project, jsonl([make_record()]), actor=cast.everybody[who])
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
 # ── Meanwhile ───────────────────────────────────────────────────────────────
-def test_a_running_import_is_seen_by_nobody(cast: Cast, small_batches: None) -> None:
+def test_import_that_runs_is_seen_by_nobody(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(12)))
     seen: list[int] = []
 
@@ -49,7 +49,7 @@ def test_a_running_import_is_seen_by_nobody(cast: Cast, small_batches: None) -> 
     assert people.claim(cast.ann, cast.project).trajectory.record_id == "tiny:0:0"
 
 
-def test_a_change_of_n_while_an_import_runs_reaches_its_rows(cast: Cast, small_batches: None) -> None:
+def test_import_takes_on_a_change_of_n_while_it_runs(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(8)))
     pending = [3]
 
@@ -66,7 +66,7 @@ def test_a_change_of_n_while_an_import_runs_reaches_its_rows(cast: Cast, small_b
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {3}
 
 
-def test_an_import_that_another_overtakes_says_so_and_leaves_nothing(cast: Cast, small_batches: None) -> None:
+def test_import_that_another_overtakes_says_so_and_leaves_nothing(cast: Cast, small_batches: None) -> None:
     data = jsonl(make_records(8))
     source = received(cast, data)
     once = [lambda: import_file(cast.project, data)]
@@ -85,7 +85,7 @@ def test_an_import_that_another_overtakes_says_so_and_leaves_nothing(cast: Cast,
     assert Task.objects.count() == 8
 
 
-def test_a_replacement_whose_record_is_claimed_meanwhile_is_refused(cast: Cast, small_batches: None) -> None:
+def test_import_does_not_replace_a_record_that_is_claimed_meanwhile(cast: Cast, small_batches: None) -> None:
     import_records(cast.project, 4)
     source = received(cast, jsonl([make_record(query, question="New?") for query in range(4)]), replace=True)
 
@@ -101,7 +101,7 @@ def test_a_replacement_whose_record_is_claimed_meanwhile_is_refused(cast: Cast, 
     assert Trajectory.objects.count() == 4
 
 
-def test_an_import_abandoned_while_it_runs_stops_and_is_swept_away(cast: Cast, small_batches: None) -> None:
+def test_import_abandoned_while_it_runs_stops_and_is_swept_away(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(12)))
 
     def give_up(done: int, total: int) -> None:
@@ -117,7 +117,7 @@ def test_an_import_abandoned_while_it_runs_stops_and_is_swept_away(cast: Cast, s
     assert not Task.objects.exists()
 
 
-def test_an_import_that_has_ended_cannot_be_abandoned(cast: Cast) -> None:
+def test_import_that_has_ended_cannot_be_abandoned(cast: Cast) -> None:
     source = import_file(cast.project, jsonl(make_records(1)))
 
     with pytest.raises(StaleState) as refusal:
@@ -144,7 +144,7 @@ def later(seconds: float = 120) -> Any:
     return timezone.now() + timedelta(seconds=seconds)
 
 
-def test_what_a_dead_worker_left_is_done_again_exactly_once(cast: Cast, small_batches: None) -> None:
+def test_import_of_a_dead_worker_is_done_again_exactly_once(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(10)))
     die_half_way(source)
     assert Trajectory.objects.count() > 0
@@ -163,7 +163,7 @@ def test_what_a_dead_worker_left_is_done_again_exactly_once(cast: Cast, small_ba
     assert Trajectory.objects.count() == 10
 
 
-def test_a_worker_that_stalled_and_wakes_up_spoils_nothing(cast: Cast, small_batches: None) -> None:
+def test_worker_that_stalled_and_wakes_up_spoils_nothing(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(10)))
     taken_over: list[ImportFile] = []
 
@@ -181,7 +181,7 @@ def test_a_worker_that_stalled_and_wakes_up_spoils_nothing(cast: Cast, small_bat
     assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 10
 
 
-def test_a_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
+def test_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
     cast: Cast, small_batches: None
 ) -> None:
     source = received(cast, jsonl(make_records(10)))
@@ -207,7 +207,7 @@ def test_a_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
     assert Trajectory.objects.filter(live=True).count() == 10
 
 
-def test_an_import_that_kills_its_worker_three_times_is_given_up(cast: Cast, small_batches: None) -> None:
+def test_import_that_kills_its_worker_three_times_is_given_up(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(6)))
     for _ in range(3):
         die_half_way(source)
@@ -219,7 +219,7 @@ def test_an_import_that_kills_its_worker_three_times_is_given_up(cast: Cast, sma
     assert nothing_is_left()
 
 
-def test_a_database_that_fails_under_a_worker_leaves_the_import_to_the_reaper(
+def test_database_that_fails_under_a_worker_leaves_the_import_to_the_reaper(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = received(cast, jsonl(make_records(3)))
@@ -236,7 +236,7 @@ def test_a_database_that_fails_under_a_worker_leaves_the_import_to_the_reaper(
 
 
 @pytest.mark.parametrize("error", [OperationalError("disk full"), KeyboardInterrupt(), ZeroDivisionError()])
-def test_whatever_stops_an_import_in_its_own_process_ends_it(
+def test_import_ends_in_its_own_process_whatever_stops_it(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     source = received(cast, jsonl(make_records(3)))
@@ -250,7 +250,7 @@ def test_whatever_stops_an_import_in_its_own_process_ends_it(
     assert nothing_is_left()
 
 
-def test_a_fault_of_ours_is_not_tried_again(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_is_not_tried_again_after_a_fault_of_ours(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     source = received(cast, jsonl(make_records(3)))
     monkeypatch.setattr(running, "_publish", raises(ZeroDivisionError()))
 
@@ -269,7 +269,7 @@ def raises(error: BaseException) -> Any:
     return deed
 
 
-def test_an_upload_that_vanished_is_said_so(cast: Cast) -> None:
+def test_upload_that_vanished_is_said_so(cast: Cast) -> None:
     source = received(cast, jsonl(make_records(3)))
     (Path(django_settings.UPLOAD_DIR) / source.stored_as).unlink()
 
@@ -281,7 +281,7 @@ def test_an_upload_that_vanished_is_said_so(cast: Cast) -> None:
     assert source.state == ImportState.FAILED
 
 
-def test_an_abandoned_import_is_swept_with_its_bytes(
+def test_import_that_was_abandoned_is_swept_with_its_bytes(
     cast: Cast, small_batches: None, django_capture_on_commit_callbacks: Any
 ) -> None:
     source = received(cast, jsonl(make_records(6)))
@@ -294,7 +294,7 @@ def test_an_abandoned_import_is_swept_with_its_bytes(
     assert nothing_is_left()
 
 
-def test_what_died_between_failing_and_sweeping_is_swept(cast: Cast, small_batches: None) -> None:
+def test_import_that_died_between_failing_and_sweeping_is_swept(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(6)))
     die_half_way(source)
     ImportFile.objects.update(state=ImportState.FAILED, lease_until=None)
@@ -305,7 +305,7 @@ def test_what_died_between_failing_and_sweeping_is_swept(cast: Cast, small_batch
     assert not Task.objects.exists()
 
 
-def test_an_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(cast: Cast) -> None:
+def test_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(cast: Cast) -> None:
     source = received(cast, jsonl(make_records(1)))
     waiting = received(cast, jsonl(make_records(1)), enqueue=True)
     stray = Path(django_settings.UPLOAD_DIR) / "0123.import"

@@ -22,7 +22,7 @@ def value(arm: ArmFigures, who: str, basis: str, judge: str = "", name: str = "a
     return measured
 
 
-def test_each_arm_has_its_own_figures_blind_and_final(cast: Cast) -> None:
+def test_arms_have_their_own_figures_blind_and_final(cast: Cast) -> None:
     arms = fill(cast)
     label_all_of_it(cast, arms)
 
@@ -51,7 +51,7 @@ def test_each_arm_has_its_own_figures_blind_and_final(cast: Cast) -> None:
     )
 
 
-def test_differences_stand_against_the_sealed_arm_and_say_what_is_too_few(cast: Cast) -> None:
+def test_arms_differ_from_the_sealed_one_and_say_what_is_too_few(cast: Cast) -> None:
     label_all_of_it(cast, fill(cast))
 
     report = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk))
@@ -65,7 +65,7 @@ def test_differences_stand_against_the_sealed_arm_and_say_what_is_too_few(cast: 
         assert (one.mde, one.se, str(one.mde_reason)) == (None, None, "fewer than 20 tasks")
 
 
-def test_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> None:
+def test_label_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> None:
     arms = fill(cast)
     label_all_of_it(cast, arms)
     n = len(arms["after_label"])
@@ -83,7 +83,7 @@ def test_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> None:
     assert (moves["outcome", ""].labels, moves["outcome", ""].changed.value) == (2 * n, 0)
 
 
-def test_without_an_experiment_it_is_an_observation_and_says_so(cast: Cast) -> None:
+def test_influence_without_an_experiment_is_an_observation_and_says_so(cast: Cast) -> None:
     arms = fill(cast, seed=None)
     rows = [row for its in arms.values() for row in its]
     for row in rows[:3]:
@@ -111,7 +111,7 @@ def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
     assert all(one.agreement.measure.value is None for one in report.contrasts)
 
 
-def test_only_admins_see_it(cast: Cast) -> None:
+def test_influence_is_seen_by_admins_only(cast: Cast) -> None:
     for user in (cast.ann, cast.judith, cast.oscar):
         with pytest.raises(Denied):
             influence(viewer=user, project=cast.project)
@@ -134,7 +134,7 @@ def test_command_and_api_give_the_same_document(cast: Cast) -> None:
     assert "always − sealed: annotators" in plain and "could have shown –  (fewer than 20 tasks)" in plain
 
 
-def test_an_observation_is_said_on_the_terminal_too(cast: Cast) -> None:
+def test_influence_that_is_an_observation_is_said_on_the_terminal_too(cast: Cast) -> None:
     fill(cast, seed=None)
 
     said = run("influence", "bench")

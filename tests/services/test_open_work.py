@@ -86,7 +86,7 @@ def test_whoever_leaves_keeps_the_draft_and_frees_the_slot(
     assert people.claim(dan, cast.project).trajectory_id == trajectory.pk
 
 
-def test_a_role_that_stays_keeps_its_claims(cast: Cast) -> None:
+def test_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     projects.add_member(
@@ -97,7 +97,7 @@ def test_a_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     assert mine.state == AssignmentState.OPEN
 
 
-def test_an_expired_claim_is_taken_up_again_with_its_draft(cast: Cast) -> None:
+def test_expired_claim_is_taken_up_again_with_its_draft(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     people.label_all(mine)
@@ -109,7 +109,7 @@ def test_an_expired_claim_is_taken_up_again_with_its_draft(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("leave", [remove, close, close_elsewhere])
-def test_the_open_case_of_an_adjudicator_who_leaves_goes_back(
+def test_open_case_of_an_adjudicator_who_leaves_goes_back(
     cast: Cast, leave: Callable[[Cast, User], None]
 ) -> None:
     trajectory = people.import_records(cast.project, 1)[0]
@@ -121,7 +121,7 @@ def test_the_open_case_of_an_adjudicator_who_leaves_goes_back(
     assert people.open_case(cast.cleo, trajectory).adjudicator == cast.cleo
 
 
-def test_a_case_is_taken_back_once(cast: Cast) -> None:
+def test_case_is_taken_back_once(cast: Cast) -> None:
     trajectory = people.import_records(cast.project, 1)[0]
     people.make_disputed(cast)
     case = people.open_case(cast.judith, trajectory)
@@ -163,7 +163,7 @@ def test_nobody_closes_their_own_account(cast: Cast) -> None:
 
 
 # ── Unused claims ───────────────────────────────────────────────────────────
-def test_an_unused_claim_is_warned_of_and_then_expires(cast: Cast) -> None:
+def test_unused_claim_is_warned_of_and_then_expires(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     start = mine.last_used_at
@@ -177,7 +177,7 @@ def test_an_unused_claim_is_warned_of_and_then_expires(cast: Cast) -> None:
     assert people.claim(cast.ben, cast.project).trajectory_id == mine.trajectory_id
 
 
-def test_a_server_that_was_off_for_a_month_warns_first(cast: Cast) -> None:
+def test_server_that_was_off_for_a_month_warns_first(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     back = mine.last_used_at + 30 * DAY
@@ -188,7 +188,7 @@ def test_a_server_that_was_off_for_a_month_warns_first(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("use", ["save", "activity", "marks"])
-def test_a_claim_that_is_used_after_the_warning_stays(cast: Cast, use: str) -> None:
+def test_claim_that_is_used_after_the_warning_stays(cast: Cast, use: str) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     now = timezone.now()
@@ -236,7 +236,7 @@ def test_whoever_holds_as_many_as_they_may_finishes_one_first(cast: Cast) -> Non
     assert assign.resume_assignment(actor=cast.ann, assignment=first).state == AssignmentState.OPEN
 
 
-def test_the_limit_counts_each_project_by_itself(cast: Cast) -> None:
+def test_limit_counts_each_project_by_itself(cast: Cast) -> None:
     other = people.make_project("other", claim_limit=1)
     people.make_member(other, cast.ann, "annotator")
     for project in (cast.project, other):

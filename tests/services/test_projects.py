@@ -16,7 +16,7 @@ from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
 
 
-def test_the_maker_of_a_project_is_its_admin_and_its_guidelines_have_a_first_version(db: None) -> None:
+def test_project_has_its_maker_as_admin_and_a_first_version_of_guidelines(db: None) -> None:
     root = people.make_user("root", is_superuser=True)
 
     project = projects.create_project(actor=root, name="Ünder the Sea", guidelines="Judge.")
@@ -26,7 +26,7 @@ def test_the_maker_of_a_project_is_its_admin_and_its_guidelines_have_a_first_ver
     assert Guideline.objects.get(project=project).version == 1
 
 
-def test_only_superusers_and_the_operator_make_projects(cast: Cast) -> None:
+def test_project_is_made_by_superusers_and_the_operator_only(cast: Cast) -> None:
     with pytest.raises(Denied):
         projects.create_project(actor=cast.admin, name="Mine")
 
@@ -44,7 +44,7 @@ def test_only_superusers_and_the_operator_make_projects(cast: Cast) -> None:
         ({"name": "A", "owner": 5}, "owner"),
     ],
 )
-def test_a_project_that_cannot_be_is_refused_by_its_field(
+def test_project_that_cannot_be_is_refused_by_its_field(
     cast: Cast, values: dict[str, object], field: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -76,7 +76,7 @@ def test_guidelines_are_written_in_versions_and_the_same_text_makes_none(cast: C
 
 
 # ── Members ─────────────────────────────────────────────────────────────────
-def test_a_member_holds_one_role_or_more(cast: Cast) -> None:
+def test_member_holds_one_role_or_more(cast: Cast) -> None:
     projects.add_member(
         actor=cast.admin, project=cast.project, user=cast.oscar, is_annotator=True, is_adjudicator=True
     )
@@ -88,7 +88,7 @@ def test_a_member_holds_one_role_or_more(cast: Cast) -> None:
         projects.add_member(actor=cast.admin, project=cast.project, user=cast.oscar)
 
 
-def test_the_last_admin_keeps_the_role(cast: Cast) -> None:
+def test_member_who_is_the_last_admin_keeps_the_role(cast: Cast) -> None:
     membership = Membership.objects.get(project=cast.project, user=cast.admin)
 
     for deed in (
@@ -102,7 +102,7 @@ def test_the_last_admin_keeps_the_role(cast: Cast) -> None:
         assert refusal.value.code == "last_admin"
 
 
-def test_what_a_removed_member_labelled_stays(cast: Cast) -> None:
+def test_member_who_is_removed_leaves_their_labels(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     people.label_next(cast.ann, cast.project)
 
@@ -116,7 +116,7 @@ def test_what_a_removed_member_labelled_stays(cast: Cast) -> None:
 
 
 # ── Invitations ─────────────────────────────────────────────────────────────
-def test_an_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) -> None:
+def test_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) -> None:
     _, secret = projects.invite(
         actor=cast.admin, project=cast.project, email="new@example.org", is_annotator=True
     )
@@ -130,7 +130,7 @@ def test_an_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast)
     assert not User.objects.filter(username="second").exists()
 
 
-def test_an_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
+def test_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
     _, secret = projects.invite(actor=cast.admin, project=cast.project, is_adjudicator=True)
 
     _, membership = projects.accept_invitation(secret=secret, user=cast.ann)
@@ -138,7 +138,7 @@ def test_an_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
     assert (membership.is_annotator, membership.is_adjudicator) == (True, True)
 
 
-def test_an_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
+def test_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
     _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
 
     for username, password in (("ann", PASSWORD), ("new comer", PASSWORD), ("newcomer", "short")):
@@ -148,7 +148,7 @@ def test_an_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> Non
     assert projects.invitation_of(secret=secret).accepted_at is None
 
 
-def test_an_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> None:
+def test_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> None:
     now = timezone.now()
     old, old_secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True, now=now)
     other, other_secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True)
@@ -165,7 +165,7 @@ def test_an_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_link_that_two_people_follow_at_once_lets_one_in() -> None:
+def test_invitation_that_two_people_follow_at_once_lets_one_in() -> None:
     cast = people.make_cast()
     _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
 

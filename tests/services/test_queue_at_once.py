@@ -50,7 +50,7 @@ def test_claiming_goes_on_while_the_queue_is_triaged_and_brought_back() -> None:
     assert AuditEvent.objects.filter(verb__startswith="queue.").count() == 4
 
 
-def test_dealing_arms_while_people_label_is_done_before_the_first_label_or_refused() -> None:
+def test_experiment_switched_while_people_label_is_on_before_the_first_label_or_refused() -> None:
     project, users = prepared(8, 4)
 
     def labels(user: User) -> Callable[[], int]:

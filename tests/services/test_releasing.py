@@ -23,7 +23,7 @@ from tests.services.publishing import export, freeze
 
 
 # ── Freezing ────────────────────────────────────────────────────────────────
-def test_a_release_holds_what_is_resolved_and_nothing_else(resolved: Cast) -> None:
+def test_release_holds_what_is_resolved_and_nothing_else(resolved: Cast) -> None:
     made = freeze(resolved.project, note="First.")
 
     assert (made.number, made.record_count, made.label_count) == (1, 3, 9)
@@ -38,7 +38,7 @@ def test_a_release_holds_what_is_resolved_and_nothing_else(resolved: Cast) -> No
     assert AuditEvent.objects.get(verb="release.freeze").detail["digest"] == made.digest
 
 
-def test_a_release_says_nothing_of_who_labelled_and_what_they_noted(resolved: Cast, tmp_path: Path) -> None:
+def test_release_says_nothing_of_who_labelled_and_what_they_noted(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
     export(made, tmp_path)
 
@@ -47,14 +47,14 @@ def test_a_release_says_nothing_of_who_labelled_and_what_they_noted(resolved: Ca
         assert word not in written
 
 
-def test_freezing_the_same_again_gives_the_same_digest_and_the_next_number(resolved: Cast) -> None:
+def test_freeze_of_the_same_again_gives_the_same_digest_and_the_next_number(resolved: Cast) -> None:
     first, second = freeze(resolved.project, "1.0"), freeze(resolved.project, "1.1")
 
     assert (first.number, second.number) == (1, 2)
     assert first.digest == second.digest
 
 
-def test_a_version_is_taken_for_ever(resolved: Cast) -> None:
+def test_version_is_taken_for_ever(resolved: Cast) -> None:
     freeze(resolved.project)
 
     with pytest.raises(Conflict) as refusal:
@@ -65,7 +65,7 @@ def test_a_version_is_taken_for_ever(resolved: Cast) -> None:
 
 
 @pytest.mark.parametrize("version", ["", " ", "../1", "a b", "1/2", ".1", "x" * 41, "\x00", "1\n", "ä"])
-def test_what_cannot_be_a_version_is_refused_in_words(resolved: Cast, version: str) -> None:
+def test_freeze_refuses_what_cannot_be_a_version_in_words(resolved: Cast, version: str) -> None:
     if version == "1\n":
         assert freeze(resolved.project, version).version == "1"
         return
@@ -75,7 +75,7 @@ def test_what_cannot_be_a_version_is_refused_in_words(resolved: Cast, version: s
     assert set(refusal.value.fields) == {"version"}
 
 
-def test_nothing_resolved_is_nothing_to_freeze(cast: Cast) -> None:
+def test_freeze_needs_something_resolved(cast: Cast) -> None:
     people.import_records(cast.project, 1)
 
     with pytest.raises(Invalid) as refusal:
@@ -86,7 +86,7 @@ def test_nothing_resolved_is_nothing_to_freeze(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
-def test_only_admins_freeze_and_withdraw(resolved: Cast, who: str) -> None:
+def test_freeze_and_withdraw_are_for_admins_only(resolved: Cast, who: str) -> None:
     made = freeze(resolved.project)
     user = resolved.everybody[who]
 
@@ -96,7 +96,7 @@ def test_only_admins_freeze_and_withdraw(resolved: Cast, who: str) -> None:
         release.withdraw(actor=user, release=made, reason="No.")
 
 
-def test_later_changes_do_not_reach_a_frozen_copy(resolved: Cast, tmp_path: Path) -> None:
+def test_freeze_keeps_later_changes_from_the_copy(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
     export(made, tmp_path / "before")
     case = resolved.project.adjudications.get()
@@ -120,7 +120,7 @@ def test_later_changes_do_not_reach_a_frozen_copy(resolved: Cast, tmp_path: Path
     assert freeze(resolved.project, "2.0").digest != made.digest
 
 
-def test_a_release_is_withdrawn_once_with_a_reason_and_stays(resolved: Cast) -> None:
+def test_release_is_withdrawn_once_with_a_reason_and_stays(resolved: Cast) -> None:
     made = freeze(resolved.project)
     with pytest.raises(Invalid):
         release.withdraw(actor=resolved.admin, release=made, reason="  ")

@@ -24,7 +24,7 @@ def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> 
 
 
 # ── the policies ────────────────────────────────────────────────────────────
-def test_after_label_a_step_opens_with_its_own_stored_label(cast: Cast) -> None:
+def test_reveal_after_label_opens_a_step_with_its_own_stored_label(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
 
@@ -38,7 +38,7 @@ def test_after_label_a_step_opens_with_its_own_stored_label(cast: Cast) -> None:
     assert reveal(mine, outcome=True)[0].suggestions[0].reason == "the judge on the outcome"
 
 
-def test_after_label_a_label_that_was_taken_back_opens_nothing(cast: Cast) -> None:
+def test_reveal_after_label_opens_nothing_for_a_label_that_was_taken_back(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
     save(mine, change(2, None, version=1, note="I am not sure any more"))
@@ -47,7 +47,7 @@ def test_after_label_a_label_that_was_taken_back_opens_nothing(cast: Cast) -> No
     assert code_of(mine, everything=True) == "label_first"
 
 
-def test_all_reveals_what_is_open_and_no_more(cast: Cast) -> None:
+def test_reveal_of_everything_opens_what_is_open_and_no_more(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1), change(4, 0))
 
@@ -55,7 +55,7 @@ def test_all_reveals_what_is_open_and_no_more(cast: Cast) -> None:
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 2
 
 
-def test_after_submit_nothing_opens_before_and_everything_after(cast: Cast) -> None:
+def test_reveal_after_submit_opens_nothing_before_and_everything_after(cast: Cast) -> None:
     mine = opened(cast, "after_submit")
     label_all(mine)
 
@@ -64,7 +64,7 @@ def test_after_submit_nothing_opens_before_and_everything_after(cast: Cast) -> N
     assert [one.message_index for one in reveal(mine, everything=True)] == [2, 4, 6, None]
 
 
-def test_after_submit_a_reopened_trajectory_is_sealed_again_and_blind_values_stay(cast: Cast) -> None:
+def test_reveal_after_submit_is_sealed_again_by_reopen_and_blind_values_stay(cast: Cast) -> None:
     mine = opened(cast, "after_submit")
     label_all(mine, 1)
     mine = label.submit(actor=cast.ann, assignment=mine)
@@ -78,13 +78,13 @@ def test_after_submit_a_reopened_trajectory_is_sealed_again_and_blind_values_sta
     assert [one.message_index for one in revealed(actor=cast.ann, assignment=mine)] == [2]
 
 
-def test_always_opens_everything_at_once(cast: Cast) -> None:
+def test_reveal_under_always_opens_everything_at_once(cast: Cast) -> None:
     mine = opened(cast, "always")
 
     assert [one.message_index for one in reveal(mine, everything=True)] == [2, 4, 6, None]
 
 
-def test_never_opens_nothing_not_even_after_submitting(cast: Cast) -> None:
+def test_reveal_under_never_opens_nothing_not_even_after_submitting(cast: Cast) -> None:
     mine = opened(cast, "never")
     label_all(mine)
 
@@ -94,7 +94,7 @@ def test_never_opens_nothing_not_even_after_submitting(cast: Cast) -> None:
     assert not Exposure.objects.filter(user=cast.ann).exists()
 
 
-def test_only_for_ones_own_active_assignment(cast: Cast) -> None:
+def test_reveal_is_of_ones_own_active_assignment_only(cast: Cast) -> None:
     mine = opened(cast, "always")
 
     with pytest.raises(Denied):
@@ -110,7 +110,7 @@ def test_only_for_ones_own_active_assignment(cast: Cast) -> None:
     "asked",
     [{}, {"message_index": 3}, {"message_index": 2, "outcome": True}, {"outcome": True, "everything": True}],
 )
-def test_one_thing_is_asked_for_and_a_message_that_is_no_step_is_refused(cast: Cast, asked: dict) -> None:
+def test_reveal_is_of_one_thing_and_not_of_a_message_that_is_no_step(cast: Cast, asked: dict) -> None:
     mine = opened(cast, "always")
 
     with pytest.raises(Invalid):
@@ -118,7 +118,7 @@ def test_one_thing_is_asked_for_and_a_message_that_is_no_step_is_refused(cast: C
 
 
 # ── the blind value ─────────────────────────────────────────────────────────
-def test_the_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Cast) -> None:
+def test_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1), change(None, 1))
     reveal(mine, 2)
@@ -133,7 +133,7 @@ def test_the_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Ca
     assert (outcome.value, outcome.blind_value, outcome.exposed_at is not None) == (-1, 1, True)
 
 
-def test_a_label_made_after_the_exposure_is_not_blind(cast: Cast) -> None:
+def test_label_made_after_the_exposure_is_not_blind(cast: Cast) -> None:
     mine = opened(cast, "always")
     save(mine, change(4, None, note="only a note"))
     reveal(mine, everything=True)
@@ -147,7 +147,7 @@ def test_a_label_made_after_the_exposure_is_not_blind(cast: Cast) -> None:
     assert OutcomeLabel.objects.get(assignment=mine).exposed_at is not None
 
 
-def test_a_label_that_was_made_first_stays_blind_under_always_too(cast: Cast) -> None:
+def test_label_that_was_made_first_stays_blind_under_always_too(cast: Cast) -> None:
     mine = opened(cast, "always")
     save(mine, change(2, 0))
     reveal(mine, everything=True)
@@ -155,7 +155,7 @@ def test_a_label_that_was_made_first_stays_blind_under_always_too(cast: Cast) ->
     assert kept(mine, 2) == (0, 0, True)
 
 
-def test_the_other_steps_and_the_other_annotator_are_not_touched(cast: Cast) -> None:
+def test_reveal_does_not_touch_the_other_steps_and_the_other_annotator(cast: Cast) -> None:
     mine = opened(cast)
     theirs = claim(cast.ben, cast.project)
     save(mine, change(2, 1), change(4, 1))
@@ -194,7 +194,7 @@ def test_agreement_is_made_of_blind_values_and_leaves_out_what_was_never_blind(c
     assert again.overall.steps.n == 2, "no label of the second trajectory is blind"
 
 
-def test_whoever_sees_the_others_labels_keeps_their_own_as_blind_values(cast: Cast) -> None:
+def test_reveal_of_others_labels_keeps_ones_own_as_blind_values(cast: Cast) -> None:
     mine = opened(cast)
     label_all(mine, 1)
     reveal(mine, 2)
@@ -213,7 +213,7 @@ def test_whoever_sees_the_others_labels_keeps_their_own_as_blind_values(cast: Ca
 
 
 # ── what is noted ───────────────────────────────────────────────────────────
-def test_the_history_says_what_was_shown_to_whom_once(cast: Cast) -> None:
+def test_reveal_is_in_the_history_once_with_what_was_shown_to_whom(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
     for _again in range(2):
@@ -227,7 +227,7 @@ def test_the_history_says_what_was_shown_to_whom_once(cast: Cast) -> None:
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 1
 
 
-def test_where_nothing_is_suggested_there_is_nothing_to_see_and_nothing_is_noted(cast: Cast) -> None:
+def test_reveal_where_nothing_is_suggested_shows_and_notes_nothing(cast: Cast) -> None:
     (row,) = import_records(cast.project, 1)
     mine = claim(cast.ann, cast.project)
     save(mine, change(2, 1), change(4, 1))
@@ -244,7 +244,7 @@ def test_where_nothing_is_suggested_there_is_nothing_to_see_and_nothing_is_noted
     assert kept(mine, 4) == (1, 1, True)
 
 
-def test_what_is_revealed_is_shown_again_and_nothing_else(cast: Cast) -> None:
+def test_reveal_is_shown_again_and_nothing_else(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1), change(4, 1))
     assert revealed(actor=cast.ann, assignment=mine) == []
@@ -273,7 +273,7 @@ def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(
     assert len({first for first, _second in orders.values()}) > 1, "shuffled anew for each task"
 
 
-def test_a_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: Cast) -> None:
+def test_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: Cast) -> None:
     set_policy(cast.project, "always")
     one, other = import_records(cast.project, [make_record(0, 0), make_record(0, 1)])
     judges = [make_imported_judge(cast.project, name) for name in "ab"]
@@ -290,7 +290,7 @@ def test_a_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: 
 
 
 # ── what is not to be changed any more ───────────────────────────────────────
-def test_a_stale_save_after_a_reveal_changes_nothing(cast: Cast) -> None:
+def test_reveal_before_a_stale_save_keeps_it_from_changing_anything(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
     reveal(mine, 2)
@@ -302,7 +302,7 @@ def test_a_stale_save_after_a_reveal_changes_nothing(cast: Cast) -> None:
     assert kept(mine, 2) == (1, 1, True)
 
 
-def test_the_refusals_are_conflicts_but_never_is_a_denial(cast: Cast) -> None:
+def test_reveal_refusals_are_conflicts_but_under_never_a_denial(cast: Cast) -> None:
     mine = opened(cast)
     with pytest.raises(Conflict):
         reveal(mine, 2)

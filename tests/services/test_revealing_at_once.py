@@ -14,7 +14,7 @@ from tests.services.together import refused, together
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before() -> None:
+def test_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before() -> None:
     cast = people.make_cast()
     mine = opened(cast, steps=2)
     save(mine, change(2, 1))
@@ -32,7 +32,7 @@ def test_a_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before
     assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 1
 
 
-def test_a_first_label_and_always_at_once_is_blind_exactly_if_it_came_first() -> None:
+def test_first_label_and_always_at_once_is_blind_exactly_if_it_came_first() -> None:
     cast = people.make_cast()
     mine = opened(cast, "always", steps=2)
 

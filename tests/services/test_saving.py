@@ -15,7 +15,7 @@ from tests.services.saving import save, shown, statuses
 
 
 # ── What is stored ──────────────────────────────────────────────────────────
-def test_a_saved_label_comes_back_with_all_that_was_said(assignment: Assignment) -> None:
+def test_saved_label_comes_back_with_all_that_was_said(assignment: Assignment) -> None:
     answer = save(
         assignment,
         change(2, 1, note="Good.", unsure=True, flagged=True, reason="recovery", closes="corrected"),
@@ -47,20 +47,20 @@ def test_a_saved_label_comes_back_with_all_that_was_said(assignment: Assignment)
     assert [one["version"] for one in answer["labels"]] == [1, 0, 0, 0]
 
 
-def test_an_error_is_its_own_root_and_a_later_error_joins_its_run(assignment: Assignment) -> None:
+def test_error_is_its_own_root_and_a_later_error_joins_its_run(assignment: Assignment) -> None:
     answer = save(assignment, change(2, -1), change(4, -1), change(6, 1), change(8, -1))
 
     assert [one["root"] for one in answer["labels"]] == [2, 2, None, 8]
 
 
-def test_a_new_error_inside_a_run_can_be_pinned(assignment: Assignment) -> None:
+def test_root_of_a_new_error_inside_a_run_can_be_pinned(assignment: Assignment) -> None:
     answer = save(assignment, change(2, -1), change(4, -1, root=4, root_pinned=True))
 
     assert [one["root"] for one in answer["labels"]][:2] == [2, 4]
     assert shown(answer, 4)["root_pinned"] is True
 
 
-def test_a_label_taken_back_keeps_its_row_its_note_and_its_version(assignment: Assignment) -> None:
+def test_label_taken_back_keeps_its_row_its_note_and_its_version(assignment: Assignment) -> None:
     save(assignment, change(2, -1, note="Wrong tool."))
 
     answer = save(assignment, change(2, None, version=1, note="Wrong tool."))
@@ -74,7 +74,7 @@ def test_a_label_taken_back_keeps_its_row_its_note_and_its_version(assignment: A
 @pytest.mark.parametrize(
     "note", ["\x00", "a\x00b", "\ud800", "\udfff and \ufdd0", "<script>alert(1)</script>"]
 )
-def test_a_note_comes_back_exactly_whatever_stands_in_it(assignment: Assignment, note: str) -> None:
+def test_note_comes_back_exactly_whatever_stands_in_it(assignment: Assignment, note: str) -> None:
     save(assignment, change(2, 1, note=note), change(None, 1, note=note))
 
     answer = save(assignment, change(4, 1))
@@ -84,7 +84,7 @@ def test_a_note_comes_back_exactly_whatever_stands_in_it(assignment: Assignment,
 
 
 # ── Repeating ───────────────────────────────────────────────────────────────
-def test_repeating_a_batch_changes_nothing_and_answers_the_same(assignment: Assignment) -> None:
+def test_save_of_a_batch_again_changes_nothing_and_answers_the_same(assignment: Assignment) -> None:
     first = save(assignment, change(2, 1), change(99, 1), op_id="a")
 
     again = save(assignment, change(2, 1), change(99, 1), op_id="a")
@@ -94,7 +94,7 @@ def test_repeating_a_batch_changes_nothing_and_answers_the_same(assignment: Assi
     assert SaveOperation.objects.count() == 1
 
 
-def test_repeating_a_batch_after_another_shows_the_labels_as_they_are_now(assignment: Assignment) -> None:
+def test_save_of_a_batch_again_after_another_shows_the_labels_as_they_are_now(assignment: Assignment) -> None:
     save(assignment, change(2, 1), op_id="a")
     save(assignment, change(2, -1, version=1), op_id="b")
 
@@ -104,7 +104,7 @@ def test_repeating_a_batch_after_another_shows_the_labels_as_they_are_now(assign
     assert (shown(again, 2)["value"], shown(again, 2)["version"]) == (-1, 2)
 
 
-def test_an_op_id_cannot_be_used_for_other_changes(assignment: Assignment) -> None:
+def test_op_id_cannot_be_used_for_other_changes(assignment: Assignment) -> None:
     save(assignment, change(2, 1), op_id="a")
 
     with pytest.raises(Conflict) as refusal:
@@ -114,7 +114,7 @@ def test_an_op_id_cannot_be_used_for_other_changes(assignment: Assignment) -> No
     assert Label.objects.get().value == 1
 
 
-def test_two_people_may_use_the_same_op_id(cast: Cast, assignment: Assignment) -> None:
+def test_op_id_may_be_used_by_two_people(cast: Cast, assignment: Assignment) -> None:
     save(assignment, change(2, 1), op_id="a")
     other = people.claim(cast.ben, cast.project)
 
@@ -122,7 +122,7 @@ def test_two_people_may_use_the_same_op_id(cast: Cast, assignment: Assignment) -
 
 
 @pytest.mark.parametrize("op_id", ["x" * 65, "a b", "\x00", "\ud800", "ä", "a\n"])
-def test_an_op_id_that_no_client_of_ours_makes_is_refused(assignment: Assignment, op_id: str) -> None:
+def test_op_id_that_no_client_of_ours_makes_is_refused(assignment: Assignment, op_id: str) -> None:
     with pytest.raises(Invalid) as refusal:
         save(assignment, change(2, 1), op_id=op_id)
 
@@ -130,7 +130,7 @@ def test_an_op_id_that_no_client_of_ours_makes_is_refused(assignment: Assignment
 
 
 # ── Versions ────────────────────────────────────────────────────────────────
-def test_a_stale_change_leaves_the_others_of_its_batch_standing(assignment: Assignment) -> None:
+def test_save_of_a_stale_change_leaves_the_others_of_its_batch_standing(assignment: Assignment) -> None:
     save(assignment, change(2, 1), change(None, 1))
 
     answer = save(
@@ -148,7 +148,7 @@ def test_a_stale_change_leaves_the_others_of_its_batch_standing(assignment: Assi
     assert answer["outcome"]["value"] == 1
 
 
-def test_the_same_step_twice_in_a_batch_is_based_on_the_version_before_it(assignment: Assignment) -> None:
+def test_save_of_a_step_twice_in_a_batch_is_based_on_the_version_before_it(assignment: Assignment) -> None:
     answer = save(assignment, change(2, 1), change(2, -1))
 
     assert statuses(answer) == ["saved", "saved"]
@@ -157,12 +157,12 @@ def test_the_same_step_twice_in_a_batch_is_based_on_the_version_before_it(assign
 
 # ── Who and when ────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("who", ["ben", "admin", "judith", "oscar", "root"])
-def test_nobody_labels_in_another_persons_name(cast: Cast, assignment: Assignment, who: str) -> None:
+def test_save_in_another_persons_name_is_refused(cast: Cast, assignment: Assignment, who: str) -> None:
     with pytest.raises(NotFound):
         label.save_labels(actor=cast.everybody[who], assignment=assignment, op_id="x", changes=[change(2, 1)])
 
 
-def test_a_submitted_assignment_cannot_be_changed_but_its_batches_can_be_repeated(
+def test_submitted_assignment_cannot_be_changed_but_its_batches_can_be_repeated(
     cast: Cast, assignment: Assignment
 ) -> None:
     save(assignment, *[change(index, 1) for index in (2, 4, 6, 8)], change(None, 1), op_id="all")
@@ -178,7 +178,7 @@ def test_a_submitted_assignment_cannot_be_changed_but_its_batches_can_be_repeate
 
 # ── How much it costs ───────────────────────────────────────────────────────
 @pytest.mark.parametrize("deed", ["save", "submit"])
-def test_the_number_of_queries_does_not_grow_with_the_steps(cast: Cast, deed: str) -> None:
+def test_save_takes_queries_that_do_not_grow_with_the_steps(cast: Cast, deed: str) -> None:
     counts = []
     people.import_records(
         cast.project,
@@ -198,7 +198,8 @@ def test_the_number_of_queries_does_not_grow_with_the_steps(cast: Cast, deed: st
         counts.append(len(queries))
 
     assert len(set(counts)) == 1, counts
-    assert counts[0] <= 20
+    # what a save reads, labels, outcome, events, operation, and BEGIN and COMMIT or a lock and a savepoint
+    assert counts[0] <= (20 if deed == "submit" else 8)
 
 
 def test_settling_a_long_trajectory_takes_no_more_queries_than_a_short_one(cast: Cast) -> None:

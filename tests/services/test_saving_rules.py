@@ -18,7 +18,7 @@ from tests.services.saving import fill, save, shown, statuses
 # ── Refusals, one by one ────────────────────────────────────────────────────
 @pytest.mark.parametrize("value", [2, -2, True, False, "1", 1.0, 0.5, [1], {"a": 1}, float("nan"), 10**30])
 @pytest.mark.parametrize("index", [2, None])
-def test_only_minus_one_zero_and_one_are_labels(
+def test_label_is_only_minus_one_zero_or_one(
     assignment: Assignment, value: object, index: int | None
 ) -> None:
     answer = save(assignment, {**change(index, 1), "value": value}, change(4, 1))
@@ -58,7 +58,7 @@ def test_only_minus_one_zero_and_one_are_labels(
         ({"root_pinned": None}, "root_pinned"),
     ],
 )
-def test_a_change_that_is_not_well_formed_is_refused_by_the_name_of_its_field(
+def test_save_refuses_a_change_that_is_not_well_formed_by_the_name_of_its_field(
     assignment: Assignment, wrong: dict[str, Any], word: str
 ) -> None:
     answer = save(assignment, {**change(2, 1), **wrong}, change(4, 1))
@@ -69,7 +69,7 @@ def test_a_change_that_is_not_well_formed_is_refused_by_the_name_of_its_field(
 
 
 @pytest.mark.parametrize("index", [0, 1, 3, 99])
-def test_a_message_that_is_not_a_step_cannot_be_labelled(assignment: Assignment, index: int) -> None:
+def test_message_that_is_not_a_step_cannot_be_labelled(assignment: Assignment, index: int) -> None:
     answer = save(assignment, change(index, 1))
 
     assert statuses(answer) == ["refused"]
@@ -78,7 +78,7 @@ def test_a_message_that_is_not_a_step_cannot_be_labelled(assignment: Assignment,
 
 
 @pytest.mark.parametrize("root", [None, 6, 3, 99])
-def test_a_pinned_root_is_this_step_or_an_earlier_one(assignment: Assignment, root: int | None) -> None:
+def test_pinned_root_is_this_step_or_an_earlier_one(assignment: Assignment, root: int | None) -> None:
     answer = save(assignment, change(4, -1, root=root, root_pinned=True))
 
     assert statuses(answer) == ["refused"]
@@ -98,7 +98,7 @@ def test_a_pinned_root_is_this_step_or_an_earlier_one(assignment: Assignment, ro
         ([change(4, -1)], fill(2, 4)),
     ],
 )
-def test_what_is_not_proposed_cannot_be_confirmed(
+def test_confirmation_of_what_is_not_proposed_is_refused(
     assignment: Assignment, before: list[dict[str, Any]], confirmed: dict[str, Any]
 ) -> None:
     answer = save(assignment, *before, confirmed)
@@ -107,7 +107,7 @@ def test_what_is_not_proposed_cannot_be_confirmed(
     assert "proposed" in answer["results"][-1]["reason"]
 
 
-def test_too_many_changes_are_refused_as_a_whole(assignment: Assignment) -> None:
+def test_save_of_too_many_changes_is_refused_as_a_whole(assignment: Assignment) -> None:
     with pytest.raises(Invalid) as refusal:
         save(assignment, *[change(2, 1)] * (MAX_CHANGES + 1))
 
@@ -123,7 +123,7 @@ def test_proposals_are_never_stored(assignment: Assignment) -> None:
     assert Label.objects.count() == 1
 
 
-def test_a_confirmed_fill_is_a_label_with_its_source_and_root(assignment: Assignment) -> None:
+def test_fill_that_is_confirmed_is_a_label_with_its_source_and_root(assignment: Assignment) -> None:
     answer = save(assignment, change(2, -1), fill(4, 2), fill(6, 2))
 
     assert statuses(answer) == ["saved"] * 3
@@ -150,7 +150,7 @@ def test_fills_vanish_with_their_root_and_their_history_stays(
     assert kinds == [("save", -1, 1), ("orphan", None, 2)]
 
 
-def test_a_page_that_has_not_seen_its_fills_vanish_is_stale_there(assignment: Assignment) -> None:
+def test_page_that_has_not_seen_its_fills_vanish_is_stale_there(assignment: Assignment) -> None:
     save(assignment, change(2, -1), fill(4, 2))
     save(assignment, change(2, 1, version=1))
 
@@ -159,7 +159,7 @@ def test_a_page_that_has_not_seen_its_fills_vanish_is_stale_there(assignment: As
     assert statuses(answer) == ["stale"]
 
 
-def test_one_batch_undoes_what_one_batch_did(assignment: Assignment) -> None:
+def test_save_of_one_batch_undoes_what_one_batch_did(assignment: Assignment) -> None:
     save(assignment, change(2, -1), fill(4, 2))
     save(assignment, change(2, 1, version=1))
 
@@ -169,7 +169,7 @@ def test_one_batch_undoes_what_one_batch_did(assignment: Assignment) -> None:
     assert [one["value"] for one in answer["labels"]] == [-1, -1, None, None]
 
 
-def test_an_explicit_label_is_never_changed_by_the_rule(assignment: Assignment) -> None:
+def test_explicit_label_is_never_changed_by_the_rule(assignment: Assignment) -> None:
     save(assignment, change(2, -1), change(4, 0), change(6, -1), change(8, 1))
 
     answer = save(assignment, change(2, None, version=1))
@@ -178,7 +178,7 @@ def test_an_explicit_label_is_never_changed_by_the_rule(assignment: Assignment) 
     assert shown(answer, 6)["root"] == 6
 
 
-def test_a_user_turn_suspends_a_run_where_the_subset_says_so(cast: Cast) -> None:
+def test_user_turn_suspends_a_run_where_the_subset_says_so(cast: Cast) -> None:
     record = people.make_record(steps=3)
     record["messages"].insert(4, {"role": "user", "content": "And now?"})
     (trajectory,) = people.import_records(cast.project, [record])

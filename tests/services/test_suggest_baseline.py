@@ -91,7 +91,7 @@ def run(judge: Judge, **selection: Any) -> SuggestionRun:
     return suggest.run_suggestions(run_id=begun.pk)
 
 
-def test_a_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(cast: Cast) -> None:
+def test_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(cast: Cast) -> None:
     rows = labelled(cast)
     judge = make(cast)
     done = run(judge)
@@ -128,7 +128,7 @@ def test_a_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(cast: C
     assert AuditEvent.objects.filter(verb="judge.train", project=cast.project).count() == 1
 
 
-def test_what_is_suggested_comes_from_models_that_saw_no_run_of_the_task(
+def test_baseline_suggests_from_models_that_saw_no_run_of_the_task(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same question in another subset is the same task, trained on or not."""
@@ -150,7 +150,7 @@ def test_what_is_suggested_comes_from_models_that_saw_no_run_of_the_task(
     assert asked[training.task_of(twin.task.question, "")]
 
 
-def test_without_enough_labels_it_is_trained_on_the_demo_release_and_says_so(cast: Cast) -> None:
+def test_baseline_without_enough_labels_is_trained_on_the_demo_release_and_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 3)
     judge = make(cast)
     assert run(judge).state == State.FINISHED
@@ -163,7 +163,7 @@ def test_without_enough_labels_it_is_trained_on_the_demo_release_and_says_so(cas
     assert {label for one in examples for label in one.labels} == {-1, 0, 1}
 
 
-def test_a_judge_stays_the_training_it_began_with(cast: Cast) -> None:
+def test_judge_stays_the_training_it_began_with(cast: Cast) -> None:
     rows = labelled(cast)
     judge = make(cast)
     assert run(judge, limit=5).progress_done == 5
@@ -186,7 +186,7 @@ def test_a_judge_stays_the_training_it_began_with(cast: Cast) -> None:
     assert Suggestion.objects.filter(judge=judge).count() == 10
 
 
-def test_a_training_is_paused_keeps_its_lease_and_goes_on_later(
+def test_training_is_paused_keeps_its_lease_and_goes_on_later(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labelled(cast)
@@ -213,7 +213,7 @@ def test_a_training_is_paused_keeps_its_lease_and_goes_on_later(
     assert suggest.run_suggestions(run_id=begun.pk).state == State.FINISHED
 
 
-def test_the_estimate_is_free_and_the_command_shows_the_figures(
+def test_estimate_is_free_and_the_command_shows_the_figures(
     cast: Cast, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = labelled(cast)
@@ -228,7 +228,7 @@ def test_the_estimate_is_free_and_the_command_shows_the_figures(
     assert f"{len(rows)} of {len(rows)} trajectories suggested" in said
 
 
-def test_its_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: Any) -> None:
+def test_baseline_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: Any) -> None:
     labelled(cast)
     judge = make(cast)
     client.force_login(cast.admin)
@@ -242,7 +242,7 @@ def test_its_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: A
 
 @pytest.mark.published
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside this checkout")
-def test_on_the_published_labels_it_beats_always_plus_one_and_says_by_how_much() -> None:
+def test_baseline_on_the_published_labels_beats_always_plus_one_and_says_by_how_much() -> None:
     from annotation.core.baseline.features import step_features
     from annotation.core.judging import JudgeInput
 

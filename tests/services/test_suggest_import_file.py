@@ -53,7 +53,7 @@ def refused(cast: Cast, *lines: dict[str, Any], **options: Any) -> list[str]:
     return [error["reason"] for error in caught.value.report["errors"]]
 
 
-def test_a_file_becomes_the_suggestions_of_a_judge_with_reasons(cast: Cast) -> None:
+def test_file_becomes_the_suggestions_of_a_judge_with_reasons(cast: Cast) -> None:
     people.import_records(cast.project, 2)
 
     reasons = {"steps": {"2": "fine", "4": "wrong\x00"}, "final": "so so"}
@@ -74,7 +74,7 @@ def test_a_file_becomes_the_suggestions_of_a_judge_with_reasons(cast: Cast) -> N
     assert set(AuditEvent.objects.values_list("verb", flat=True)) >= {"judge.create", "suggestions.import"}
 
 
-def test_the_same_file_again_changes_nothing(cast: Cast) -> None:
+def test_file_that_is_the_same_again_changes_nothing(cast: Cast) -> None:
     people.import_records(cast.project, 2)
     bring(cast, line(0), line(1, labels={"2": None, "4": 0}))
     before = set(Suggestion.objects.values_list("pk", "created_at"))
@@ -85,7 +85,7 @@ def test_the_same_file_again_changes_nothing(cast: Cast) -> None:
     assert set(Suggestion.objects.values_list("pk", "created_at")) == before
 
 
-def test_what_is_missing_or_no_label_stays_missing_and_is_counted(cast: Cast) -> None:
+def test_label_that_is_missing_or_none_stays_missing_and_is_counted(cast: Cast) -> None:
     people.import_records(cast.project, 3)
 
     result = bring(
@@ -103,7 +103,7 @@ def test_what_is_missing_or_no_label_stays_missing_and_is_counted(cast: Cast) ->
     assert (failed.outcome, failed.comment) == (None, "llm_annotate_failed: no JSON")
 
 
-def test_the_newest_line_of_a_record_counts(cast: Cast) -> None:
+def test_line_that_is_the_newest_of_a_record_counts(cast: Cast) -> None:
     people.import_records(cast.project, 1)
 
     result = bring(
@@ -126,7 +126,7 @@ def test_records_that_are_not_here_are_named_and_nothing_is_stored(cast: Cast) -
     assert refused(cast) == ["the file is empty"]
 
 
-def test_a_record_of_several_subsets_needs_the_subset_named(cast: Cast) -> None:
+def test_record_of_several_subsets_needs_the_subset_named(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     people.import_records(cast.project, 1, subset="other")
 
@@ -138,7 +138,7 @@ def test_a_record_of_several_subsets_needs_the_subset_named(cast: Cast) -> None:
     assert list(unknown.value.fields) == ["subset"]
 
 
-def test_a_judge_does_not_change_its_mind_by_a_second_file(cast: Cast) -> None:
+def test_judge_does_not_change_its_mind_by_a_second_file(cast: Cast) -> None:
     people.import_records(cast.project, 2)
     bring(cast, line(0))
 
@@ -149,7 +149,7 @@ def test_a_judge_does_not_change_its_mind_by_a_second_file(cast: Cast) -> None:
     assert Suggestion.objects.count() == 1
 
 
-def test_only_admins_import_and_only_for_an_imported_judge(cast: Cast) -> None:
+def test_import_is_for_admins_only_and_for_an_imported_judge(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     for user in (cast.ann, cast.judith, cast.oscar):
         with pytest.raises(Denied):
@@ -162,7 +162,7 @@ def test_only_admins_import_and_only_for_an_imported_judge(cast: Cast) -> None:
 
 
 @pytest.mark.published
-def test_the_published_judges_agree_with_people_as_they_should(published: Path) -> None:
+def test_judges_that_are_published_agree_with_people_as_they_should(published: Path) -> None:
     project = people.make_project("apb", annotators_per_trajectory=1)
     folder = published / "agentprocessbench"
     human = (folder / "hotpotqa.jsonl").read_bytes()

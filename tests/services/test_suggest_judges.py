@@ -58,7 +58,7 @@ def test_admins_make_judges_and_nobody_else_does(cast: Cast) -> None:
     assert list(taken.value.fields) == ["name"]
 
 
-def test_only_addresses_of_the_operator_are_asked(cast: Cast, settings: Any) -> None:
+def test_judge_is_asked_at_addresses_of_the_operator_only(cast: Cast, settings: Any) -> None:
     for address in ("http://judge.test:81/v1", "https://judge.test/v1", "http://judge.test@evil/v1", "", "x"):
         assert problems(cast, base_url=address) == {"base_url"}
     judge = make_judge(cast)
@@ -71,7 +71,7 @@ def test_only_addresses_of_the_operator_are_asked(cast: Cast, settings: Any) -> 
 @pytest.mark.parametrize(
     "name", ["TRISTEP_SECRET_KEY", "DATABASE_URL", "PATH", "tristep_judge_key_x", "SOME_API_KEY", "A B"]
 )
-def test_no_other_variable_of_the_server_can_be_named_as_a_key(
+def test_key_cannot_be_named_after_another_variable_of_the_server(
     cast: Cast, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "secret")
@@ -97,7 +97,7 @@ def test_keys_that_the_operator_names_are_read_from_the_environment(
         provider.close()
 
 
-def test_every_wrong_value_is_named(cast: Cast) -> None:
+def test_judge_has_every_wrong_value_named(cast: Cast) -> None:
     wrong: dict[str, Any] = {
         "model": "",
         "sampling": {"temperature": 9},
@@ -114,7 +114,7 @@ def test_every_wrong_value_is_named(cast: Cast) -> None:
     assert problems(cast, colour="blue") == {"colour"}
 
 
-def test_a_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast) -> None:
+def test_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast) -> None:
     judge = make_judge(cast)
     Judge.objects.update(sampling={"seed": -5})
     changed = suggest.update_judge(actor=cast.admin, judge=judge, values={"concurrency": 9})
@@ -125,7 +125,7 @@ def test_a_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast
     assert list(refused.value.fields) == ["seed"]
 
 
-def test_a_judge_may_change_until_it_has_judged(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judge_may_change_until_it_has_judged(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 1)
     judge = make_judge(cast)
     judge = suggest.update_judge(actor=cast.admin, judge=judge, values={"model": "other", "name": "Sage 2"})
@@ -151,7 +151,7 @@ def test_a_judge_may_change_until_it_has_judged(cast: Cast, monkeypatch: pytest.
         suggest.update_judge(actor=OPERATOR, judge=judge, values={"kind": "baseline"})
 
 
-def test_a_retired_judge_keeps_its_suggestions_and_is_asked_no_more(
+def test_judge_that_is_retired_keeps_its_suggestions_and_is_asked_no_more(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 2)

@@ -32,7 +32,7 @@ def ahead(moments: list[Any]) -> list[float]:
     return [(moment - NOW).total_seconds() for moment in moments]
 
 
-def test_moments_are_evenly_spaced_and_nobody_elses(judge: Judge) -> None:
+def test_rate_limit_spaces_moments_evenly_and_each_is_nobody_elses(judge: Judge) -> None:
     assert ahead(reserve(judge, 1, now=NOW)) == [0.0]
     stale = Judge.objects.get()
     assert ahead(reserve(judge, 5, now=NOW)) == [0.5]
@@ -40,34 +40,32 @@ def test_moments_are_evenly_spaced_and_nobody_elses(judge: Judge) -> None:
     assert ahead(reserve(stale, 5, now=NOW + timedelta(seconds=1))) == [1.0, 1.5]
 
 
-def test_a_worker_that_takes_over_goes_on_where_the_moments_ended(judge: Judge) -> None:
+def test_worker_that_takes_over_goes_on_where_the_moments_ended(judge: Judge) -> None:
     reserve(judge, 2, now=NOW)
 
     assert ahead(reserve(Judge.objects.get(), 9, now=NOW + timedelta(seconds=0.1))) == [1.0]
 
 
-def test_time_that_nobody_used_is_not_made_up_for(judge: Judge) -> None:
+def test_rate_limit_does_not_make_up_for_time_that_nobody_used(judge: Judge) -> None:
     reserve(judge, 2, now=NOW)
 
     assert ahead(reserve(judge, 9, now=NOW + timedelta(minutes=5))) == [300.0, 300.5]
 
 
-def test_a_clock_that_was_wrong_does_not_stop_a_judge_for_ever(judge: Judge) -> None:
+def test_rate_limit_is_not_stopped_for_ever_by_a_clock_that_was_wrong(judge: Judge) -> None:
     Judge.objects.update(next_call_at=NOW + timedelta(days=9))
 
     assert ahead(reserve(judge, 1, now=NOW)) == [0.0]
 
 
-def test_a_slow_limit_lets_calls_through_one_by_one(judge: Judge) -> None:
+def test_rate_limit_that_is_slow_lets_calls_through_one_by_one(judge: Judge) -> None:
     judge.rate_per_minute = 2
     assert ahead(reserve(judge, 9, now=NOW)) == [0.0]
     assert reserve(judge, 9, now=NOW + timedelta(seconds=20)) == []
     assert ahead(reserve(judge, 9, now=NOW + timedelta(seconds=29.5))) == [30.0]
 
 
-def test_a_run_keeps_to_the_limit_and_every_attempt_counts(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_keeps_to_the_limit_and_every_attempt_counts(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.conf import settings
 
     monkeypatch.setattr(settings, "JUDGE_URLS", [URL])
@@ -91,7 +89,7 @@ def test_a_run_keeps_to_the_limit_and_every_attempt_counts(
     assert max(begun) - min(begun) >= 0.4, "twelve attempts, fifty milliseconds apart"
 
 
-def test_whoever_waits_is_let_go_when_the_run_ends(judge: Judge) -> None:
+def test_rate_limit_lets_whoever_waits_go_when_the_run_ends(judge: Judge) -> None:
     halt = threading.Event()
     pace = RateLimiter(judge, halt)
     threading.Timer(0.05, halt.set).start()

@@ -44,7 +44,7 @@ State = SuggestionRunState
 
 
 # ── Answers ─────────────────────────────────────────────────────────────────
-def test_every_trajectory_gets_one_suggestion_and_the_run_counts_them(
+def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = people.import_records(cast.project, 30)
@@ -74,7 +74,9 @@ def test_every_trajectory_gets_one_suggestion_and_the_run_counts_them(
     ]
 
 
-def test_missing_labels_stay_missing_and_are_counted(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_that_are_missing_stay_missing_and_are_counted(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = people.import_records(cast.project, 1)
     half: dict[int, int | None] = {2: -1, 4: None}
     script = Scripted(
@@ -135,7 +137,7 @@ def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
         suggest.retry_failed(actor=cast.admin, run=run)
 
 
-def test_an_error_of_ours_about_one_trajectory_does_not_end_the_run(
+def test_error_of_ours_about_one_trajectory_does_not_end_the_run(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 3)
@@ -152,7 +154,7 @@ def test_an_error_of_ours_about_one_trajectory_does_not_end_the_run(
     assert "secret" not in SuggestionItem.objects.get(state="failed").message
 
 
-def test_storing_twice_is_storing_once_and_a_second_suggestion_does_not_replace_the_first(
+def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_the_first(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 3)
@@ -179,7 +181,7 @@ def test_storing_twice_is_storing_once_and_a_second_suggestion_does_not_replace_
 
 
 # ── Ends ────────────────────────────────────────────────────────────────────
-def test_what_no_repetition_mends_stops_the_run_and_its_trajectories_stay_due(
+def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_due(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 40)
@@ -200,7 +202,7 @@ def test_what_no_repetition_mends_stops_the_run_and_its_trajectories_stay_due(
     assert (run.state, run.stop_reason, run.progress_done) == (State.FINISHED, "", 40)
 
 
-def test_a_judge_that_may_not_be_asked_stops_with_a_sentence(cast: Cast, settings: Any) -> None:
+def test_judge_that_may_not_be_asked_stops_with_a_sentence(cast: Cast, settings: Any) -> None:
     people.import_records(cast.project, 1)
     run = start(make_judge(cast))
     settings.JUDGE_URLS = []
@@ -211,7 +213,7 @@ def test_a_judge_that_may_not_be_asked_stops_with_a_sentence(cast: Cast, setting
     assert run.lease_until is None
 
 
-def test_a_server_that_is_down_stops_the_run_and_resuming_asks_again(
+def test_server_that_is_down_stops_the_run_and_resuming_asks_again(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 60)
@@ -230,7 +232,7 @@ def test_a_server_that_is_down_stops_the_run_and_resuming_asks_again(
     assert (run.state, run.progress_done, run.progress_failed) == (State.FINISHED, 60, 0)
 
 
-def test_a_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 3)
     install(
         monkeypatch, Scripted(lambda r: failure(FailureKind.RATE_LIMITED, permanent=False, retry_after=3_600))
@@ -244,7 +246,7 @@ def test_a_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest
     assert reaper.reap() == 1
 
 
-def test_the_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
+def test_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 50)
@@ -262,7 +264,7 @@ def test_the_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     assert (run.state, run.cost) == (State.FINISHED, Decimal("0.50"))
 
 
-def test_a_budget_goes_by_what_calls_really_cost(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_goes_by_what_calls_really_cost(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 50)
     install(monkeypatch, Scripted(lambda r: reply(r, cost=Decimal("0.005")), price=Decimal("0.02")))
 

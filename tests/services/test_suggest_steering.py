@@ -29,7 +29,7 @@ State = SuggestionRunState
 
 
 # ── Steering ────────────────────────────────────────────────────────────────
-def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
+def test_pause_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 12)
@@ -65,7 +65,7 @@ def test_pausing_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     assert set(provider.calls.values()) == {1}, "nothing was asked twice"
 
 
-def test_a_cancelled_run_stays_cancelled_and_keeps_what_it_brought(
+def test_cancel_is_for_ever_and_keeps_what_the_run_brought(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people.import_records(cast.project, 10)
@@ -95,7 +95,7 @@ def test_a_cancelled_run_stays_cancelled_and_keeps_what_it_brought(
             steer(actor=cast.admin, run=run)
 
 
-def test_a_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 5)
     install(monkeypatch, Scripted())
     stopping = threading.Event()
@@ -109,7 +109,7 @@ def test_a_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytes
     assert (run.state, run.progress_done) == (State.FINISHED, 5)
 
 
-def test_a_judge_has_one_run_at_a_time_and_several_judges_work_side_by_side(cast: Cast) -> None:
+def test_judge_has_one_run_at_a_time_and_several_judges_work_side_by_side(cast: Cast) -> None:
     people.import_records(cast.project, 2)
     judge = make_judge(cast)
     run = start(judge)
@@ -123,7 +123,7 @@ def test_a_judge_has_one_run_at_a_time_and_several_judges_work_side_by_side(cast
     start(judge)
 
 
-def test_only_admins_start_and_steer(cast: Cast) -> None:
+def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     judge = make_judge(cast)
     run = start(judge)
@@ -137,7 +137,7 @@ def test_only_admins_start_and_steer(cast: Cast) -> None:
             reports.progress(viewer=user, run=run)
 
 
-def test_what_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
+def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
     judge = make_judge(cast)
     with pytest.raises(Invalid, match="nothing to do"):
         start(judge)
@@ -192,7 +192,7 @@ class _Outside:
         """It stays open: it is the test's."""
 
 
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_retry_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db_retry, "connection", _Outside())
     monkeypatch.setattr(db_retry, "FIRST_DELAY", 0.001)
     monkeypatch.setattr(db_retry, "PATIENCE_SECONDS", 0.02)

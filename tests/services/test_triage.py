@@ -48,7 +48,7 @@ def queue(cast: Cast) -> list[int]:
     return [row.query_index or 0 for row in rows]
 
 
-def test_scores_are_the_share_of_units_in_dispute(cast: Cast) -> None:
+def test_triage_scores_are_the_share_of_units_in_dispute(cast: Cast) -> None:
     rows = fill(cast)
 
     found = scores(cast.project)
@@ -60,7 +60,7 @@ def test_scores_are_the_share_of_units_in_dispute(cast: Cast) -> None:
     assert rows[7].pk not in found
 
 
-def test_the_contested_come_first_and_the_unscored_last(cast: Cast) -> None:
+def test_triage_puts_the_contested_first_and_the_unscored_last(cast: Cast) -> None:
     fill(cast)
 
     done = projects.triage(actor=cast.admin, project=cast.project, batch_size=1, seed=1)
@@ -73,7 +73,7 @@ def test_the_contested_come_first_and_the_unscored_last(cast: Cast) -> None:
     assert event.detail == {"seed": 1, "batch_size": 1, "moved": 6, "contested": 3}
 
 
-def test_within_a_batch_the_seed_decides(cast: Cast) -> None:
+def test_triage_within_a_batch_is_decided_by_the_seed(cast: Cast) -> None:
     fill(cast)
     orders = []
     for seed in range(12):
@@ -87,7 +87,7 @@ def test_within_a_batch_the_seed_decides(cast: Cast) -> None:
     assert queue(cast) == orders[5]
 
 
-def test_what_has_begun_stays_where_it_is(cast: Cast) -> None:
+def test_triage_leaves_what_has_begun_where_it_is(cast: Cast) -> None:
     rows = fill(cast)
     first = people.claim(cast.ann, cast.project)
     returned = people.claim(cast.ben, cast.project)  # the same one
@@ -105,7 +105,7 @@ def test_what_has_begun_stays_where_it_is(cast: Cast) -> None:
     assert now[first.trajectory_id] == places[first.trajectory_id]
 
 
-def test_whoever_had_passed_a_place_is_served_there_again(cast: Cast) -> None:
+def test_triage_serves_whoever_had_passed_a_place_there_again(cast: Cast) -> None:
     rows = fill(cast)
     for _ in range(2):
         people.label_next(cast.ann, cast.project)
@@ -118,7 +118,7 @@ def test_whoever_had_passed_a_place_is_served_there_again(cast: Cast) -> None:
     assert people.claim(cast.ben, cast.project).trajectory_id == rows[0].pk
 
 
-def test_the_way_back_is_the_order_of_the_import(cast: Cast) -> None:
+def test_triage_undone_is_the_order_of_the_import(cast: Cast) -> None:
     rows = fill(cast)
     people.import_records(cast.project, 3, subset="later")
     before = dict(Trajectory.objects.values_list("pk", "position"))
@@ -134,7 +134,7 @@ def test_the_way_back_is_the_order_of_the_import(cast: Cast) -> None:
     assert rows
 
 
-def test_later_imports_come_after_and_another_project_is_left_alone(cast: Cast) -> None:
+def test_triage_puts_later_imports_after_and_leaves_another_project_alone(cast: Cast) -> None:
     fill(cast)
     other = people.make_project("other")
     theirs = [row.position for row in people.import_records(other, 3)]
@@ -146,7 +146,7 @@ def test_later_imports_come_after_and_another_project_is_left_alone(cast: Cast) 
     assert [row.position for row in Trajectory.objects.filter(project=other)] == theirs
 
 
-def test_an_annotator_learns_nothing_but_the_next_one(cast: Cast) -> None:
+def test_annotator_learns_nothing_but_the_next_one(cast: Cast) -> None:
     fill(cast)
     projects.triage(actor=cast.admin, project=cast.project, batch_size=4, seed=123_456_789)
     ann = Caller(cast.ann)
@@ -163,12 +163,12 @@ def test_an_annotator_learns_nothing_but_the_next_one(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("values", [{"batch_size": 0}, {"batch_size": 1_001}, {"seed": -1}])
-def test_values_out_of_range_are_refused(cast: Cast, values: dict[str, int]) -> None:
+def test_triage_refuses_values_out_of_range(cast: Cast, values: dict[str, int]) -> None:
     with pytest.raises(Invalid):
         projects.triage(actor=cast.admin, project=cast.project, **values)
 
 
-def test_only_admins_triage(cast: Cast) -> None:
+def test_triage_is_for_admins_only(cast: Cast) -> None:
     for user in (cast.ann, cast.judith):
         with pytest.raises(Denied):
             projects.triage(actor=user, project=cast.project)
@@ -176,7 +176,7 @@ def test_only_admins_triage(cast: Cast) -> None:
             projects.undo_triage(actor=user, project=cast.project)
 
 
-def test_what_it_has_brought_is_the_share_of_disputes_in_the_first_half(cast: Cast) -> None:
+def test_triage_has_brought_the_share_of_disputes_in_the_first_half(cast: Cast) -> None:
     fill(cast)
     before = triage_so_far(viewer=OPERATOR, project=cast.project)
     assert (before.found.value, str(before.found.reason), before.waiting) == (
@@ -195,7 +195,7 @@ def test_what_it_has_brought_is_the_share_of_disputes_in_the_first_half(cast: Ca
     assert (after.seed, after.batch_size, after.waiting) == (1, 1, 2)
 
 
-def test_the_command_triages_and_takes_it_back(cast: Cast) -> None:
+def test_command_triages_and_takes_it_back(cast: Cast) -> None:
     fill(cast)
 
     said = run("triage", "bench", "--batch-size", "1", "--seed", "1").err
@@ -208,7 +208,7 @@ def test_the_command_triages_and_takes_it_back(cast: Cast) -> None:
     assert "1 to 1,000" in fails("triage", "bench", "--batch-size", "0").out
 
 
-def test_over_the_api_it_is_done_read_and_undone(cast: Cast) -> None:
+def test_triage_over_the_api_is_done_read_and_undone(cast: Cast) -> None:
     fill(cast)
     admin = Caller(cast.admin)
     path = "/projects/bench/triage/"

@@ -24,7 +24,7 @@ from tests.services.publishing import flipped, freeze, tampered
 
 
 # ── Verifying ───────────────────────────────────────────────────────────────
-def test_an_untouched_release_is_verified(resolved: Cast) -> None:
+def test_verify_is_content_with_an_untouched_release(resolved: Cast) -> None:
     made = freeze(resolved.project, note="With\x00 a \ud800 note.")
 
     found = release.verify(actor=OPERATOR, release=made)
@@ -43,7 +43,7 @@ def says_no(made: Release) -> bool:
     "column",
     ["number", "version", "note", "digest", "record_count", "label_count", "manifest", "created_at"],
 )
-def test_one_byte_changed_in_a_releases_own_row_is_found(resolved: Cast, column: str) -> None:
+def test_verify_finds_one_byte_changed_in_a_releases_own_row(resolved: Cast, column: str) -> None:
     made = freeze(resolved.project, note="First.")
     value = getattr(made, column)
     places = [0]
@@ -58,7 +58,7 @@ def test_one_byte_changed_in_a_releases_own_row_is_found(resolved: Cast, column:
 
 
 @pytest.mark.parametrize("column", ["ordinal", "subset", "record_id", "sha256", "body"])
-def test_one_byte_changed_in_a_record_is_found(resolved: Cast, column: str) -> None:
+def test_verify_finds_one_byte_changed_in_a_record(resolved: Cast, column: str) -> None:
     made = freeze(resolved.project)
     for row in made.records.all():
         value = getattr(row, column)
@@ -72,7 +72,7 @@ def test_one_byte_changed_in_a_record_is_found(resolved: Cast, column: str) -> N
 
 
 @pytest.mark.parametrize("column", ["message_index", "value", "kind"])
-def test_one_byte_changed_in_a_label_is_found(resolved: Cast, column: str) -> None:
+def test_verify_finds_one_byte_changed_in_a_label(resolved: Cast, column: str) -> None:
     made = freeze(resolved.project)
     for row in made.labels.all():
         value = getattr(row, column)
@@ -83,7 +83,7 @@ def test_one_byte_changed_in_a_label_is_found(resolved: Cast, column: str) -> No
     assert not says_no(made)
 
 
-def test_a_release_moved_to_another_project_is_found(resolved: Cast) -> None:
+def test_verify_finds_a_release_moved_to_another_project(resolved: Cast) -> None:
     made = freeze(resolved.project)
 
     tampered(made, project=people.make_project("other"))
@@ -91,7 +91,7 @@ def test_a_release_moved_to_another_project_is_found(resolved: Cast) -> None:
     assert says_no(made)
 
 
-def test_rows_that_are_missing_moved_or_too_many_are_found(resolved: Cast) -> None:
+def test_verify_finds_rows_that_are_missing_moved_or_too_many(resolved: Cast) -> None:
     made, other = freeze(resolved.project), freeze(resolved.project, "2.0")
     first, second, third = made.records.all()
     label = first.labels.filter(message_index=4).get()
@@ -123,7 +123,7 @@ def test_rows_that_are_missing_moved_or_too_many_are_found(resolved: Cast) -> No
     assert not says_no(made)
 
 
-def test_a_record_that_was_replaced_with_its_checksum_is_found(resolved: Cast) -> None:
+def test_verify_finds_a_record_that_was_replaced_with_its_checksum(resolved: Cast) -> None:
     made = freeze(resolved.project)
     for body in (b"[]", b"{}", b'{"step_labels": []}', b"null", b"not json"):
         tampered(made.records.all()[0], body=zlib.compress(body), sha256=sha256_hex(body))
