@@ -103,7 +103,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def arrivals(browser: Browser, home: str) -> Iterator[Callable[..., Visitor]]:
-    """`arrive(**context_options)` opens another person's browser at `home`; at the end none has complained."""
+    """`arrive(**context_options)` opens one more browser at `home`; at the end none has complained."""
     visitors: list[Visitor] = []
 
     def arrive(**options: object) -> Visitor:
