@@ -20,7 +20,8 @@ from annotation.core.vocabulary import Role
 
 LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KEY UPDATE"
 
-# What there is once for all steps comes with the first of them.
+# What there is once for all steps comes with the first of them. Of suggestions, an exposure without a step is
+# the outcome's; others' labels and the consensus are seen of all steps at once.
 READ = """
 SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
@@ -31,7 +32,8 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
            AND s.ordinal = 0),
        s.id, s.message_index, s.after_user_turn,
        (SELECT MIN(e.created_at) FROM annotation_exposure e
-         WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id AND e.step_id = s.id),
+         WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id
+           AND (e.step_id = s.id OR (e.step_id IS NULL AND e.kind <> 'suggestion'))),
        l.id, l.value, l.source, l.root_id, l.root_pinned, l.closes, l.unsure, l.flagged, l.note, l.reason,
        l.version
   FROM annotation_assignment a
