@@ -81,7 +81,7 @@ test-sqlite: dev
 test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-# beside the tests of .ci/run, whose budget it would cost a third
+# beside the tests of .ci/run, whose budget it would cost half again (docs/decisions/0019)
 coverage: dev
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --cov --cov-report=term $(ARGS)
 

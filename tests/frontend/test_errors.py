@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
+import pytest
+from django.db import OperationalError
 from django.test import Client, override_settings
 
-import frontend
 from frontend.pages import errors
-
-TEMPLATES = [Path(frontend.__file__).parent / folder for folder in ("templates", "jinja2")]
+from tests import people
 
 
 def test_address_that_is_unknown_is_a_page(browse, text):
@@ -56,6 +53,35 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     assert "secret detail" not in text(response)
 
 
+@pytest.mark.parametrize(
+    ("failure", "said", "seconds"),
+    [
+        (OperationalError("database is locked: too many are writing"), "Too many people are saving", "2"),
+        (OperationalError("connection refused"), "The database does not answer", "30"),
+    ],
+)
+def test_failure_of_the_database_asks_to_try_again(
+    browse, cast, at, text, monkeypatch, failure, said, seconds
+):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise failure
+
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    monkeypatch.setattr("annotation.services.label.rows.read", fail)
+    monkeypatch.setattr("frontend.pages.home.waiting_for", fail)
+    client = browse("ann")
+    client.raise_request_exception = False
+    body = {"op_id": "1", "changes": []}
+    answers = [
+        client.get(at("home")),
+        client.post(f"/api/v1/assignments/{mine.pk}/labels/", body, "application/json"),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer["Retry-After"]) == (503, seconds)
+        assert said in text(answer)
+
+
 def test_failures_that_are_expected_have_a_status_each():
     from annotation.core import errors as kinds
 
@@ -65,14 +91,3 @@ def test_failures_that_are_expected_have_a_status_each():
     assert errors.status_of(kinds.TooLarge("x")) == 413
     assert errors.status_of(kinds.ImportRefused("x")) == 400
     assert errors.status_of(kinds.TristepError("x")) == 400
-
-
-def test_templates_keep_the_content_security_policy():
-    broken = re.compile(
-        r"\sstyle=|\son[a-z]+=|<style|javascript:|\|\s*safe\b|{%\s*autoescape (?:off|false)(?!.*mail)", re.I
-    )
-    inline = re.compile(r"<script(?![^>]*\bsrc=)", re.I)
-    for path in (path for folder in TEMPLATES for path in folder.rglob("*.html")):
-        source = path.read_text()
-        assert not broken.search(source), path
-        assert not inline.search(source), path

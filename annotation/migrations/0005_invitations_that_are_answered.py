@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0003_claims_that_expire"),
+        ("annotation", "0004_frozen_from_outside"),
     ]
 
     operations = [
