@@ -25,6 +25,7 @@ TITLES = {
     403: gettext_lazy("This is not open to you"),
     404: gettext_lazy("There is nothing here"),
     409: gettext_lazy("Things have changed in the meantime"),
+    411: gettext_lazy("This request cannot be used"),
     413: gettext_lazy("This is too large"),
     429: gettext_lazy("Too many attempts"),
     500: gettext_lazy("Something went wrong on our side"),
@@ -78,11 +79,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
     except TemplateDoesNotExist:
         return HttpResponseServerError("Something went wrong on our side.", content_type="text/plain")
     return HttpResponseServerError(body)
-
-
-def too_large(request: HttpRequest, sentence: str) -> HttpResponse:
-    """413, for a body refused before anything read it."""
-    return page(request, 413, sentence)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
