@@ -4,15 +4,19 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# Processes for the tests; much of the time is waiting, so that one more than two cores pays.
+# Processes for the tests on one database; much of the time is waiting, so that one more than two cores pays.
 JOBS ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 .DEFAULT_GOAL := help
+# A test run starts some hundred processes; without compiled modules on disk each compiles all that it imports
+# anew, which doubled the time of the whole. __pycache__ is ignored by git.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres coverage check format diagram settings messages bench screenshots lock clean
+.PHONY: help install dev run test test-js test-sqlite test-postgres coverage format diagram settings messages bench \
+	screenshots lock clean check check-types check-settings check-scripts check-templates check-house
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
@@ -65,7 +69,7 @@ test: install dev test-js
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
 	$(MAKE) --no-print-directory test-postgres JOBS=1 >"$$report" 2>&1 & postgres=$$!; \
-	sqlite=0; $(MAKE) --no-print-directory test-sqlite JOBS=2 || sqlite=$$?; \
+	sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	wait $$postgres && cat "$$report" && exit $$sqlite || { cat "$$report"; exit 1; }
 
 test-js: dev
@@ -77,7 +81,7 @@ test-sqlite: dev
 test-postgres: dev
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-# beside the tests of .ci/run, whose budget it would cost a third
+# beside the tests of .ci/run, whose budget it would cost half again (docs/decisions/0019)
 coverage: dev
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --cov --cov-report=term $(ARGS)
 
@@ -89,19 +93,30 @@ PAGES = frontend/templates frontend/jinja2 frontend/css frontend/static
 LONG_LINES = grep -rnE '.{121}' $(PAGES) --include=*.html --include=*.css --include=*.js >&2 \
 	&& { echo 'These lines have more than 120 columns.' >&2; exit 1; } || true
 
-check: dev node_modules/.installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+# In parts that do not wait for each other: `make -j2 check`.
+check: check-types check-settings check-scripts check-templates check-house
+
+check-types: dev
+	$(BIN)/mypy
+
+check-settings: dev
+	@$(BIN)/python -m tests.settings_check
+
+check-scripts: dev node_modules/.installed
+	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
+	$(PRETTIER) --check
+
+check-templates: dev
 	$(BIN)/djlint --check --lint --quiet frontend/templates
 	$(BIN)/djlint --check --lint --quiet --profile jinja frontend/jinja2
 	@$(LONG_LINES)
+
+check-house: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
 	$(BIN)/deptry .
 	$(BIN)/python -m tests.dead_code
-	$(BIN)/node node_modules/typescript/bin/tsc --project tsconfig.json
-	$(PRETTIER) --check
-	@$(BIN)/python -m tests.settings_check
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }
 
 format: dev node_modules/.installed

@@ -86,7 +86,7 @@ def _bare(number: int, line: bytes) -> Row:
 def _bare_sqlite(installation: Installation) -> Callable[[list[Row]], None]:
     connection = sqlite3.connect(installation.folder / "bare.sqlite3")
     connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA synchronous=FULL")
     connection.execute("CREATE TABLE bare (id INTEGER PRIMARY KEY, digest TEXT, content BLOB, raw BLOB)")
 
     def insert(rows: list[Row]) -> None:

@@ -137,7 +137,7 @@ def connect(address: str) -> Any:
 def stock(kind: str, folder: Path) -> Stock:
     """A stock of databases; PostgreSQL is the one that TEST_DATABASE_URL names, else one of our own."""
     if kind == "sqlite":
-        return Stock(kind, folder, note="SQLite: WAL, synchronous=NORMAL")
+        return Stock(kind, folder, note="SQLite: WAL, synchronous=FULL")
     if named := os.environ.get("TEST_DATABASE_URL"):
         return Stock(kind, folder, address=named, note="PostgreSQL: the server of TEST_DATABASE_URL")
     address, finish = start_postgres()

@@ -16,11 +16,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
 
-# Pragmas of every SQLite connection. WAL lets readers go on while one writes; recursive_triggers makes
-# INSERT OR REPLACE fire the delete triggers that protect frozen releases.
+# Pragmas of every SQLite connection. WAL lets readers go on while one writes; synchronous=FULL syncs the log
+# at each commit, so that what was acknowledged survives a power cut; recursive_triggers makes INSERT OR
+# REPLACE fire the delete triggers that protect frozen releases.
 SQLITE_PRAGMAS = (
     "PRAGMA journal_mode=WAL;"
-    "PRAGMA synchronous=NORMAL;"
+    "PRAGMA synchronous=FULL;"
     "PRAGMA foreign_keys=ON;"
     "PRAGMA recursive_triggers=ON;"
     "PRAGMA temp_store=MEMORY;"

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib import admin
+from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.world import World
 
+INSIDERS = ("rita-held", "emil-left")
 Fill = Callable[[World], Mapping[str, Any]]
 
 
@@ -71,6 +74,7 @@ class Address:
     fill: Fill = nothing
     tag: str = ""
     body: Mapping[str, Any] | Fill = field(default_factory=dict)
+    query: str = ""
 
     @property
     def key(self) -> str:
@@ -83,7 +87,8 @@ class Address:
 
     def url(self, world: World) -> str:
         """The address itself."""
-        return reverse(self.name, kwargs=dict(self.fill(world)))
+        place = reverse(self.name, kwargs=dict(self.fill(world)))
+        return f"{place}?{self.query}" if self.query else place
 
 
 def _pages() -> Iterator[Address]:
@@ -131,12 +136,12 @@ def _pages() -> Iterator[Address]:
     for name in ("influence", "experiment"):
         yield Address(f + name, slug)
     yield Address(f + "triage", slug, body={"batch_size": "2"})
-    for place in ("shared", "seen", "free"):
+    for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
-    for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned"):
+    for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned", *INSIDERS):
         yield Address(f + "workbench", pk(whose), whose)
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
@@ -178,7 +183,7 @@ def _judging_pages() -> Iterator[Address]:
     yield Address(f + "run-status", pk("run", of_project=True))
     for what in ("pause", "resume", "cancel", "retry", "burn"):
         yield Address(f + "run-action", run_action(what), what)
-    for place in ("shared", "seen"):
+    for place in ("shared", "seen", "held"):
         yield Address(f + "judge-answer", answer(place, of_project=True), place)
         yield Address(f + "judge-answer-file", answer(place, of_project=True, part="response"), place)
 
@@ -194,7 +199,7 @@ def _judging_api() -> Iterator[Address]:
     for name in ("run", "run-failures", "run-pause", "run-cancel", "run-retry"):
         yield Address(a + name, pk("run"))
     yield Address(a + "run-resume", pk("run"), body={"budget": None})
-    for place in ("shared", "seen"):
+    for place in ("shared", "seen", "held"):
         yield Address(a + "answer", answer(place), place)
 
 
@@ -232,7 +237,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "imports", slug)
     yield Address(a + "import", pk("import"))
     yield Address(a + "import-abandon", pk("import"))
-    for place in ("shared", "dispute", "waiting", "seen", "free"):
+    for place in ("shared", "dispute", "waiting", "seen", "held", "left", "free"):
         yield Address(a + "trajectory", pk(place), place)
         yield Address(a + "trajectory-raw", pk(place), place)
         yield Address(a + "judgements", pk(place), place)
@@ -240,7 +245,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})
     yield Address(a + "case-take-back", pk("case"))
     save = {"op_id": "m", "changes": []}
-    for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned"):
+    for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned", *INSIDERS):
         yield Address(a + "assignment", pk(whose), whose)
         yield Address(a + "labels", pk(whose), whose, body=save)
         yield Address(a + "submit", pk(whose), whose)
@@ -268,9 +273,36 @@ def _api() -> Iterator[Address]:
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 
 
+def _djangos_admin() -> Iterator[Address]:
+    """Its own pages, and of each model that is registered the list and one row: with its history, and what
+    would go when it was deleted."""
+    for name in ("index", "login", "logout", "password_change", "password_change_done", "jsi18n"):
+        yield Address(f"admin:{name}")
+    yield Address("admin:autocomplete", query="app_label=annotation&model_name=label&field_name=assignment")
+    yield Address("admin:app_list", lambda world: {"app_label": "annotation"})
+    yield Address("admin:view_on_site", lambda world: {"content_type_id": 1, "object_id": 1})
+    for model in admin.site._registry:
+        place = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+
+        def one(world: World, model: type[Model] = model) -> Mapping[str, Any]:
+            # a person with labels rather than the first row
+            row = (
+                world.cast.ben
+                if isinstance(world.cast.ben, model)
+                else model._default_manager.order_by("pk").first()
+            )
+            return {"object_id": row.pk if row is not None else 1}
+
+        yield Address(f"{place}_changelist", query="q=canary")
+        yield Address(f"{place}_add")
+        for name in ("change", "delete", "history"):
+            yield Address(f"{place}_{name}", one)
+    yield Address("admin:auth_user_password_change", lambda world: {"id": world.cast.ben.pk})
+
+
 def addresses() -> list[Address]:
-    """All of them, Django's own admin apart."""
-    return [Address("healthz"), Address("set_language"), *_pages(), *_api()]
+    """All of them."""
+    return [Address("healthz"), Address("set_language"), *_djangos_admin(), *_pages(), *_api()]
 
 
 def routes(

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -100,14 +101,14 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture
-def visit(browser: Browser, live_server: object) -> Iterator[Callable[..., Visitor]]:
-    """`visit(**context_options)` opens another person's browser; at the end no console has complained."""
+@contextmanager
+def arrivals(browser: Browser, home: str) -> Iterator[Callable[..., Visitor]]:
+    """`arrive(**context_options)` opens one more browser at `home`; at the end none has complained."""
     visitors: list[Visitor] = []
 
     def arrive(**options: object) -> Visitor:
         options.setdefault("viewport", {"width": 1440, "height": 900})
-        visitor = Visitor(browser.new_context(**options), str(live_server))  # type: ignore[arg-type]
+        visitor = Visitor(browser.new_context(**options), home)  # type: ignore[arg-type]
         visitor.context.set_default_timeout(PATIENCE)
         visitors.append(visitor)
         return visitor
@@ -117,6 +118,13 @@ def visit(browser: Browser, live_server: object) -> Iterator[Callable[..., Visit
     for visitor in visitors:
         visitor.context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server: object) -> Iterator[Callable[..., Visitor]]:
+    """`visit(**context_options)` opens another person's browser on the server inside the test."""
+    with arrivals(browser, str(live_server)) as arrive:
+        yield arrive
 
 
 @pytest.fixture

@@ -82,6 +82,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=out)
         gone = set(out)
         items[:] = [item for item in items if item not in gone]
+    # the long ones first, in whatever order they come: at the end, one of them would keep a core waiting
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if reason := getattr(django_settings, "POSTGRES_MISSING", ""):
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))

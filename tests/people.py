@@ -280,7 +280,7 @@ class PlainClient(Client):
 
     def request(self, **request: Any) -> Any:
         """One request; the answer has no `context`, `templates` or `json()`, and cookies stay as they are."""
-        return self.handler(self._base_environ(**request))
+        return self.handler(self._base_environ(**request))  # type: ignore[attr-defined]
 
 
 class Caller:

@@ -22,7 +22,9 @@ UNSAFE = re.compile(
 )
 SAID_SAFE = re.compile(r"mark_safe|SafeString\(|html_safe|__html__|\bMarkup\(")
 INLINE_STYLE = re.compile(r"<[^>]*\sstyle=|<style\b", re.IGNORECASE)
-INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>|<[a-z][^>]*\son[a-z]+\s*=", re.IGNORECASE)
+INLINE_SCRIPT = re.compile(
+    r"<script(?![^>]*\ssrc=)[^>]*>|<[a-z][^>]*\son[a-z]+\s*=|javascript:", re.IGNORECASE
+)
 REMOTE = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""", re.IGNORECASE)
 
 

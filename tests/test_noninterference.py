@@ -124,6 +124,7 @@ def _plain(client: Client, url: str) -> str:
 
 
 @pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
 def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None, ann_submits: bool) -> None:
     states: list[State] = [nothing, begun, given_back, agreeing, differing, advised, revealing]

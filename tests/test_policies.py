@@ -219,6 +219,7 @@ def test_releases_are_for_adjudicators_and_admins(line: SimpleNamespace, cast: C
 
 
 def test_rows_that_are_not_live_are_nobodys(line: SimpleNamespace, cast: Cast) -> None:
+    assert seen(cast.admin, m.Trajectory)
     m.Trajectory.objects.update(live=False)
 
     for user in (*cast.everybody.values(), OPERATOR):

@@ -10,6 +10,8 @@ waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous
 settled   was disputed; judith has decided and closed it; in the release 1.0
 seen      the admin, who is an annotator here too, has it open; ben has submitted
+held      rita, a superuser who is an annotator here too, has it open; ben has submitted
+left      emil has submitted it and is a member no more; ben has submitted other labels; nobody has the case
 free      nobody has touched it
 """
 
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -51,12 +53,16 @@ from tests.people import (
     make_cast,
     make_member,
     make_record,
+    make_user,
     op_id,
     open_case,
     step_indexes,
 )
 
-PLACES = ("shared", "theirs", "dispute", "waiting", "agreed", "settled", "seen", "returned", "free")
+PLACES = (
+    *("shared", "theirs", "dispute", "waiting", "agreed", "settled"),
+    *("seen", "held", "left", "returned", "free"),
+)
 CANARY = "canary"
 ORDINALS = ("first", "second")
 
@@ -68,13 +74,45 @@ def canary(*words: str) -> str:
 
 @dataclass(frozen=True)
 class World:
-    """The cast, the trajectories by place, and the ids that addresses need."""
+    """The cast, the trajectories by place, and the ids that addresses need. `others`: "rita", a superuser who
+    labels, and "emil", who was a member."""
 
     cast: Cast
     at: dict[str, Trajectory]
     ids: dict[str, int]
     link: str
     answers: dict[str, UUID]
+    others: dict[str, User] = field(default_factory=dict)
+
+    @property
+    def people(self) -> dict[str, User]:
+        """Everybody by name."""
+        return {**self.cast.everybody, **self.others}
+
+
+# what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
+LABELS = {(None, "label"), (None, "consensus")}
+TELLS: dict[str, set[tuple[int | None, str]]] = {
+    **dict.fromkeys(("note", "reason", "decision", "case", "label"), LABELS),
+    "suggested-first": {(0, "suggestion")},
+    "suggested-second": {(1, "suggestion")},
+    **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
+}
+OWN = {"decision": "judith", "case": "judith"}
+
+
+def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
+    """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
+    kind, _, place = canary.rpartition("-")
+    if kind.startswith("note-"):
+        kind, _, author = kind.partition("-")
+    elif canary == "reason-cleo":
+        kind, author, place = "reason", "cleo", "returned"
+    else:
+        author = OWN.get(kind, "")
+    if kind not in TELLS or (user is not None and user.username == author):
+        return None
+    return place, TELLS[kind]
 
 
 def record(query: int, place: str) -> dict[str, Any]:
@@ -104,7 +142,10 @@ def make_world() -> World:
     rows = import_records(cast.project, [record(query, place) for query, place in enumerate(PLACES)])
     at = dict(zip(PLACES, rows, strict=True))
     _suggest(cast, rows)
-    answers = _run(cast, {place: at[place] for place in ("shared", "seen")})
+    rita, emil = make_user("rita", is_superuser=True), make_user("emil")
+    for user in (rita, emil):
+        make_member(cast.project, user, "annotator")
+    answers = _run(cast, {place: at[place] for place in ("shared", "seen", "held")})
     for place in ("dispute", "waiting", "settled"):
         finish(cast.ann, at[place], [1, 1], outcome=1)
         finish(cast.ben, at[place], [1, -1], outcome=1)
@@ -116,6 +157,11 @@ def make_world() -> World:
     begin(cast.ben, at["theirs"], -1)
     begin(cast.admin, at["seen"], 1)
     finish(cast.ben, at["seen"], [-1, -1], outcome=-1)
+    begin(rita, at["held"], 1)
+    finish(cast.ben, at["held"], [-1, -1], outcome=-1)
+    finish(emil, at["left"], [1, 1], outcome=1)
+    finish(cast.ben, at["left"], [-1, 1], outcome=-1)
+    projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=emil))
     given_up = begin(cast.cleo, at["returned"], -1)
     assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
     settled = _judge(cast, at["settled"], close=True)
@@ -135,6 +181,7 @@ def make_world() -> World:
         at=at,
         link=link,
         answers=answers,
+        others={"rita": rita, "emil": emil},
         ids={
             "judge": Judge.objects.get(kind="imported").pk,
             "judge-server": Judge.objects.get(kind="openai_compatible").pk,
@@ -151,6 +198,8 @@ def make_world() -> World:
             "ben-theirs": given(cast.ben, "theirs"),
             "admin-seen": given(cast.admin, "seen"),
             "cleo-returned": given_up.pk,
+            "rita-held": given(rita, "held"),
+            "emil-left": given(emil, "left"),
             "member": Membership.objects.get(user=cast.cleo).pk,
             "subset": Subset.objects.get(name="tiny").pk,
         },

@@ -42,8 +42,10 @@ def _project_of(obj: Any) -> int:
     return project
 
 
-def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
+def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] | None = None) -> bool:
     """Whether an actor may do an action. `obj` is a project or has one; for account verbs, the user.
+
+    `held` are the actor's roles in the project, where they have just been read with the object itself.
 
     Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even
     an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
@@ -60,7 +62,9 @@ def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
         return obj is not None and (actor.is_superuser or obj.pk == actor.pk)
     if verb not in VERBS or obj is None:
         return False
-    if not roles(actor, _project_of(obj)) & set(VERBS[verb]):
+    if held is None:
+        held = roles(actor, _project_of(obj))
+    if held.isdisjoint(VERBS[verb]):
         return False
     if isinstance(obj, m.Assignment) and verb == "label":
         return obj.annotator_id == actor.pk
@@ -69,7 +73,7 @@ def allowed(actor: Viewer, verb: str, obj: Any = None) -> bool:
     return True
 
 
-def require(actor: Viewer, verb: str, obj: Any = None) -> None:
+def require(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] | None = None) -> None:
     """Raise Denied unless `allowed`."""
-    if not allowed(actor, verb, obj):
+    if not allowed(actor, verb, obj, held=held):
         raise Denied(translatable("You are not allowed to do this ({verb}).", verb=verb))

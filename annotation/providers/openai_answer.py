@@ -9,7 +9,6 @@ from typing import Any
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
 from annotation.core.judging.settings import JudgeSettings
-from annotation.core.label_files import excerpt
 
 from .base import Failure, FailureKind, Reply
 from .http.http_errors import Asked, Complaint, refusal
@@ -45,8 +44,8 @@ class Answers:
         try:
             envelope = parse_bytes(received.body)
         except BadJson:
-            begins = excerpt(received.body[:60].decode("utf-8", "replace").strip())
-            return _failure(FailureKind.NOT_JSON, f"The server’s reply is not JSON; it begins {begins}.")
+            # said without its words, which may judge the steps: they are in the raw answer alone
+            return _failure(FailureKind.NOT_JSON, "The server’s reply is not JSON.")
         if not isinstance(envelope, Mapping):
             return _failure(FailureKind.NOT_JSON, "The server’s reply is not a chat completion.")
         choice = _first(envelope.get("choices"))
@@ -77,8 +76,7 @@ class Answers:
     def _outcome(self, choice: _Choice, prompt: Prompt) -> Reply | Failure:
         charged = cost(choice.usage, self._price)
         if choice.refusal or choice.finish_reason == "content_filter":
-            why = f" It says: {choice.refusal[:200]}" if choice.refusal else ""
-            failure = _failure(FailureKind.REFUSED, f"The model declined to answer.{why}", permanent=True)
+            failure = _failure(FailureKind.REFUSED, "The model declined to answer.", permanent=True)
             return replace(failure, usage=choice.usage, cost=charged)
         cut_off = choice.finish_reason == "length"
         if not choice.text.strip() and not cut_off:

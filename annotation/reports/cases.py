@@ -69,6 +69,11 @@ class Item:
         return len({label.value for label in self.labels if label.value is not None}) > 1
 
     @property
+    def told(self) -> bool:
+        """Whether a judge says anything here."""
+        return any(one.value is not None or one.reason or one.comment for one in self.suggestions)
+
+    @property
     def decision_note(self) -> str:
         """The note of the decision, as it was written."""
         return unescape(self.decision.note) if self.decision else ""

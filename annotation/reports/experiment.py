@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
 from annotation import models as m
 from annotation.core.experiment import ARMS, arm_of
 from annotation.core.vocabulary import ExposureKind
@@ -21,11 +23,15 @@ class Experiment:
 
 
 def has_begun(project: m.Project) -> bool:
-    """Whether anybody has labelled anything of a project, or has seen a suggestion. At most three queries."""
+    """Whether anybody has labelled anything of a project, or an annotator has seen a suggestion of what they
+    have claimed. At most three queries."""
+    claimed = m.Assignment.objects.filter(trajectory=OuterRef("trajectory"), annotator=OuterRef("user"))
     return (
         m.Label.objects.filter(assignment__project=project).exists()
         or m.OutcomeLabel.objects.filter(assignment__project=project).exists()
-        or m.Exposure.objects.filter(trajectory__project=project, kind=ExposureKind.SUGGESTION).exists()
+        or m.Exposure.objects.filter(
+            Exists(claimed), trajectory__project=project, kind=ExposureKind.SUGGESTION
+        ).exists()
     )
 
 

@@ -4,11 +4,11 @@ The workbench is opened with it, and every save answers with it: the page replac
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from annotation.core.propagation import Rules
 from annotation.core.text import unescape
-from annotation.models import Label, OutcomeLabel, Project, Subset
+from annotation.models import Project, Subset
 
 
 def rules_of(project: Project, subset: Subset) -> Rules:
@@ -16,12 +16,37 @@ def rules_of(project: Project, subset: Subset) -> Rules:
     return Rules(suspend_on_user_turn=subset.suspend_on_user_turn, carry_forward=project.carry_forward)
 
 
-def label_json(message_index: int, label: Label | None, index_of: Mapping[int, int]) -> dict[str, Any]:
+class Judged(Protocol):
+    """What labels and outcomes have in common: a row of the database, or one in memory."""
+
+    value: int | None
+    unsure: bool
+    flagged: bool
+    note: str
+    reason: str
+    version: int
+
+
+class Labelled(Judged, Protocol):
+    """The same of a step's label."""
+
+    source: str
+    root_id: int | None
+    root_pinned: bool
+    closes: str
+
+
+NOT_JUDGED = {"unsure": False, "flagged": False, "note": "", "reason": "", "version": 0}
+NOT_LABELLED = {"value": None, "source": None, "root": None, "root_pinned": False, "closes": "", **NOT_JUDGED}
+
+
+def label_json(message_index: int, label: Labelled | None, index_of: Mapping[int, int]) -> dict[str, Any]:
     """One step's label; version 0 when it has never been touched.
 
     `index_of` gives the message index of each of the trajectory's steps by its pk; roots are message indexes.
     """
-    label = label or Label(version=0)
+    if label is None:
+        return {"message_index": message_index, **NOT_LABELLED}
     return {
         "message_index": message_index,
         "value": label.value,
@@ -33,13 +58,14 @@ def label_json(message_index: int, label: Label | None, index_of: Mapping[int, i
     }
 
 
-def outcome_json(outcome: OutcomeLabel | None) -> dict[str, Any]:
+def outcome_json(outcome: Judged | None) -> dict[str, Any]:
     """The outcome of a trajectory; version 0 when it has never been touched."""
-    outcome = outcome or OutcomeLabel(version=0)
+    if outcome is None:
+        return {"value": None, **NOT_JUDGED}
     return {"value": outcome.value, **_judgement(outcome)}
 
 
-def _judgement(label: Label | OutcomeLabel) -> dict[str, Any]:
+def _judgement(label: Judged) -> dict[str, Any]:
     return {
         "unsure": label.unsure,
         "flagged": label.flagged,

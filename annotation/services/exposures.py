@@ -1,73 +1,87 @@
 """Note what people have seen: the first exposure counts, and is never taken back (docs/design.md, "Who may
-see what")."""
+see what").
 
-from collections.abc import Iterable
+Every exposure is written by `note`. What shows somebody another's judgement stands in services/sights.py,
+services/label/reveal.py, services/adjudicate.py and services/release/export.py, and notes it before it shows
+it.
+"""
+
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Assignment, Exposure, Label, OutcomeLabel, Trajectory, User
+from annotation.models import Exposure, Label, OutcomeLabel, Trajectory, User
+
+BLOCK = 500
+"""So many trajectories are noted in one transaction, which others have to wait for."""
+
+Seen = tuple[int, int | None]
+"""A trajectory by pk, and one of its steps; None: all of it, or of suggestions the outcome."""
+
+
+def note(*, user: User, kind: ExposureKind, seen: Collection[Seen], now: datetime | None = None) -> set[Seen]:
+    """Note that a person has now seen this, and answer what of it they had not seen before.
+
+    What their own labels of it say at this moment are the blind values. Labels that were exposed before keep
+    the blind value they have.
+    """
+    known = Exposure.objects.filter(user=user, kind=kind, trajectory__in={pk for pk, _ in seen})
+    fresh = set(seen) - set(known.order_by().values_list("trajectory", "step"))
+    if not fresh:
+        return fresh
+    moment = now or timezone.now()
+    with transaction.atomic():
+        Exposure.objects.bulk_create(
+            [
+                Exposure(user=user, trajectory_id=pk, step_id=step, kind=kind.value, created_at=moment)
+                for pk, step in fresh
+            ],
+            ignore_conflicts=True,
+        )
+        _fix_blind_values(user, kind, fresh, moment)
+    return fresh
+
+
+def _fix_blind_values(user: User, kind: ExposureKind, fresh: set[Seen], now: datetime) -> None:
+    """What a person's labels of this are now is their blind value for ever."""
+    own = {"assignment__annotator": user, "exposed_at__isnull": True}
+    first = {"blind_value": F("value"), "exposed_at": now}
+    wholes = {pk for pk, step in fresh if step is None}
+    whole = Q(assignment__trajectory__in=wholes)
+    steps = {step for _, step in fresh if step is not None}
+    # of suggestions, what is seen without a step is the outcome and tells of no step
+    of_steps = Q(step__in=steps) if kind == ExposureKind.SUGGESTION else whole | Q(step__in=steps)
+    if steps or kind != ExposureKind.SUGGESTION:
+        Label.objects.filter(of_steps, **own).update(**first)
+    if wholes:
+        OutcomeLabel.objects.filter(whole, **own).update(**first)
 
 
 def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
-    """Note that a person has now seen this of a whole trajectory. Whoever has can no longer claim it; what
-    their own labels of it say at this moment are the blind values."""
-    first = {"user": user, "trajectory": trajectory, "step": None, "kind": kind.value}
-    if Exposure.objects.filter(**first).exists():
-        return
-    now = timezone.now()
-    with transaction.atomic():
-        _seen, fresh = Exposure.objects.get_or_create(**first, defaults={"created_at": now})
-        if fresh:
-            for model in (Label, OutcomeLabel):
-                own = {"assignment__annotator": user, "assignment__trajectory": trajectory}
-                model.objects.filter(**own, exposed_at__isnull=True).update(
-                    blind_value=F("value"), exposed_at=now
-                )
+    """Note that a person has now seen this of a whole trajectory. Whoever has seen others' labels or the
+    consensus of it can no longer claim it."""
+    note(user=user, kind=kind, seen=[(trajectory.pk, None)])
+
+
+def expose_all(*, user: User, trajectories: Iterable[int], kind: ExposureKind) -> None:
+    """Note it of many trajectories, by pk, block by block."""
+    wanted = list(trajectories)
+    for start in range(0, len(wanted), BLOCK):
+        note(user=user, kind=kind, seen=[(pk, None) for pk in wanted[start : start + BLOCK]])
 
 
 def expose_suggestions(
     *, user: User, trajectory: Trajectory, steps: Iterable[int | None], now: datetime
 ) -> set[int | None]:
-    """Note that a person now sees what judges suggest for these steps (by pk; None: for the outcome).
+    """Note that a person now sees what judges suggest for these steps (by pk; None: for the outcome), and
+    answer which of them they had not seen before.
 
-    Answers which of them they had not seen before. The caller holds a lock of the person's own, so that two
-    windows do not both see something for the first time.
+    The caller holds a lock of the person's own, so that two windows do not both see something for the first
+    time.
     """
-    seen = Exposure.objects.filter(user=user, trajectory=trajectory, kind=ExposureKind.SUGGESTION)
-    fresh = set(steps) - set(seen.values_list("step", flat=True))
-    Exposure.objects.bulk_create(
-        [
-            Exposure(
-                user=user,
-                trajectory=trajectory,
-                step_id=step,
-                kind=ExposureKind.SUGGESTION.value,
-                created_at=now,
-            )
-            for step in fresh
-        ],
-        ignore_conflicts=True,
-    )
-    return fresh
-
-
-def fix_blind_values(*, assignment: Assignment, steps: Iterable[int | None], now: datetime) -> None:
-    """What the labels of these steps are now (None: the outcome) is their blind value for ever: this is the
-    first exposure. Labels that were exposed before keep the blind value they have."""
-    wanted = set(steps)
-    first = {"blind_value": F("value"), "exposed_at": now}
-    unexposed = {"assignment": assignment, "exposed_at__isnull": True}
-    if wanted - {None}:
-        Label.objects.filter(step__in=wanted - {None}, **unexposed).update(**first)
-    if None in wanted:
-        OutcomeLabel.objects.filter(**unexposed).update(**first)
-
-
-def of_outcome(*, user_id: int, trajectory_id: int) -> datetime | None:
-    """When a person first saw something that tells of a trajectory's outcome; None: not yet."""
-    seen = Exposure.objects.filter(user=user_id, trajectory=trajectory_id, step__isnull=True)
-    return seen.order_by("created_at").values_list("created_at", flat=True).first()
+    seen = [(trajectory.pk, step) for step in steps]
+    return {step for _, step in note(user=user, kind=ExposureKind.SUGGESTION, seen=seen, now=now)}

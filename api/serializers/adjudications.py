@@ -30,8 +30,8 @@ class NewCase(Input):
     trajectory = Whole(min_value=1, max_value=2**63 - 1)
 
 
-class Case(Output):
-    """One adjudicator's case."""
+class CaseRow(Output):
+    """One adjudicator's case in a list, which shows nothing that was said in it."""
 
     id = serializers.IntegerField()
     trajectory = serializers.IntegerField(source="trajectory_id")
@@ -39,9 +39,14 @@ class Case(Output):
     subset = serializers.CharField(source="trajectory.subset.name")
     adjudicator = Person()
     state = serializers.ChoiceField(choices=STATES)
-    note = StoredText()
     opened_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
+
+
+class Case(CaseRow):
+    """One's own case."""
+
+    note = StoredText()
 
 
 class Decision(Output):

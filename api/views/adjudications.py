@@ -14,7 +14,7 @@ from annotation.core.vocabulary import AdjudicationState
 from annotation.models import Adjudication, Decision, Trajectory
 from annotation.policies import require, visible
 from annotation.reports import cases, home
-from annotation.services import adjudicate
+from annotation.services import adjudicate, sights
 
 from ..serializers import adjudications as shapes
 from . import trajectories
@@ -44,10 +44,10 @@ class Cases(ProjectView):
 
     noun = "adjudications"
 
-    @extend_schema(summary="List cases", responses=shapes.Case(many=True))
+    @extend_schema(summary="List cases", responses=shapes.CaseRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """One's own cases, the newest first; admins see everybody's."""
-        return self.page(visible(self.user, ROWS.filter(project=self.project())), shapes.Case)
+        return self.page(visible(self.user, ROWS.filter(project=self.project())), shapes.CaseRow)
 
     @extend_schema(summary="Take a dispute", request=shapes.NewCase, responses={201: shapes.Case})
     def post(self, request: Request, slug: str) -> Response:
@@ -86,7 +86,7 @@ class Case(Mine):
         if row.state == AdjudicationState.RELEASED:
             closed: dict[str, Any] = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
             return Response({"case": shapes.Case(row).data, **closed})
-        shown = cases.case(actor=self.user, adjudication=row)
+        shown = sights.case(actor=self.user, adjudication=row)
         return Response(
             {
                 "case": shapes.Case(row).data,

@@ -19,8 +19,7 @@ from annotation.core.errors import TooLarge
 from annotation.core.label_files import MAX_FILE, MAX_REQUEST
 from annotation.models import Judge, JudgeAnswer, User
 from annotation.policies import require, visible
-from annotation.reports.runs import audit
-from annotation.services import suggest
+from annotation.services import sights, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
@@ -171,8 +170,9 @@ class Answer(View):
 
     @extend_schema(summary="Read a raw answer", responses=shapes.Answer)
     def get(self, request: Request, pk: UUID) -> Response:
-        """Request and response of one call, for audit; keys are redacted. For admins."""
-        row = fetch(self.user, JudgeAnswer.objects.all(), pk=pk)
-        texts = audit(row)
+        """Request and response of one call, for audit; keys are redacted. For admins. Reading it is noted: it
+        tells what a judge suggests of the trajectory."""
+        row = fetch(self.user, JudgeAnswer.objects.select_related("trajectory"), pk=pk)
+        texts = sights.judge_answer(actor=self.user, answer=row)
         known = {"request_text": texts.request_text, "response_text": texts.response_text}
         return Response(shapes.Answer(row, context=known).data)

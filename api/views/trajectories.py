@@ -14,17 +14,18 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Conflict, Denied
+from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
-from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
-from annotation.models import Exposure, Trajectory
-from annotation.policies import FieldAccess, field_access, require, roles, visible
+from annotation.models import Trajectory
+from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports import cases
 from annotation.reports.transcripts import Transcript, transcript
-from annotation.services import exposures
+from annotation.services import sights
 
 from ..serializers import trajectories as shapes
 from .base import ProjectView, View, fetch
+
+REVEAL = OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")
 
 
 class Trajectories(ProjectView):
@@ -111,23 +112,38 @@ class OneTrajectory(View):
         return Response(shape(row, access, transcript(trajectory=row, access=access)))
 
 
-class Raw(View):
-    """`/trajectories/<id>/raw/`"""
+class Labelled(View):
+    """What shows labels of a trajectory."""
 
     noun = "trajectories"
 
+    def ask_first(self, row: Trajectory) -> None:
+        """Raise Conflict to an admin who could still claim the trajectory, unless they say `reveal=true`."""
+        if self.request.query_params.get("reveal") == "true":
+            return
+        if sights.costs_the_claim(actor=self.user, trajectory=row) and field_access(self.user, row).raw:
+            message = _(
+                "Whoever sees the labels can no longer claim this trajectory; add reveal=true to see them."
+            )
+            raise Conflict(message, code="asks_first")
+
+
+class Raw(Labelled):
+    """`/trajectories/<id>/raw/`"""
+
     @extend_schema(
         summary="Download the record",
+        parameters=[REVEAL],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         """The bytes of the record exactly as they came in, labels that stood in the file included. For
-        admins who are not labelling it themselves."""
+        admins who are not labelling it themselves. Reading them is noted, and asked about first, as it is for
+        the labels (`…/judgements/`)."""
         row = _found(self, pk)
-        if not field_access(self.user, row).raw:
-            raise Denied(_("The record as it came in is for admins only."))
+        self.ask_first(row)
         return HttpResponse(
-            row.content.raw_bytes(),
+            sights.record(actor=self.user, trajectory=row),
             content_type="application/octet-stream",
             headers={
                 "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',
@@ -136,14 +152,12 @@ class Raw(View):
         )
 
 
-class Judgements(View):
+class Judgements(Labelled):
     """`/trajectories/<id>/judgements/`"""
-
-    noun = "trajectories"
 
     @extend_schema(
         summary="Read all labels of a trajectory",
-        parameters=[OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")],
+        parameters=[REVEAL],
         responses=shapes.SideBySide,
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -151,21 +165,8 @@ class Judgements(View):
         labelling it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true`
         (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
-        if not field_access(self.user, row).names:
-            raise Denied(_("The labels of others are not open to you here."))
-        if self.request.query_params.get("reveal") != "true" and self._would_cost(row):
-            message = _(
-                "Whoever sees the labels can no longer claim this trajectory; add reveal=true to see them."
-            )
-            raise Conflict(message, code="asks_first")
-        exposures.expose(user=self.user, trajectory=row, kind=ExposureKind.LABEL)
-        return Response(side_by_side(cases.inspection(actor=self.user, trajectory=row)))
-
-    def _would_cost(self, row: Trajectory) -> bool:
-        if row.state != TrajectoryState.LABELLING or Role.ANNOTATOR not in roles(self.user, row.project):
-            return False
-        seen = Exposure.objects.filter(trajectory=row, user=self.user, kind=ExposureKind.LABEL)
-        return not visible(self.user, seen).exists()
+        self.ask_first(row)
+        return Response(side_by_side(sights.inspection(actor=self.user, trajectory=row)))
 
 
 def item(one: cases.Item) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Trajectory
 from annotation.reports import cases, home
-from annotation.services import adjudicate
+from annotation.services import adjudicate, sights
 from frontend.pages.common import open_project, page_of, paginate, person
 from frontend.pages.errors import status_of
 from frontend.pages.trajectories import laid_out
@@ -88,7 +88,7 @@ def adjudication(request: HttpRequest, pk: int) -> HttpResponse:
     """One case: what A and B disagree on first, then the trajectory with all their labels."""
     row = _case(request, pk)
     opened = page_of(request, row.project)
-    shown = cases.case(actor=opened.user, adjudication=row)
+    shown = sights.case(actor=opened.user, adjudication=row)
     mine = row.adjudicator_id == opened.user.pk
     return opened.render(
         "work/adjudication.html",

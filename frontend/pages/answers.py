@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.models import JudgeAnswer
-from annotation.reports.runs import audit
+from annotation.services import sights
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.judges import SECTION, VERB
 from frontend.rendering.transcript import escape_control_chars
@@ -39,7 +39,7 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     """A call of a judge as it went over the wire, as text."""
     opened = open_project(request, slug, VERB)
     row = _answer(opened, pk)
-    call = audit(row)
+    call = sights.judge_answer(actor=opened.user, answer=row)
     cut = _("The server sent %(n)s bytes, of which the first are kept.") % {"n": row.response_size}
     tokens = _("%(input)s in, %(output)s out") % {"input": row.tokens_in, "output": row.tokens_out}
     return opened.render(
@@ -64,10 +64,11 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
 @require_GET
 def answer_file(request: HttpRequest, slug: str, pk: UUID, part: str) -> HttpResponse:
     """The request or the response as a file; whatever it holds, no browser opens it."""
-    row = _answer(open_project(request, slug, VERB), pk)
+    opened = open_project(request, slug, VERB)
+    row = _answer(opened, pk)
     if part not in ("request", "response"):
         raise Http404
-    call = audit(row)
+    call = sights.judge_answer(actor=opened.user, answer=row)
     content = call.request if part == "request" else call.response
     name = f"{part}-{row.pk}.txt"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
 from annotation.core.text import escape
-from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
-from annotation.models import Exposure, Subset, Trajectory
+from annotation.core.vocabulary import TrajectoryState
+from annotation.models import Subset, Trajectory
 from annotation.reports import cases
-from annotation.services import exposures
-from frontend.pages.common import ProjectPage, open_project, paginate
+from annotation.services import sights
+from frontend.pages.common import open_project, paginate
 from frontend.rendering.transcript import escape_control_chars, facts, lay_out, tools
 
 VERB = "trajectory.list"
@@ -61,14 +61,6 @@ def trajectories(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _asks_first(opened: ProjectPage, trajectory: Trajectory) -> bool:
-    """Whether seeing the labels would cost this person the right to claim the trajectory, and has not yet."""
-    if Role.ANNOTATOR not in opened.roles or trajectory.state != TrajectoryState.LABELLING:
-        return False
-    seen = Exposure.objects.filter(trajectory=trajectory, user=opened.user, kind=ExposureKind.LABEL)
-    return not policies.visible(opened.user, seen).exists()
-
-
 @require_http_methods(["GET", "POST"])
 def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One trajectory with its labels. Seeing them is noted; an admin who also labels is asked first."""
@@ -78,13 +70,12 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     sealed = not policies.field_access(opened.user, row).others_labels
-    asks = not sealed and request.method == "GET" and _asks_first(opened, row)
-    if not sealed and not asks:
-        exposures.expose(user=opened.user, trajectory=row, kind=ExposureKind.LABEL)
+    costs = not sealed and sights.costs_the_claim(actor=opened.user, trajectory=row)
+    asks = costs and request.method == "GET"
+    read = cases.plain if sealed or asks else sights.inspection
+    shown = read(actor=opened.user, trajectory=row)
     if request.method == "POST":
         return redirect("frontend:trajectory", slug, pk)
-    read = cases.plain if sealed or asks else cases.inspection
-    shown = read(actor=opened.user, trajectory=row)
     return opened.render("data/trajectory.html", "trajectories", asks=asks, sealed=sealed, **laid_out(shown))
 
 

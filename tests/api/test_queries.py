@@ -169,11 +169,11 @@ def test_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     for caller in (by.admin, by.judith):
         caller.get("/me/")
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
-    assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/raw/")) == 5
-    judgements = f"/trajectories/{row.pk}/judgements/"
-    assert queries(lambda: by.admin.get(judgements)) == 23, "the first time it is noted"
-    assert queries(lambda: by.admin.get(judgements)) == 19
-    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 12
+    raw, judgements = (f"/trajectories/{row.pk}/{name}/" for name in ("raw", "judgements"))
+    assert queries(lambda: by.admin.get(raw)) == 9, "the first time it is noted"
+    assert queries(lambda: by.admin.get(raw)) == 6
+    assert queries(lambda: by.admin.get(judgements)) == 17
+    assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 13
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
 

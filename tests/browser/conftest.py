@@ -10,32 +10,18 @@ import pytest
 from annotation.models import Assignment
 from tests.browser.server import Site
 from tests.browser.workbench import open_as_ann
-from tests.chromium import PATIENCE, Visitor
+from tests.chromium import Visitor, arrivals
 from tests.people import Cast, claim, import_records
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-DESKTOP = {"width": 1440, "height": 900}
-
 
 @pytest.fixture
 def guest(browser: Browser, server: Site) -> Iterator[Callable[..., Visitor]]:
-    """`guest()` opens another person's browser in the server; at the end no console has complained."""
-    visitors: list[Visitor] = []
-
-    def arrive(**options: object) -> Visitor:
-        options.setdefault("viewport", DESKTOP)
-        visitor = Visitor(browser.new_context(**options), server.url)  # type: ignore[arg-type]
-        visitor.context.set_default_timeout(PATIENCE)
-        visitors.append(visitor)
-        return visitor
-
-    yield arrive
-    complaints = [line for visitor in visitors for line in visitor.watch.unexpected()]
-    for visitor in visitors:
-        visitor.context.close()
-    assert complaints == []
+    """`guest(**context_options)` opens another person's browser on the server that all tests share."""
+    with arrivals(browser, server.url) as arrive:
+        yield arrive
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from annotation.services import suggest
 from tests import people
 from tests.fixtures.judges import make_judge, start
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: None) -> None:

@@ -13,7 +13,7 @@ from annotation.services import label
 from tests.browser.workbench import open_as_ann, press, saved, seen
 from tests.people import Cast, change, claim, import_records, label_all, make_record, op_id
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 WIDE = ViewportSize(width=1440, height=900)
 NARROW = ViewportSize(width=390, height=844)

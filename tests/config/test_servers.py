@@ -30,7 +30,7 @@ def test_sqlite_connections_are_set_up_for_many_people() -> None:
             name: cursor.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "foreign_keys", "recursive_triggers", "synchronous")
         }
-    assert found == {"journal_mode": "wal", "foreign_keys": 1, "recursive_triggers": 1, "synchronous": 1}
+    assert found == {"journal_mode": "wal", "foreign_keys": 1, "recursive_triggers": 1, "synchronous": 2}
 
 
 def test_broker_keeps_what_it_was_given(broker: Broker) -> None:

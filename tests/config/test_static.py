@@ -14,18 +14,22 @@ IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULT
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 
 
-def test_static_modules_with_hashes_import_modules_with_hashes(collected: Path) -> None:
+def scripts_of(collected: Path) -> list[Path]:
+    """The collected scripts under their hashed names."""
     scripts = sorted((collected / "frontend" / "js").rglob("*.????????????.js"))
     assert scripts
-    texts = {path.name: path.read_text(encoding="utf-8") for path in scripts}
+    return scripts
+
+
+def test_static_modules_with_hashes_import_modules_with_hashes(collected: Path) -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in scripts_of(collected)}
     imports = [(name, found) for name, text in texts.items() for found in IMPORT.findall(text)]
     assert any("/lib/" in found for _, found in imports)
     assert [pair for pair in imports if not HASHED.search(pair[1])] == []
 
 
 def test_static_modules_find_what_they_import(collected: Path) -> None:
-    folder = collected / "frontend" / "js"
-    for script in folder.rglob("*.????????????.js"):
+    for script in scripts_of(collected):
         for found in IMPORT.findall(script.read_text(encoding="utf-8")):
             assert (script.parent / found).is_file(), f"{script.name} imports {found}"
 
@@ -37,8 +41,7 @@ def test_static_files_have_a_compressed_copy(collected: Path) -> None:
 
 
 def test_static_scripts_lack_the_comments_and_nothing_else(collected: Path) -> None:
-    folder = collected / "frontend" / "js"
-    for script in folder.rglob("*.????????????.js"):
+    for script in scripts_of(collected):
         source = (script.parent / re.sub(r"\.[0-9a-f]{12}\.js$", ".js", script.name)).read_text(
             encoding="utf-8"
         )

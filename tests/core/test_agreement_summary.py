@@ -70,7 +70,7 @@ def test_figures_without_people_have_no_pairs_and_tables_that_do_not_say_who_sai
     assert bare.figures == summary.figures
 
 
-def test_trajectories_of_pairs_that_share_too_few_are_left_out_until_none_is_left_over() -> None:
+def test_at_least_leaves_out_pairs_that_share_too_few_until_none_is_left_over() -> None:
     def shared(who: tuple[int, ...], how_many: int, start: int, subset: int) -> list[tuple[int, ...]]:
         return [(start + t, 0, one, 1, start + t, subset) for t in range(how_many) for one in who]
 

@@ -46,7 +46,7 @@ PAGES = {
     "run": ("admin", "run", 11),
     "estimate": ("admin", "run-new", 13),
     "adjudication queue": ("judith", "adjudication-queue", 11),
-    "case": ("judith", "adjudication", 14),
+    "case": ("judith", "adjudication", 15),
     "agreement": ("admin", "agreement", 11),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),

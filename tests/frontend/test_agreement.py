@@ -45,7 +45,7 @@ def test_annotators_do_not_see_agreement(browse, at):
     assert browse("judith").get(at("agreement", "bench")).status_code == 200
 
 
-def test_adjudicators_cannot_make_anybody_out_in_the_figures(browse, cast, at, text):
+def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
     people.import_records(cast.project, 5)
     for user, value in ((cast.ann, 1), (cast.ben, -1)):
         for _ in range(5):

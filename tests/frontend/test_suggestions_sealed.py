@@ -99,8 +99,14 @@ def test_admin_who_is_labelling_it_sees_no_suggestions(
     cast: Cast, browse: Browse, at: Callable[..., str]
 ) -> None:
     row = suggested(cast)
+    begun = row.source.created_at
     Assignment.objects.create(
-        project=cast.project, trajectory=row, annotator=cast.admin, slot=0, claimed_at=row.source.created_at
+        project=cast.project,
+        trajectory=row,
+        annotator=cast.admin,
+        slot=0,
+        claimed_at=begun,
+        last_used_at=begun,
     )
     body = browse("admin").get(at("trajectory", "bench", row.pk)).content.decode()
     assert "You are labelling this trajectory yourself" in body

@@ -21,7 +21,7 @@ from tests.judge_server import JudgeServer
 from tests.people import Cast
 from tests.servers import Worker, wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 State = SuggestionRunState
 PATIENCE = 180.0
 KEY = "TRISTEP_JUDGE_KEY_TEST"

@@ -94,6 +94,7 @@ def postgres() -> Iterator[Postgres]:
     server.close()
 
 
+@pytest.mark.slow
 def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

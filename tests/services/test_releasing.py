@@ -43,6 +43,7 @@ def test_release_says_nothing_of_who_labelled_and_what_they_noted(resolved: Cast
     export(made, tmp_path)
 
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b'"step_labels"' in written
     for word in (b"secret note", b'"ann"', b"Ann", b"judith"):
         assert word not in written
 

@@ -198,7 +198,8 @@ def test_save_takes_queries_that_do_not_grow_with_the_steps(cast: Cast, deed: st
         counts.append(len(queries))
 
     assert len(set(counts)) == 1, counts
-    assert counts[0] <= 20
+    # what a save reads, labels, outcome, events, operation, and BEGIN and COMMIT or a lock and a savepoint
+    assert counts[0] <= (20 if deed == "submit" else 8)
 
 
 def test_settling_a_long_trajectory_takes_no_more_queries_than_a_short_one(cast: Cast) -> None:

@@ -107,7 +107,6 @@ def _note(
     fresh = exposures.expose_suggestions(
         user=actor, trajectory=assignment.trajectory, steps=[one.step for one in shown], now=now
     )
-    exposures.fix_blind_values(assignment=assignment, steps=fresh, now=now)
     LabelEvent.objects.bulk_create(
         _event(assignment, one, own.get(one.step), now) for one in shown if one.step in fresh
     )

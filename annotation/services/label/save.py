@@ -11,47 +11,21 @@ from django.utils import timezone
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.propagation import Rules, allowed_confirmation
+from annotation.core.propagation import allowed_confirmation
 from annotation.core.vocabulary import AssignmentState, LabelSource
-from annotation.models import Assignment, SaveOperation, Step, User
-from annotation.policies import own, require
-from annotation.reports.label_json import rules_of
+from annotation.models import Assignment, User
+from annotation.policies import require
 
+from . import rows
 from .changes import MAX_CHANGES, TARGETS, Change, parse_change
 from .label_set import LabelSet
+from .rows import StepRow
 
 RESULT = dict[str, Any]
 OP_ID = re.compile(r"[!-~]{1,64}")
 OP_ID_RULE = translatable("1 to 64 visible ASCII characters.")
 
 
-# a save is made for every key press: it reads no more than it needs
-NEEDED = (
-    "state",
-    "annotator_id",
-    "project_id",
-    "trajectory_id",
-    "project__carry_forward",
-    "trajectory__subset__suspend_on_user_turn",
-)
-
-
-def locked(actor: User, pk: int) -> Assignment:
-    """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
-    rows = (
-        own(actor, Assignment.objects.filter(pk=pk))
-        .select_for_update(no_key=True, of=("self",))
-        .select_related("project", "trajectory__subset", "outcome")
-        .only(*NEEDED, "outcome")
-        .order_by()
-    )
-    try:
-        return rows.get()
-    except Assignment.DoesNotExist:
-        raise NotFound(translatable("There is nothing here, or it is not for you to see.")) from None
-
-
-@transaction.atomic
 def save_labels(
     *, actor: User, assignment: Assignment | int, op_id: str, changes: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -68,8 +42,6 @@ def save_labels(
     Raises NotFound for what is not the actor's own, Invalid for a batch that cannot be read, Conflict for an
     `op_id` that was used for other changes, StaleState when the assignment is not open.
     """
-    current = locked(actor, assignment if isinstance(assignment, int) else assignment.pk)
-    require(actor, "label", current)
     if not OP_ID.fullmatch(op_id):
         raise Invalid(
             translatable("op_id: {op_id_rule}", op_id_rule=OP_ID_RULE), fields={"op_id": OP_ID_RULE}
@@ -79,26 +51,36 @@ def save_labels(
             translatable("At most {changes} changes in one batch.", changes=MAX_CHANGES),
             code="too_many_changes",
         )
+    pk = assignment if isinstance(assignment, int) else assignment.pk
+    with transaction.atomic():
+        stored = rows.read(assignment=pk, annotator=actor.pk, op_id=op_id) if actor.is_active else None
+        if stored is None:
+            raise NotFound(translatable("There is nothing here, or it is not for you to see."))
+        mine = Assignment(pk=pk, annotator_id=actor.pk, project_id=stored.project_id)
+        require(actor, "label", mine, held=stored.held)
+        label_set = LabelSet(pk, stored, timezone.now())
+        results = _save(label_set, op_id, changes)
+    return _answer(label_set, op_id, results)
+
+
+def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]]) -> Sequence[RESULT]:
+    """The results of a batch: those of then, when it was applied before."""
+    stored = label_set.stored
     digest = sha256_hex(canonical_json([dict(change) for change in changes]))
-    label_set = LabelSet.load(current, timezone.now())
-    earlier = SaveOperation.objects.filter(assignment=current, op_id=op_id).first()
-    if earlier is not None:
-        if earlier.digest != digest:
+    if stored.operation is not None:
+        if stored.operation.digest != digest:
             raise Conflict(translatable("This op_id was used for other changes."), code="op_id_reused")
-        return _answer(label_set, op_id, earlier.results)
-    if current.state != AssignmentState.OPEN:
+        return stored.operation.results
+    if stored.state != AssignmentState.OPEN:
         raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
     if not changes:
-        return _answer(label_set, op_id, [])
-    rules = rules_of(current.project, current.trajectory.subset)
+        return []
     versions = {index: label.version for index, label in label_set.labels.items()}
     outcome_version = label_set.outcome.version if label_set.outcome else 0
-    results = [_apply(label_set, raw, versions, outcome_version, rules, op_id) for raw in changes]
+    results = [_apply(label_set, raw, versions, outcome_version, op_id) for raw in changes]
     label_set.write()
-    SaveOperation.objects.create(
-        assignment=current, op_id=op_id, digest=digest, results=results, created_at=label_set.now
-    )
-    return _answer(label_set, op_id, results)
+    rows.write_operation(label_set.assignment, op_id, digest, results, label_set.now)
+    return results
 
 
 def _answer(label_set: LabelSet, op_id: str, results: Sequence[RESULT]) -> dict[str, Any]:
@@ -122,7 +104,6 @@ def _apply(
     raw: Mapping[str, Any],
     versions: Mapping[int, int],
     outcome_version: int,
-    rules: Rules,
     op_id: str,
 ) -> RESULT:
     """Take one change into the set, or say why not. The versions are those from before the batch."""
@@ -148,22 +129,24 @@ def _apply(
             "status": "refused",
             "reason": translatable("Message {index} is not a step.", index=change.message_index),
         }
-    refusal = _unfit(label_set, change, step, rules)
+    refusal = _unfit(label_set, change, step)
     if refusal:
         return {**result, "status": "refused", "reason": refusal}
     root = label_set.step(change.root)
     label_set.put(change, step, root or step, op_id)
-    label_set.settle(rules, op_id)
+    label_set.settle(op_id)
     return {**result, "status": "saved", "reason": ""}
 
 
-def _unfit(label_set: LabelSet, change: Change, step: Step, rules: Rules) -> str:
+def _unfit(label_set: LabelSet, change: Change, step: StepRow) -> str:
     """Why a change does not fit the trajectory as labelled so far; empty when it does."""
     if change.value is None:
         return ""
     if change.source == LabelSource.PROPAGATED:
         inputs = label_set.inputs()
-        fits = allowed_confirmation(inputs, rules, step.message_index, change.value, change.root)
+        fits = allowed_confirmation(
+            inputs, label_set.stored.rules, step.message_index, change.value, change.root
+        )
         return "" if fits else translatable("Nothing is proposed here any more that could be confirmed.")
     pinned = change.value == -1 and change.root_pinned
     if pinned and (

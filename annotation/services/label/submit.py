@@ -5,15 +5,38 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.errors import Invalid, StaleState
+from annotation.core.errors import Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
-from annotation.policies import require
+from annotation.policies import own, require
 
 from .. import assign, audit, consensus
 from ..transitions import advance
-from .save import locked
+
+NEEDED = (
+    "state",
+    "annotator_id",
+    "project_id",
+    "trajectory_id",
+    "project__carry_forward",
+    "trajectory__subset__suspend_on_user_turn",
+)
+
+
+def _locked(actor: User, pk: int) -> Assignment:
+    """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
+    rows = (
+        own(actor, Assignment.objects.filter(pk=pk))
+        .select_for_update(no_key=True, of=("self",))
+        .select_related("project", "trajectory__subset", "outcome")
+        .only(*NEEDED, "outcome")
+        .order_by()
+    )
+    try:
+        return rows.get()
+    except Assignment.DoesNotExist:
+        raise NotFound(translatable("There is nothing here, or it is not for you to see.")) from None
 
 
 @transaction.atomic
@@ -25,7 +48,7 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     when it is not open (a second submit, for example).
     """
     require(actor, "label", assignment)
-    current = locked(actor, assignment.pk)
+    current = _locked(actor, assignment.pk)
     if current.state != AssignmentState.OPEN:
         raise StaleState(
             translatable("This trajectory has been submitted or given back already."), code="not_open"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.release_format import (
@@ -16,10 +18,11 @@ from annotation.core.release_format import (
     manifest_problems,
     published_line,
 )
-from annotation.models import Release
+from annotation.core.vocabulary import ExposureKind
+from annotation.models import Exposure, Release, ReleaseRecord, Trajectory, User
 from annotation.policies import Actor, require
 
-from .. import audit
+from .. import audit, exposures
 from .verify import Verification, bodies
 
 BLOCK = 1 << 20
@@ -38,10 +41,26 @@ def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterato
     """(subset, line) of every record in the AgentProcessBench shape, streamed; of one subset when it is
     named.
 
-    Permission is asked at once, not when the first line is drawn. Raises Conflict on a damaged record.
+    Permission is asked at once, not when the first line is drawn, and it is noted that the person now knows
+    the consensus of these trajectories. Raises Conflict on a damaged record.
     """
     require(actor, "release.view", release)
+    if isinstance(actor, User):
+        unseen = _unseen(actor, release, subset)
+        exposures.expose_all(user=actor, trajectories=unseen, kind=ExposureKind.CONSENSUS)
     return _lines(release, subset)
+
+
+def _unseen(user: User, release: Release, subset: str) -> QuerySet[Trajectory, int]:
+    """The trajectories in a release, or one subset of it, whose consensus a person has not seen so far."""
+    known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=ExposureKind.CONSENSUS)
+    frozen = ReleaseRecord.objects.filter(
+        release=release, subset=OuterRef("subset__name"), record_id=OuterRef("record_id")
+    )
+    rows = Trajectory.objects.filter(~Exists(known), Exists(frozen), project=release.project_id, live=True)
+    if subset:
+        rows = rows.filter(subset__name=subset)
+    return rows.order_by().values_list("pk", flat=True)
 
 
 def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:

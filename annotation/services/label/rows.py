@@ -1,0 +1,233 @@
+"""What a save reads and writes, in statements that stand here as they are sent.
+
+A save is made for every key press. Django takes ten times as long to build and compile such statements as
+the databases take to answer them, so they are built once, by hand: one that reads everything a save needs
+(and one that locks, where a transaction does not), one for the labels, one for the events, one for the
+operation.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from annotation.core.propagation import Rules
+from annotation.core.vocabulary import Role
+
+LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KEY UPDATE"
+
+# What there is once for all steps comes with the first of them. Of suggestions, an exposure without a step is
+# the outcome's; others' labels and the consensus are seen of all steps at once.
+READ = """
+SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
+       m.is_annotator, m.is_adjudicator, m.is_admin,
+       op.digest, op.results,
+       o.id, o.value, o.unsure, o.flagged, o.note, o.reason, o.version,
+       (SELECT MIN(e.created_at) FROM annotation_exposure e
+         WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id AND e.step_id IS NULL
+           AND s.ordinal = 0),
+       s.id, s.message_index, s.after_user_turn,
+       (SELECT MIN(e.created_at) FROM annotation_exposure e
+         WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id
+           AND (e.step_id = s.id OR (e.step_id IS NULL AND e.kind <> 'suggestion'))),
+       l.id, l.value, l.source, l.root_id, l.root_pinned, l.closes, l.unsure, l.flagged, l.note, l.reason,
+       l.version
+  FROM annotation_assignment a
+  JOIN annotation_project p ON p.id = a.project_id
+  JOIN annotation_trajectory t ON t.id = a.trajectory_id
+  JOIN annotation_subset b ON b.id = t.subset_id
+  JOIN annotation_step s ON s.trajectory_id = a.trajectory_id
+  LEFT JOIN annotation_membership m ON m.project_id = a.project_id AND m.user_id = a.annotator_id
+  LEFT JOIN annotation_label l ON l.assignment_id = a.id AND l.step_id = s.id
+  LEFT JOIN annotation_outcomelabel o ON o.assignment_id = a.id AND s.ordinal = 0
+  LEFT JOIN annotation_saveoperation op
+         ON op.assignment_id = a.id AND op.op_id = %(op_id)s AND s.ordinal = 0
+ WHERE a.id = %(assignment)s AND a.annotator_id = %(annotator)s
+ ORDER BY s.message_index
+"""
+OF_STEP = 18  # where the columns of the step begin
+OF_LABEL = 22
+
+JUDGED = ("value", "unsure", "flagged", "note", "reason", "version", "updated_at")
+OF_STEPS = ("source", "root_id", "root_pinned", "closes", *JUDGED)
+EVENT = ("assignment_id", "step_id", "op_id", "kind", "value", "source", "version", "detail", "created_at")
+OPERATION = ("assignment_id", "op_id", "digest", "results", "created_at")
+# PostgreSQL takes 65,535 values in a statement; SQLite says what it takes.
+MOST_VALUES = 30_000
+
+
+class StepRow(NamedTuple):
+    """A step; `exposed_at` is when the annotator first saw something that tells of its label."""
+
+    pk: int
+    message_index: int
+    after_user_turn: bool
+    exposed_at: datetime | None
+
+
+@dataclass(slots=True)
+class JudgedRow:
+    """An outcome label, and what labels of steps have in common with it; version 0 is not stored yet."""
+
+    value: int | None = None
+    unsure: bool = False
+    flagged: bool = False
+    note: str = ""
+    reason: str = ""
+    version: int = 0
+
+
+@dataclass(slots=True)
+class LabelRow(JudgedRow):
+    """A step's label; `root_id` is a step's pk."""
+
+    source: str = ""
+    root_id: int | None = None
+    root_pinned: bool = False
+    closes: str = ""
+
+
+class Operation(NamedTuple):
+    """A batch that was applied before: the digest of its changes, and what came of them."""
+
+    digest: str
+    results: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Everything that a save reads. `held` are the annotator's roles, `labels` by message index."""
+
+    project_id: int
+    trajectory_id: int
+    state: str
+    rules: Rules
+    held: frozenset[Role]
+    operation: Operation | None
+    outcome: JudgedRow | None
+    outcome_exposed_at: datetime | None
+    steps: list[StepRow]
+    labels: dict[int, LabelRow]
+
+
+def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
+    """The person's own assignment, locked until the transaction ends; None when it is not theirs.
+
+    One query; on PostgreSQL the lock is one before, so that the labels are read as they are once it is had.
+    """
+    asked: dict[str, int | str] = {"assignment": assignment, "annotator": annotator, "op_id": op_id}
+    with connection.cursor() as cursor:
+        if connection.features.has_select_for_update:
+            cursor.execute(LOCK, asked)
+        cursor.execute(READ, asked)
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    first = rows[0]
+    project, trajectory, state, carry_forward, suspend = first[:5]
+    held = frozenset(
+        role
+        for role, has in zip((Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN), first[5:8], strict=True)
+        if has
+    )
+    steps, labels = [], {}
+    for row in rows:
+        pk, index, after_user_turn, exposed_at, label, *columns = row[OF_STEP:]
+        steps.append(StepRow(pk, index, bool(after_user_turn), _moment(exposed_at)))
+        if label is not None:
+            value, source, root, pinned, closes, *rest = columns
+            labels[index] = LabelRow(*_judged(value, *rest), source, root, bool(pinned), closes)
+    return Stored(
+        project_id=project,
+        trajectory_id=trajectory,
+        state=state,
+        rules=Rules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
+        held=held,
+        operation=Operation(first[8], json.loads(first[9])) if first[8] is not None else None,
+        outcome=JudgedRow(*_judged(*first[11:17])) if first[10] is not None else None,
+        outcome_exposed_at=_moment(first[17]),
+        steps=steps,
+        labels=labels,
+    )
+
+
+def _judged(
+    value: int | None, unsure: Any, flagged: Any, note: str, reason: str, version: int
+) -> tuple[int | None, bool, bool, str, str, int]:
+    return value, bool(unsure), bool(flagged), note, reason, version
+
+
+def _moment(value: Any) -> datetime | None:
+    """A time as a function of SQLite gives it: text, in UTC."""
+    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value
+
+
+# ── Writing ─────────────────────────────────────────────────────────────────
+def write_labels(assignment: int, labels: Sequence[tuple[StepRow, LabelRow]], now: datetime) -> None:
+    """Insert labels of steps, or bring them up to date. The exposure is that of the first label."""
+    rows = [
+        (
+            *(assignment, step.pk, step.exposed_at, label.source, label.root_id, label.root_pinned),
+            *(label.closes, label.value, label.unsure, label.flagged, label.note, label.reason),
+            *(label.version, now),
+        )
+        for step, label in labels
+    ]
+    columns = ("assignment_id", "step_id", "exposed_at", *OF_STEPS)
+    _insert("annotation_label", columns, rows, unique=("assignment_id", "step_id"), update=OF_STEPS)
+
+
+def write_outcome(assignment: int, outcome: JudgedRow, exposed_at: datetime | None, now: datetime) -> None:
+    """Insert the outcome, or bring it up to date."""
+    row = (
+        *(assignment, exposed_at, outcome.value, outcome.unsure, outcome.flagged, outcome.note),
+        *(outcome.reason, outcome.version, now),
+    )
+    columns = ("assignment_id", "exposed_at", *JUDGED)
+    _insert("annotation_outcomelabel", columns, [row], unique=("assignment_id",), update=JUDGED)
+
+
+def write_events(rows: Sequence[tuple[Any, ...]]) -> None:
+    """Append to the history: the values of EVENT, each."""
+    _insert("annotation_labelevent", EVENT, rows)
+
+
+def write_operation(
+    assignment: int, op_id: str, digest: str, results: Sequence[dict[str, Any]], now: datetime
+) -> None:
+    """Remember a batch, so that the same one again changes nothing."""
+    row = (assignment, op_id, digest, json.dumps(results), now)
+    _insert("annotation_saveoperation", OPERATION, [row])
+
+
+def _insert(
+    table: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    *,
+    unique: Sequence[str] = (),
+    update: Sequence[str] = (),
+) -> None:
+    """Insert rows; those that are there already, by `unique`, get new values in `update`."""
+    tail = ""
+    if unique:
+        fresh = ", ".join(f"{name} = EXCLUDED.{name}" for name in update)
+        tail = f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {fresh}"
+    one = f"({', '.join(['%s'] * len(columns))})"
+    size = (connection.features.max_query_params or MOST_VALUES) // len(columns)
+    adapted = [tuple(_adapted(value) for value in row) for row in rows]
+    with connection.cursor() as cursor:
+        for start in range(0, len(adapted), size):
+            part = adapted[start : start + size]
+            cursor.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}{tail}",
+                list(chain.from_iterable(part)),
+            )
+
+
+def _adapted(value: Any) -> Any:
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
