@@ -3,7 +3,7 @@
 gthread gives a connection to a thread at its first byte, and the thread waits for the rest as long as the
 visitor likes; a few slow visitors hold every thread. Here the main loop, which waits for all connections at
 once, collects each head and each small body, and gives up on those that take too long. What a thread may
-still wait for (a large body that was let in, a large answer) it waits for at a least rate. Decision 24.
+still wait for (a large body that was let in, a large answer) it waits for at a least rate. Decision 23.
 """
 
 from __future__ import annotations

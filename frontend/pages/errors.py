@@ -81,6 +81,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponseServerError(body)
 
 
+def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
+    """503, rendered without the request: what a page knows of a person stands in the database."""
+    known = {"status": 503, "title": gettext("Please try again"), "sentence": sentence}
+    return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=503)
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """403 with advice: the form was old, or cookies are off."""
     return page(
