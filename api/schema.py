@@ -36,6 +36,7 @@ WORDS = {
     "413": "Too large.",
     "415": "The body has a content type that is not understood here.",
     "429": "Too many requests; Retry-After says when to come back.",
+    "503": "Too many are saving at this moment, or the database is away; Retry-After says when to come back.",
 }
 WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -60,7 +61,7 @@ class Schema(AutoSchema):
         return operation
 
     def _statuses(self, operation: dict[str, Any]) -> list[str]:
-        found = ["400", "429"]
+        found = ["400", "429", "503"]
         if AllowAny not in self.view.permission_classes:
             found += ["401", "403", "404"]
         if self.method in WRITING:

@@ -91,9 +91,9 @@ def database(url: str, *, base: Path) -> dict[str, Any]:
         if parts.netloc or len(parts.path) < 2:
             raise BadEnvironment("DATABASE_URL: write sqlite:///relative/path or sqlite:////absolute/path.")
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "config.sqlite3",
             "NAME": str(base / unquote(parts.path[1:])),
-            "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_PRAGMAS},
+            "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 10, "init_command": SQLITE_PRAGMAS},
             # opening a file with these pragmas takes milliseconds, a query microseconds
             "CONN_MAX_AGE": None,
         }

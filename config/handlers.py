@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -35,7 +38,25 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500."""
+    """500; or 503, with the time after which to try again, when the database is busy or away."""
+    if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
+        return _unavailable(request)
     if _for_programs(request):
         return problem(request, "server_error", _("Something went wrong on our side."), 500)
     return pages.server_error(request)
+
+
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    """503: SQLite's queue was too long, or the database does not answer. What was asked for was not done."""
+    busy = "locked" in str(sys.exc_info()[1])
+    sentence = (
+        _("Too many people are saving at this moment. Nothing was changed; try again.")
+        if busy
+        else _("The database does not answer at this moment. Nothing was changed; try again in a minute.")
+    )
+    if _for_programs(request):
+        answer: HttpResponse = problem(request, "busy" if busy else "unavailable", sentence, 503)
+    else:
+        answer = pages.unavailable(request, sentence)
+    answer["Retry-After"] = "2" if busy else "30"
+    return answer

@@ -17,17 +17,17 @@ log = logging.getLogger(__name__)
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when the database answers and its triggers keep releases frozen, else 503.
+    """200 when the database answers and its triggers, each as it was defined, keep releases frozen; else 503.
 
     The broker is not asked: without it people still label, and jobs wait in the database.
     """
     try:
-        unprotected = frozen.missing(connection)
+        unprotected = frozen.problems(connection)
     except DatabaseError as error:
         log.error("healthz: the database does not answer", extra={"kind": type(error).__name__})
         return JsonResponse({"status": "unavailable", "database": "down"}, status=503)
     if unprotected:
-        log.error("healthz: releases are not protected", extra={"missing": ", ".join(unprotected)})
+        log.error("healthz: releases are not protected", extra={"problems": ", ".join(unprotected)})
         return JsonResponse(
             {"status": "unavailable", "database": "up", "releases": "unprotected"}, status=503
         )

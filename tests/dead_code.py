@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 ROOMS: Final = ("annotation", "api", "frontend", "config", "bench")
 KINDS: Final = frozenset({"function", "class", "method", "property", "import", "unreachable_code"})
 CALLED_BY_NAME: Final = (
-    # Django: commands, apps, admin, middleware, forms, migrations
+    # Django: commands, apps, admin, middleware, forms, migrations, databases
     *(
         "Command",
         "add_arguments",
@@ -40,6 +40,7 @@ CALLED_BY_NAME: Final = (
         "get_success_url",
         "form_valid",
         "get_prep_value",
+        "create_cursor",
     ),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),

@@ -2,81 +2,87 @@
 cannot express.
 
 They are installed by a migration; a migration that remakes one of these tables (SQLite drops a remade table's
-triggers) ends with `install` again. Only the tests' helper lifts them. `missing` is what the system check
-reports.
+triggers), or that changes what stands here, ends with `install`. Only the tests' helper lifts them.
+`problems` compares what the database has with what stands here, definition by definition; the system check
+and /healthz report it.
 
-SQLite's INSERT OR REPLACE goes round delete triggers unless `recursive_triggers` is on: the settings turn it
-on for every connection, and `missing` checks that too.
+On SQLite, INSERT OR REPLACE deletes the row that is in its way without asking a delete trigger, unless the
+connection has `recursive_triggers` on, which only ours have. So insert triggers refuse a row whose place is
+taken: they fire before anything is replaced, whoever connects.
+
+On PostgreSQL the triggers are ENABLE ALWAYS, so that `session_replication_role` does not pass them by, and
+their functions look up names in the release's own schema, so that a temporary table of the same name deceives
+nobody.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
 RELEASE = "annotation_release"
-PARTS = ("annotation_releaserecord", "annotation_releaselabel")
-TABLES = (RELEASE, *PARTS, "annotation_releasewithdrawal")
+RECORD = "annotation_releaserecord"
+LABEL = "annotation_releaselabel"
+WITHDRAWAL = "annotation_releasewithdrawal"
+TABLES = (RELEASE, RECORD, LABEL, WITHDRAWAL)
 
 CHANGED = "a frozen release cannot be changed or deleted"
 ADDED = "nothing can be added to a frozen release"
 FUNCTION_CHANGED = "tristep_refuse_change"
-FUNCTION_ADDED = "tristep_refuse_addition"
+# the insert function of the first version, for all tables
+OLD_FUNCTIONS = ("tristep_refuse_addition",)
+
+_FROZEN = f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id)"
+_TAKEN = "EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
+# What a new row must not meet, by table. A label is also refused through its record's release: REPLACE takes
+# away the label of the same record and message, whatever release the new one names.
+REFUSED = {
+    RELEASE: (
+        f"{_TAKEN.format(table=RELEASE)} OR EXISTS (SELECT 1 FROM {RELEASE} WHERE "
+        "project_id = NEW.project_id AND (number = NEW.number OR version = NEW.version))"
+    ),
+    RECORD: f"{_FROZEN} OR {_TAKEN.format(table=RECORD)}",
+    LABEL: (
+        f"{_FROZEN} OR {_TAKEN.format(table=LABEL)} OR EXISTS (SELECT 1 FROM {RECORD} AS record "
+        f"JOIN {RELEASE} AS release ON release.id = record.release_id WHERE record.id = NEW.record_id)"
+    ),
+    WITHDRAWAL: (
+        f"{_TAKEN.format(table=WITHDRAWAL)} OR "
+        f"EXISTS (SELECT 1 FROM {WITHDRAWAL} WHERE release_id = NEW.release_id)"
+    ),
+}
+# On SQLite a row can also be replaced by its hidden row number; elsewhere that is the primary key.
+_ROW_NUMBER = f" OR EXISTS (SELECT 1 FROM {RELEASE} WHERE rowid = NEW.rowid)"
+
+# pg_trigger.tgtype of BEFORE triggers: for each row 1, before 2, insert 4, delete 8, update 16, truncate 32
+_TYPES = {"INSERT": 7, "DELETE": 11, "UPDATE": 19, "TRUNCATE": 34}
 
 
-def _names() -> Iterator[tuple[str, str, str]]:
-    """(table, event, trigger name) of every trigger on both databases, TRUNCATE apart."""
-    for table in TABLES:
-        yield table, "UPDATE", f"{table}_no_update"
-        yield table, "DELETE", f"{table}_no_delete"
-    for table in PARTS:
-        yield table, "INSERT", f"{table}_no_insert"
+class Trigger(NamedTuple):
+    """One trigger of ours; all fire before their event, and raise."""
+
+    name: str
+    table: str
+    event: str
 
 
-def _sqlite() -> Iterator[str]:
-    for table, event, name in _names():
-        when = f"WHEN EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id)" if event == "INSERT" else ""
-        message = ADDED if event == "INSERT" else CHANGED
-        yield (
-            f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} ON {table} FOR EACH ROW {when} "
-            f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
-        )
-
-
-def _postgresql() -> Iterator[str]:
-    yield (
-        f"CREATE OR REPLACE FUNCTION {FUNCTION_CHANGED}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"RAISE EXCEPTION '{CHANGED}' USING ERRCODE = 'restrict_violation'; END $$"
-    )
-    yield (
-        f"CREATE OR REPLACE FUNCTION {FUNCTION_ADDED}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"IF EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id) THEN "
-        f"RAISE EXCEPTION '{ADDED}' USING ERRCODE = 'restrict_violation'; END IF; RETURN NEW; END $$"
-    )
-    for table, event, name in _names():
-        function = FUNCTION_ADDED if event == "INSERT" else FUNCTION_CHANGED
-        yield (
-            f"CREATE OR REPLACE TRIGGER {name} BEFORE {event} ON {table} "
-            f"FOR EACH ROW EXECUTE FUNCTION {function}()"
-        )
-    for table in TABLES:
-        yield (
-            f"CREATE OR REPLACE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION {FUNCTION_CHANGED}()"
-        )
-
-
-def expected(vendor: str) -> set[str]:
-    """The names of the triggers that must be there on a database of this vendor."""
-    names = {name for _, _, name in _names()}
-    if vendor == "postgresql":
-        names |= {f"{table}_no_truncate" for table in TABLES}
-    return names
+def triggers(vendor: str) -> list[Trigger]:
+    """The triggers that must be there on a database of this vendor."""
+    events = ("UPDATE", "DELETE", "INSERT", *(("TRUNCATE",) if vendor == "postgresql" else ()))
+    return [Trigger(f"{table}_no_{event.lower()}", table, event) for table in TABLES for event in events]
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Create the triggers where they are missing; safe to repeat."""
-    statements = _postgresql() if connection.vendor == "postgresql" else _sqlite()
-    with connection.cursor() as cursor:
+    """Make the triggers what stands here, whatever was there under their names; safe to repeat."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # no table is altered while rows of this transaction wait for their deferred checks
+            connection.check_constraints()
+            statements = _postgresql(_schema(cursor))
+        else:
+            statements = _sqlite()
         for statement in statements:
             cursor.execute(statement)
 
@@ -84,23 +90,140 @@ def install(connection: BaseDatabaseWrapper) -> None:
 def lift(connection: BaseDatabaseWrapper) -> None:
     """Drop the triggers. For the tests' clean-up and for reverse migrations only."""
     with connection.cursor() as cursor:
-        for name in sorted(expected(connection.vendor)):
-            table = name.rsplit("_no_", 1)[0]
-            on_table = f" ON {table}" if connection.vendor == "postgresql" else ""
-            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+        for trigger in triggers(connection.vendor):
+            on_table = f" ON {trigger.table}" if connection.vendor == "postgresql" else ""
+            cursor.execute(f"DROP TRIGGER IF EXISTS {trigger.name}{on_table}")
 
 
-def missing(connection: BaseDatabaseWrapper) -> list[str]:
-    """What of the protection is not in place on this connection, as names; empty when all is well."""
+def problems(connection: BaseDatabaseWrapper) -> list[str]:
+    """What of the protection is not as it stands here, as "name (what is wrong)"; empty when all is well.
+
+    One query on PostgreSQL, two on SQLite.
+    """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'")
-            found = {row[0] for row in cursor.fetchall()}
-            return sorted(expected("postgresql") - found)
-        cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-        found = {row[0] for row in cursor.fetchall()}
-        lacking = sorted(expected("sqlite") - found)
-        cursor.execute("PRAGMA recursive_triggers")
-        if not cursor.fetchone()[0]:
-            lacking.append("PRAGMA recursive_triggers")
-        return lacking
+            return _problems_on_postgresql(cursor)
+        return _problems_on_sqlite(cursor)
+
+
+# ── SQLite ──────────────────────────────────────────────────────────────────
+def _definition(trigger: Trigger) -> str:
+    """CREATE TRIGGER as SQLite keeps it, character by character."""
+    if trigger.event == "INSERT":
+        when = f"WHEN {REFUSED[trigger.table]}{_ROW_NUMBER if trigger.table == RELEASE else ''} "
+        message = ADDED
+    else:
+        when, message = "", CHANGED
+    return (
+        f"CREATE TRIGGER {trigger.name} BEFORE {trigger.event} ON {trigger.table} FOR EACH ROW {when}"
+        f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+    )
+
+
+def _sqlite() -> Iterator[str]:
+    for trigger in triggers("sqlite"):
+        yield f"DROP TRIGGER IF EXISTS {trigger.name}"
+        yield _definition(trigger)
+
+
+def _problems_on_sqlite(cursor: CursorWrapper) -> list[str]:
+    cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    found = {name: (table, sql) for name, table, sql in cursor.fetchall()}
+    wrong = []
+    for trigger in triggers("sqlite"):
+        there = found.pop(trigger.name, None)
+        if there is None:
+            wrong.append(f"{trigger.name} (missing)")
+        elif there != (trigger.table, _definition(trigger)):
+            wrong.append(f"{trigger.name} (changed)")
+    wrong += [f"{name} (not ours)" for name, (table, _) in found.items() if table in TABLES]
+    cursor.execute("PRAGMA recursive_triggers")
+    if not cursor.fetchone()[0]:
+        wrong.append("PRAGMA recursive_triggers (off)")
+    return sorted(wrong)
+
+
+# ── PostgreSQL ──────────────────────────────────────────────────────────────
+def _functions() -> dict[str, str]:
+    """The trigger functions: body by name."""
+    refuse = "RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation';"
+    bodies = {FUNCTION_CHANGED: f" BEGIN {refuse.format(message=CHANGED)} END "}
+    for table, condition in REFUSED.items():
+        bodies[f"{table}_no_insert"] = (
+            f" BEGIN IF {condition} THEN {refuse.format(message=ADDED)} END IF; RETURN NEW; END "
+        )
+    return bodies
+
+
+def _function(trigger: Trigger) -> str:
+    return trigger.name if trigger.event == "INSERT" else FUNCTION_CHANGED
+
+
+def _schema(cursor: CursorWrapper) -> str:
+    """The schema of the releases' table, quoted."""
+    cursor.execute(
+        "SELECT quote_ident(nspname) FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid "
+        "WHERE pg_class.oid = %s::regclass",
+        [RELEASE],
+    )
+    return str(cursor.fetchone()[0])
+
+
+def _postgresql(schema: str) -> Iterator[str]:
+    for name, body in _functions().items():
+        yield (
+            f"CREATE OR REPLACE FUNCTION {schema}.{name}() RETURNS trigger LANGUAGE plpgsql "
+            f"SET search_path = pg_catalog, {schema}, pg_temp AS $${body}$$"
+        )
+    for trigger in triggers("postgresql"):
+        each = "STATEMENT" if trigger.event == "TRUNCATE" else "ROW"
+        yield (
+            f"CREATE OR REPLACE TRIGGER {trigger.name} BEFORE {trigger.event} ON {schema}.{trigger.table} "
+            f"FOR EACH {each} EXECUTE FUNCTION {schema}.{_function(trigger)}()"
+        )
+        yield f"ALTER TABLE {schema}.{trigger.table} ENABLE ALWAYS TRIGGER {trigger.name}"
+    for name in OLD_FUNCTIONS:
+        yield f"DROP FUNCTION IF EXISTS {schema}.{name}()"
+
+
+# Whatever hangs on the four tables: triggers with their functions, rules, and tables that inherit from them
+# (whose rows are read as theirs).
+_FOUND = """
+WITH ours AS (
+    SELECT pg_class.oid, relname, quote_ident(nspname) AS schema
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE pg_class.oid IN (SELECT to_regclass(name) FROM unnest(%s::text[]) AS name)
+)
+SELECT tgname, relname, tgenabled <> 'D' AND tgenabled <> 'R', tgenabled = 'A'
+        AND tgqual IS NULL AND tgattr = ''::int2vector AND tgnargs = 0 AND tgconstraint = 0
+        AND lanname = 'plpgsql' AND NOT prosecdef
+        AND proconfig = ARRAY['search_path=pg_catalog, ' || schema || ', pg_temp'],
+    tgtype, prosrc
+FROM ours JOIN pg_trigger ON tgrelid = ours.oid JOIN pg_proc ON pg_proc.oid = tgfoid
+    JOIN pg_language ON pg_language.oid = prolang
+WHERE NOT tgisinternal
+UNION ALL
+SELECT rulename, relname, true, false, 0, '' FROM ours JOIN pg_rewrite ON ev_class = ours.oid
+UNION ALL
+SELECT inhrelid::regclass::text, relname, true, false, 0, ''
+FROM ours JOIN pg_inherits ON inhparent = ours.oid
+"""
+
+
+def _problems_on_postgresql(cursor: CursorWrapper) -> list[str]:
+    cursor.execute(_FOUND, [list(TABLES)])
+    found = {(table, name): rest for name, table, *rest in cursor.fetchall()}
+    bodies = _functions()
+    wrong = []
+    for trigger in triggers("postgresql"):
+        there = found.pop((trigger.table, trigger.name), None)
+        if there is None:
+            wrong.append(f"{trigger.name} (missing)")
+            continue
+        fires, plain, kind, body = there
+        if not fires:
+            wrong.append(f"{trigger.name} (switched off)")
+        elif not plain or kind != _TYPES[trigger.event] or body != bodies[_function(trigger)]:
+            wrong.append(f"{trigger.name} (changed)")
+    wrong += [f"{name} (not ours)" for _, name in found]
+    return sorted(wrong)

@@ -80,6 +80,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponseServerError(body)
 
 
+def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
+    """503, rendered without the request: what a page knows of a person stands in the database."""
+    known = {"status": 503, "title": gettext("Please try again"), "sentence": sentence}
+    return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=503)
+
+
 def too_large(request: HttpRequest, sentence: str) -> HttpResponse:
     """413, for a body refused before anything read it."""
     return page(request, 413, sentence)

@@ -125,4 +125,4 @@ def test_release_protection_lifted_by_hand_is_put_back_by_hand() -> None:
 
     run("protect_releases")
 
-    assert frozen.missing(connection) == []
+    assert frozen.problems(connection) == []

@@ -25,7 +25,7 @@ def test_sqlite_path_with_four_slashes_is_absolute() -> None:
 def test_sqlite_takes_the_write_lock_at_once_and_waits_for_it() -> None:
     options = database("sqlite:////data/db.sqlite3", base=BASE)["OPTIONS"]
     assert options["transaction_mode"] == "IMMEDIATE"
-    assert options["timeout"] == 20
+    assert options["timeout"] == 10
     assert "recursive_triggers=ON" in options["init_command"]
 
 

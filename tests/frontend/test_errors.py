@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+from django.db import OperationalError
 from django.test import Client, override_settings
 
 from frontend.pages import errors
+from tests import people
 
 
 def test_address_that_is_unknown_is_a_page(browse, text):
@@ -48,6 +51,35 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     assert response.status_code == 500
     assert "Something went wrong on our side" in text(response)
     assert "secret detail" not in text(response)
+
+
+@pytest.mark.parametrize(
+    ("failure", "said", "seconds"),
+    [
+        (OperationalError("database is locked: too many are writing"), "Too many people are saving", "2"),
+        (OperationalError("connection refused"), "The database does not answer", "30"),
+    ],
+)
+def test_failure_of_the_database_asks_to_try_again(
+    browse, cast, at, text, monkeypatch, failure, said, seconds
+):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise failure
+
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    monkeypatch.setattr("annotation.services.label.rows.read", fail)
+    monkeypatch.setattr("frontend.pages.home.waiting_for", fail)
+    client = browse("ann")
+    client.raise_request_exception = False
+    body = {"op_id": "1", "changes": []}
+    answers = [
+        client.get(at("home")),
+        client.post(f"/api/v1/assignments/{mine.pk}/labels/", body, "application/json"),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer["Retry-After"]) == (503, seconds)
+        assert said in text(answer)
 
 
 def test_failures_that_are_expected_have_a_status_each():

@@ -163,7 +163,7 @@ def problems() -> list[str]:
 
 def test_system_check_is_content_with_a_migrated_database() -> None:
     assert problems() == []
-    assert frozen.missing(connection) == []
+    assert frozen.problems(connection) == []
 
 
 def test_system_check_notices_lifted_triggers_by_name() -> None:
@@ -171,8 +171,8 @@ def test_system_check_notices_lifted_triggers_by_name() -> None:
 
     (message,) = problems()
 
-    for name in frozen.expected(connection.vendor):
-        assert name in message
+    for trigger in frozen.triggers(connection.vendor):
+        assert f"{trigger.name} (missing)" in message
     frozen.install(connection)
     assert problems() == []
 
@@ -182,24 +182,114 @@ def test_system_check_notices_a_single_missing_trigger(table: str) -> None:
     on = f" ON {table}" if connection.vendor == ON_POSTGRESQL else ""
     execute(f"DROP TRIGGER {table}_no_delete{on}")()
 
-    assert frozen.missing(connection) == [f"{table}_no_delete"]
+    assert frozen.problems(connection) == [f"{table}_no_delete (missing)"]
 
 
-def test_system_check_notices_what_only_switches_the_protection_off() -> None:
-    if connection.vendor == ON_POSTGRESQL:
-        nothing_deferred()
-        execute(f"ALTER TABLE {frozen.RELEASE} DISABLE TRIGGER {frozen.RELEASE}_no_update")()
-        assert frozen.missing(connection) == [f"{frozen.RELEASE}_no_update"]
-        return
-    execute("PRAGMA recursive_triggers=OFF")()
-    try:
-        assert frozen.missing(connection) == ["PRAGMA recursive_triggers"]
-    finally:
-        execute("PRAGMA recursive_triggers=ON")()
+NO_UPDATE = f"{frozen.RELEASE}_no_update"
+NO_INSERT = f"{frozen.RECORD}_no_insert"
+# How a trigger can be there in name only: the statements, and what must be said of it.
+TOOTHLESS = {
+    ON_SQLITE: [
+        (
+            [
+                f"DROP TRIGGER {NO_UPDATE}",
+                f"CREATE TRIGGER {NO_UPDATE} BEFORE UPDATE ON {frozen.RELEASE} BEGIN SELECT 1; END",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [
+                f"DROP TRIGGER {NO_UPDATE}",
+                f"CREATE TRIGGER {NO_UPDATE} BEFORE UPDATE ON {frozen.RELEASE} FOR EACH ROW WHEN 0 "
+                f"BEGIN SELECT RAISE(ABORT, '{frozen.CHANGED}'); END",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [
+                f"DROP TRIGGER {NO_UPDATE}",
+                f"CREATE TRIGGER {NO_UPDATE} BEFORE UPDATE ON annotation_project FOR EACH ROW "
+                f"BEGIN SELECT RAISE(ABORT, '{frozen.CHANGED}'); END",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [f"CREATE TRIGGER another BEFORE UPDATE ON {frozen.RELEASE} BEGIN SELECT RAISE(IGNORE); END"],
+            "another (not ours)",
+        ),
+        (["PRAGMA recursive_triggers=OFF"], "PRAGMA recursive_triggers (off)"),
+    ],
+    ON_POSTGRESQL: [
+        ([f"ALTER TABLE {frozen.RELEASE} DISABLE TRIGGER {NO_UPDATE}"], f"{NO_UPDATE} (switched off)"),
+        ([f"ALTER TABLE {frozen.RELEASE} ENABLE REPLICA TRIGGER {NO_UPDATE}"], f"{NO_UPDATE} (switched off)"),
+        ([f"ALTER TABLE {frozen.RELEASE} ENABLE TRIGGER {NO_UPDATE}"], f"{NO_UPDATE} (changed)"),
+        (
+            [
+                f"CREATE OR REPLACE FUNCTION {NO_INSERT}() RETURNS trigger LANGUAGE plpgsql "
+                "SET search_path = pg_catalog, public, pg_temp AS 'BEGIN RETURN NEW; END'"
+            ],
+            f"{NO_INSERT} (changed)",
+        ),
+        ([f"ALTER FUNCTION {NO_INSERT}() RESET search_path"], f"{NO_INSERT} (changed)"),
+        (
+            [
+                f"CREATE OR REPLACE TRIGGER {NO_UPDATE} BEFORE UPDATE ON {frozen.RELEASE} FOR EACH ROW "
+                f"WHEN (false) EXECUTE FUNCTION {frozen.FUNCTION_CHANGED}()",
+                f"ALTER TABLE {frozen.RELEASE} ENABLE ALWAYS TRIGGER {NO_UPDATE}",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [
+                f"CREATE OR REPLACE TRIGGER {NO_UPDATE} BEFORE UPDATE OF digest ON {frozen.RELEASE} "
+                f"FOR EACH ROW EXECUTE FUNCTION {frozen.FUNCTION_CHANGED}()",
+                f"ALTER TABLE {frozen.RELEASE} ENABLE ALWAYS TRIGGER {NO_UPDATE}",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [
+                f"CREATE OR REPLACE TRIGGER {NO_UPDATE} AFTER UPDATE ON {frozen.RELEASE} FOR EACH STATEMENT "
+                f"EXECUTE FUNCTION {frozen.FUNCTION_CHANGED}()",
+                f"ALTER TABLE {frozen.RELEASE} ENABLE ALWAYS TRIGGER {NO_UPDATE}",
+            ],
+            f"{NO_UPDATE} (changed)",
+        ),
+        (
+            [
+                f"CREATE TRIGGER another BEFORE UPDATE ON {frozen.RELEASE} FOR EACH ROW "
+                f"EXECUTE FUNCTION {frozen.FUNCTION_CHANGED}()"
+            ],
+            "another (not ours)",
+        ),
+        ([f"CREATE RULE another AS ON UPDATE TO {frozen.RELEASE} DO INSTEAD NOTHING"], "another (not ours)"),
+        ([f"CREATE TABLE another () INHERITS ({frozen.RECORD})"], "another (not ours)"),
+    ],
+}
 
 
-def test_triggers_installed_again_change_nothing() -> None:
+def test_system_check_notices_triggers_that_are_there_in_name_only() -> None:
+    nothing_deferred()
+    for statements, said in TOOTHLESS[connection.vendor]:
+        with transaction.atomic():
+            for statement in statements:
+                execute(statement)()
+            assert frozen.problems(connection) == [said]
+            (message,) = problems()
+            assert said in message
+            transaction.set_rollback(True)
+        execute("PRAGMA recursive_triggers=ON" if connection.vendor == ON_SQLITE else "SELECT 1")()
+    assert problems() == []
+
+
+def test_triggers_installed_again_are_what_they_were() -> None:
+    nothing_deferred()
+    for statements, said in TOOTHLESS[connection.vendor]:
+        if "changed" in said:
+            for statement in statements:
+                execute(statement)()
+
     frozen.install(connection)
     frozen.install(connection)
 
-    assert frozen.missing(connection) == []
+    assert frozen.problems(connection) == []

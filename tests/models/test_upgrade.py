@@ -26,7 +26,7 @@ import django
 django.setup()
 from django.apps import apps
 from django.core.management import call_command
-call_command("migrate", verbosity=0)
+call_command("migrate", verbosity=0, skip_checks=False)
 call_command("check", databases=["default"], verbosity=0)
 call_command("verify_release", "demo", "0.1")
 print(json.dumps({{name: apps.get_model("annotation", name).objects.count() for name in {list(HELD)}}}))

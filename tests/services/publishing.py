@@ -45,4 +45,4 @@ def tampered(row: models.Model, **values: Any) -> None:
     frozen.lift(connection)
     assert type(row)._default_manager.filter(pk=row.pk).update(**values) == 1
     frozen.install(connection)
-    assert frozen.missing(connection) == []
+    assert frozen.problems(connection) == []

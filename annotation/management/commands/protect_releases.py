@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from annotation.models import frozen
@@ -13,4 +13,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         frozen.install(connection)
+        if problems := frozen.problems(connection):
+            raise CommandError(f"Frozen releases are still not protected: {', '.join(problems)}.")
         self.stderr.write("Frozen releases are protected.")

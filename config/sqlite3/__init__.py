@@ -1,0 +1,1 @@
+"""Django's SQLite backend with a queue before writing (docs/decisions/0022-short-turns-for-writers.md)."""
