@@ -1,5 +1,5 @@
 """Invitations: the way into a project for whoever accepts one. Nobody is made a member without their consent,
-and nobody learns which accounts there are (docs/decisions/0023-members-come-by-invitation.md)."""
+and nobody learns which accounts there are (docs/decisions/0025-members-come-by-invitation.md)."""
 
 import secrets
 from datetime import datetime, timedelta
