@@ -28,6 +28,7 @@ TITLES = {
     404: gettext_lazy("There is nothing here"),
     405: gettext_lazy("This page takes no such request"),
     409: gettext_lazy("Things have changed in the meantime"),
+    411: gettext_lazy("This request cannot be used"),
     413: gettext_lazy("This is too large"),
     429: gettext_lazy("Too many attempts"),
     500: gettext_lazy("Something went wrong on our side"),
@@ -87,11 +88,6 @@ def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
     """503, rendered without the request: what a page knows of a person stands in the database."""
     known = {"status": 503, "title": gettext("Please try again"), "sentence": sentence}
     return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=503)
-
-
-def too_large(request: HttpRequest, sentence: str) -> HttpResponse:
-    """413, for a body refused before anything read it."""
-    return page(request, 413, sentence)
 
 
 def wrong_method(request: HttpRequest) -> HttpResponse:
