@@ -49,14 +49,21 @@ def status_of(error: errors.TristepError) -> int:
     return next((code for kind, code in STATUS if isinstance(error, kind)), status.HTTP_400_BAD_REQUEST)
 
 
+def refused(error: errors.TristepError) -> JsonResponse:
+    """An expected failure before any view of the API is reached."""
+    return JsonResponse(_of_ours(error), status=status_of(error))
+
+
+def _of_ours(error: errors.TristepError) -> dict[str, Any]:
+    fields = error.fields if isinstance(error, errors.Invalid) else {}
+    said = {name: translated(why) for name, why in fields.items()}
+    return body(error.code, translated(error.message), fields=said, details=error.details)
+
+
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's hook: an answer for every expected failure, None (a 500) for anything else."""
     if isinstance(exc, errors.TristepError):
-        fields = exc.fields if isinstance(exc, errors.Invalid) else {}
-        said = {name: translated(why) for name, why in fields.items()}
-        answer = Response(
-            body(exc.code, translated(exc.message), fields=said, details=exc.details), status=status_of(exc)
-        )
+        answer = Response(_of_ours(exc), status=status_of(exc))
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)
     elif isinstance(exc, Http404):

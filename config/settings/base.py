@@ -68,14 +68,16 @@ MIDDLEWARE = [
     "config.limits.PlainAddress",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.PolicyMiddleware",
-    "config.limits.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # before the check of the CSRF token, which reads the body
+    "config.limits.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "frontend.middleware.Preferences",
+    "frontend.middleware.FormAddresses",
     "frontend.middleware.Problems",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # last, as axes asks: it turns a locked-out sign-in into a response
@@ -118,7 +120,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("TRISTEP_MAX_BODY_BYTES", 8 * 1024**2)
-MAX_UPLOAD_BYTES = env.number("TRISTEP_MAX_UPLOAD_BYTES", 2 * 1024**3)
+ANONYMOUS_BODY_BYTES = 64 * 1024
+MAX_UPLOAD_BYTES = env.number("TRISTEP_MAX_UPLOAD_BYTES", 256 * 1024**2)
 MEDIA_ROOT = UPLOAD_DIR
 
 # ── People ──────────────────────────────────────────────────────────────────

@@ -183,7 +183,9 @@ def _take_away(assignments: Sequence[int]) -> None:
     """Delete open assignments that an import made, and free their places."""
 
     def take_away(pk: int) -> None:
-        row = Assignment.objects.select_related("trajectory").get(pk=pk)
+        row = Assignment.objects.select_related("trajectory").filter(pk=pk).first()
+        if row is None:  # its block was rolled back
+            return
         row.delete()
         Trajectory.objects.filter(pk=row.trajectory_id).update(free_slots=F("free_slots") + 1)
         lower_cursors(project_id=row.project_id, position=row.trajectory.position)
@@ -202,11 +204,11 @@ def sweep_half_imports(*, now: datetime | None = None) -> int:
 
 
 def _annotator(actor: Actor, project: Project, username: str) -> User:
-    """The person of that name, account and role made when missing.
+    """The person of that name, account and role made when missing, which is the operator's to do.
 
-    Permission to import labels is permission to name who made them; nobody can sign in to an account made
-    here.
+    Nobody can sign in to an account made here.
     """
+    require(actor, "member.add", project)
     name = escape(User.normalize_username(username.strip()))
     user = User.objects.filter(username=name).first()
     if user is None:
