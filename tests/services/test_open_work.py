@@ -36,7 +36,8 @@ def remove(cast: Cast, user: User) -> None:
 
 
 def demote(cast: Cast, user: User) -> None:
-    projects.add_member(actor=cast.admin, project=cast.project, user=user, is_admin=True)
+    row = Membership.objects.get(project=cast.project, user=user)
+    projects.set_roles(actor=cast.admin, membership=row, is_admin=True)
 
 
 def close(cast: Cast, user: User) -> None:
@@ -89,9 +90,8 @@ def test_member_who_leaves_keeps_the_draft_and_frees_the_slot(
 def test_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
-    projects.add_member(
-        actor=cast.admin, project=cast.project, user=cast.ann, is_annotator=True, is_admin=True
-    )
+    row = Membership.objects.get(project=cast.project, user=cast.ann)
+    projects.set_roles(actor=cast.admin, membership=row, is_annotator=True, is_admin=True)
     assert open_work.sweep() == 0
     mine.refresh_from_db()
     assert mine.state == AssignmentState.OPEN
