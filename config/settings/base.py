@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "frontend.middleware.Preferences",
+    "frontend.middleware.FormAddresses",
     "frontend.middleware.Problems",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # last, as axes asks: it turns a locked-out sign-in into a response

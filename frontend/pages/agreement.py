@@ -77,7 +77,7 @@ def _undefined(parts: list[dict[str, Any]], with_people: bool) -> list[tuple[str
     why: dict[str, list[str]] = {}
     for part in parts:
         if not with_people and not part["summary"].n and any(part["states"][state] for state in SETTLED):
-            why.setdefault(_("too few to show"), []).append(part["name"])
+            why.setdefault(str(_("too few to show")), []).append(part["name"])
             continue
         lacking = [row for row in part["figures"] if row["measure"].value is None]
         for reason in dict.fromkeys(row["measure"].reason for row in lacking):
