@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
@@ -13,18 +14,34 @@ SCHEME = "Bearer"
 MAX_TOKEN_LENGTH = 200
 
 
+def bearer(request: HttpRequest | Request) -> str | None:
+    """What was sent as a bearer token; None when nothing was."""
+    scheme, _space, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return secret.strip() if scheme.lower() == SCHEME.lower() else None
+
+
+def _of_secret(secret: str) -> tuple[User, ApiToken] | None:
+    plausible = secret.startswith(TOKEN_PREFIX) and len(secret) <= MAX_TOKEN_LENGTH and secret.isascii()
+    return user_of_token(secret=secret) if plausible else None
+
+
+def known(request: HttpRequest) -> User | None:
+    """Who sends this, by token or session, before the body is read; None for an anonymous visitor."""
+    if (secret := bearer(request)) is not None:
+        found = _of_secret(secret)
+        return found[0] if found else None
+    return request.user if isinstance(request.user, User) else None
+
+
 class TokenAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer tri_…`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """The token's person; None when no bearer token was sent, 401 when it is not valid (any more)."""
-        scheme, _space, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-        if scheme.lower() != SCHEME.lower():
+        secret = bearer(request)
+        if secret is None:
             return None
-        secret = secret.strip()
-        found = None
-        if secret.startswith(TOKEN_PREFIX) and len(secret) <= MAX_TOKEN_LENGTH and secret.isascii():
-            found = user_of_token(secret=secret)
+        found = _of_secret(secret)
         if found is None:
             raise exceptions.AuthenticationFailed(
                 _("This token is not valid: unknown, revoked or expired."), code="invalid_token"

@@ -20,6 +20,7 @@ STATUS: tuple[tuple[type[errors.TristepError], int], ...] = (
     (errors.NotFound, status.HTTP_404_NOT_FOUND),
     (errors.Conflict, status.HTTP_409_CONFLICT),
     (errors.TooLarge, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE),
+    (errors.TooMany, status.HTTP_429_TOO_MANY_REQUESTS),
     (errors.Invalid, status.HTTP_400_BAD_REQUEST),
 )
 
@@ -49,14 +50,22 @@ def status_of(error: errors.TristepError) -> int:
     return next((code for kind, code in STATUS if isinstance(error, kind)), status.HTTP_400_BAD_REQUEST)
 
 
+def refused(error: errors.TristepError) -> JsonResponse:
+    """An expected failure before any view of the API is reached."""
+    return JsonResponse(_of_ours(error), status=status_of(error))
+
+
+def _of_ours(error: errors.TristepError) -> dict[str, Any]:
+    fields = error.fields if isinstance(error, errors.Invalid) else {}
+    said = {name: translated(why) for name, why in fields.items()}
+    return body(error.code, translated(error.message), fields=said, details=error.details)
+
+
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's hook: an answer for every expected failure, None (a 500) for anything else."""
     if isinstance(exc, errors.TristepError):
-        fields = exc.fields if isinstance(exc, errors.Invalid) else {}
-        said = {name: translated(why) for name, why in fields.items()}
-        answer = Response(
-            body(exc.code, translated(exc.message), fields=said, details=exc.details), status=status_of(exc)
-        )
+        wait = {"Retry-After": str(exc.seconds)} if isinstance(exc, errors.TooMany) else None
+        answer = Response(_of_ours(exc), status=status_of(exc), headers=wait)
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)
     elif isinstance(exc, Http404):

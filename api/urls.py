@@ -26,6 +26,7 @@ RELEASE = f"{PROJECT}releases/<str:version>/"
 urlpatterns = [
     path("schema/", index.Schema.as_view(), name="schema"),
     path("me/", me.Me.as_view(), name="me"),
+    path("me/invitations/", me.MyInvitations.as_view(), name="my-invitations"),
     path("me/tokens/", me.Tokens.as_view(), name="tokens"),
     path("me/tokens/<int:pk>/", me.Token.as_view(), name="token"),
     path("projects/", projects.Projects.as_view(), name="projects"),

@@ -1,5 +1,7 @@
 """How gunicorn serves; `--bind` is given on the command line."""
 
+import contextlib
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +23,32 @@ class Log(Logger):
 
 _env = Env()
 
+# Each visitor needs a file descriptor; many systems give a process 1,024 unless it asks for more.
+_soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+if _soft != resource.RLIM_INFINITY and _soft < 4096:
+    _more = 4096 if _hard == resource.RLIM_INFINITY else min(4096, _hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(_soft, _more), _hard))
+
 wsgi_app = "config.wsgi"
-worker_class = "gthread"
+# Slow visitors cost it nothing but a connection: see there for the limits of time.
+worker_class = "config.worker.Worker"
+# Visitors at a time in one process; with more, who has waited longest goes.
+worker_connections = 500
 workers = _env.number("TRISTEP_WEB_PROCESSES", 2, minimum=1)
 threads = _env.number("TRISTEP_WEB_THREADS", 8, minimum=1)
 # A browser keeps its connection between two labels.
 keepalive = 75
 # Uploads are large and exports are streamed; the thread pool answers the heartbeat meanwhile.
 timeout = 120
+# Pieces that are sent one by one can be timed; a whole file cannot.
+sendfile = False
 graceful_timeout = 20
 # The heartbeat file must not wait for a slow disk.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 control_socket_disable = True
 limit_request_line = 8190
+limit_request_fields = 64
 
 logger_class = Log
 accesslog = "-" if _env.flag("TRISTEP_ACCESS_LOG") else None

@@ -1,16 +1,19 @@
-"""A person's own time zone and language, and the pages that expected failures become."""
+"""A person's own time zone and language, and the pages that failures and wrong addresses lead to."""
 
 from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Callable
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from annotation.core.errors import TristepError
-from frontend.pages.errors import problem
+from frontend.pages.errors import page_above, problem, wrong_method
 
 
 class Preferences:
@@ -48,3 +51,29 @@ class Problems:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return problem(request, exception) if isinstance(exception, TristepError) else None
+
+
+class FormAddresses:
+    """Leads who opens the address of a form's target to the page above it, with a word.
+
+    People come to such an address by signing in again, by reloading and by bookmarks; there is nothing to
+    see at it.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        match = request.resolver_match
+        if response.status_code != 405 or match is None or match.namespace != "frontend":
+            return response
+        if request.method not in {"GET", "HEAD"}:
+            return wrong_method(request)
+        messages.warning(
+            request,
+            gettext(
+                "What you sent did not arrive, and nothing was changed. Please do it again on this page."
+            ),
+        )
+        return redirect(page_above(request.path_info))

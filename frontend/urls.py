@@ -79,7 +79,6 @@ project = [
     page(PROJECT + "audit/", projects.audit, "audit"),
     page(PROJECT + "claims/", claims.claims, "claims"),
     page(PROJECT + "members/", members.members, "members"),
-    page(PROJECT + "members/add/", members.add, "member-add"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/revoke/", members.revoke, "invitation-revoke"),
     page(PROJECT + "members/<int:pk>/", members.change, "member"),

@@ -124,7 +124,6 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "case-take-back", pk("case"))
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
-    yield Address(f + "member-add", slug, body={"username": "oscar", "is_annotator": "on"})
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
     yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
     yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
@@ -207,6 +206,7 @@ def _api() -> Iterator[Address]:
     a = "api:"
     yield Address(a + "schema")
     yield Address(a + "me", body={"display_name": "Me"})
+    yield Address(a + "my-invitations", body=lambda world: {"token": world.link, "answer": "accept"})
     yield Address(a + "tokens", body={"name": "t"})
     yield Address(a + "token", pk("token"))
     yield Address(a + "projects", body={"name": "New"})
@@ -230,7 +230,7 @@ def _api() -> Iterator[Address]:
     for name in ("influence", "experiment"):
         yield Address(a + name, slug)
     yield Address(a + "triage", slug, body={"batch_size": 2})
-    yield Address(a + "members", slug, body={"username": "oscar", "roles": ["annotator"]})
+    yield Address(a + "members", slug)
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

@@ -42,6 +42,9 @@ CALLED_BY_NAME: Final = (
         "get_prep_value",
         "create_cursor",
     ),
+    # Django's upload handlers, gunicorn's worker
+    *("new_file", "receive_data_chunk", "file_complete"),
+    *("murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request"),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),
     # the standard library: handlers, threads, HTML parsers

@@ -225,17 +225,17 @@ class Worker:
 
 # ── Web server ──────────────────────────────────────────────────────────────
 class WebServer:
-    """gunicorn with the real settings, on a free port of this machine or on the one given."""
+    """gunicorn as it serves, on a free port of this machine or on the one given."""
 
-    def __init__(self, environment: dict[str, str], log: Path, *, port: int = 0) -> None:
+    def __init__(self, environment: dict[str, str], log: Path, *, port: int = 0, processes: int = 1) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         with log.open("ab") as output:
             self.process = spawn(
                 [
-                    *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}"),
-                    *("--workers", "1", "--threads", "8", "--worker-class", "gthread"),
+                    *(sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"),
+                    *("--bind", f"127.0.0.1:{self.port}", "--workers", str(processes)),
                 ],
                 env=environment,
                 cwd=ROOT,

@@ -193,6 +193,8 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
             row = f"{method} {address.key}"
             answer = browser.send(address, method)
             wanted = {ROWS[row][who]} if row in ROWS else NOT_OFFERED
+            if method == "GET" and address.name.startswith("frontend:"):
+                wanted = wanted - {405}  # a browser would show its own, empty page
             if answer.status_code not in wanted:
                 wrong.append(f"{row}: {answer.status_code}, expected {sorted(wanted)}")
             if leaked := strangers(who, address, answer, method):

@@ -28,6 +28,8 @@ from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
 MAX_FILE: Final = 100 * 1024 * 1024
+# the file, and the form around it
+MAX_REQUEST: Final = MAX_FILE + 64 * 1024
 """The largest file of suggestions that is taken, in bytes."""
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)

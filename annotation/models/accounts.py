@@ -58,10 +58,16 @@ class ApiToken(models.Model):
 
 
 class Invitation(models.Model):
-    """A one-time link that makes its bearer a member of a project; only the link's sha256 is stored."""
+    """A one-time link with which its bearer may become a member of a project; only the link's sha256 is
+    stored.
+
+    `email` and `name` are what the admin who invites calls the person: nothing looks for an account of
+    theirs. An invitation ends when it is accepted, declined or revoked, or with its time.
+    """
 
     project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(_("e-mail address"), blank=True)
+    name = models.CharField(_("name"), max_length=120, blank=True)
     is_annotator = models.BooleanField(_("annotator"), default=False)
     is_adjudicator = models.BooleanField(_("adjudicator"), default=False)
     is_admin = models.BooleanField(_("admin"), default=False)
@@ -71,6 +77,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True, blank=True)
     accepted_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    declined_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

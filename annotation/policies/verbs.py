@@ -34,6 +34,8 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "audit.view": (Role.ADMIN,),
 }
 ANYBODY_VERBS = frozenset({"account.change", "token.change"})
+# at the command line, where demo projects and labels from files bring their people along; all others invite
+OPERATOR_VERBS = frozenset({"member.add"})
 SUPERUSER_VERBS = frozenset({"project.create", "account.create"})
 
 
@@ -51,9 +53,8 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
     an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
     """
     if isinstance(actor, Operator):
-        return verb not in ("label", "claim", "adjudicate") and (
-            verb in VERBS or verb in ANYBODY_VERBS or verb in SUPERUSER_VERBS
-        )
+        known = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
+        return verb not in ("label", "claim", "adjudicate") and any(verb in verbs for verbs in known)
     if not isinstance(actor, m.User) or not actor.is_active:
         return False
     if verb in SUPERUSER_VERBS:

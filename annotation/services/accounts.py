@@ -20,7 +20,7 @@ from annotation.core import keymap
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason
-from annotation.models import Adjudication, ApiToken, Assignment, Project, User
+from annotation.models import Adjudication, ApiToken, Assignment, User
 from annotation.policies import Actor, require
 
 from . import audit, open_work
@@ -34,15 +34,6 @@ PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "t
 def digest_of(secret: str) -> str:
     """sha256, in hex, of a token or link secret; they are long and random, so no salt is needed."""
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def person_named(*, actor: Actor, project: Project, username: str) -> User | None:
-    """The active account with exactly this user name, or None.
-
-    Project admins may ask for a name they know; nobody but a superuser can list accounts.
-    """
-    require(actor, "members.change", project)
-    return User.objects.filter(username=username.strip(), is_active=True).first()
 
 
 @transaction.atomic

@@ -7,8 +7,9 @@ from rest_framework import serializers
 
 from annotation.models import User
 from annotation.services.accounts import MAX_TOKEN_DAYS
+from annotation.services.projects.invitations import MAX_NAME
 
-from .base import Input, Output, Roles, Whole
+from .base import Input, Output, Roles, StoredText, Whole
 
 
 class Person(Output):
@@ -87,13 +88,6 @@ class Member(Output):
     created_at = serializers.DateTimeField()
 
 
-class NewMember(Input):
-    """Whom to add, by user name, and as what."""
-
-    username = serializers.CharField(max_length=150)
-    roles = Roles()
-
-
 class MemberChange(Input):
     """The roles from now on."""
 
@@ -101,22 +95,34 @@ class MemberChange(Input):
 
 
 class Invitation(Output):
-    """A one-time link that makes its bearer a member."""
+    """A one-time link with which its bearer may become a member. `email` and `name` are the inviter's
+    words."""
 
     id = serializers.IntegerField()
     email = serializers.CharField()
+    name = StoredText()
     roles = Roles()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     accepted_at = serializers.DateTimeField(allow_null=True)
+    declined_at = serializers.DateTimeField(allow_null=True)
     revoked_at = serializers.DateTimeField(allow_null=True)
 
 
 class NewInvitation(Input):
-    """Whom to invite, and as what. An address is optional: the link can be handed over in any way."""
+    """Whom to invite, and as what. Address and name are optional: the link can be handed over in any way. No
+    account is looked for."""
 
     email = serializers.EmailField(required=False, allow_blank=True, default="", max_length=254)
+    name = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NAME)
     roles = Roles()
+
+
+class InvitationAnswer(Input):
+    """The last part of an invitation's link, and what one says to it."""
+
+    token = serializers.CharField(max_length=200)
+    answer = serializers.ChoiceField(choices=["accept", "decline"])
 
 
 class IssuedInvitation(Invitation):

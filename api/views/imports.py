@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,7 +12,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import ImportFile
+from annotation.models import ImportFile, Project, User
 from annotation.policies import require, visible
 from annotation.services import ingest
 
@@ -34,6 +35,12 @@ class Imports(ProjectView):
     noun = "imports"
     parser_classes = [FormData, RawFile, RawJSONLines]
     throttle_scope = "costly"
+
+    @staticmethod
+    def receives_files(user: User, slug: str) -> int:
+        """Who may import, and how much: asked before the body is read."""
+        require(user, "import", fetch(user, Project.objects.all(), slug=slug))
+        return int(settings.MAX_UPLOAD_BYTES)
 
     def get_throttles(self) -> list[Any]:
         """Looking is not costly; uploading is."""

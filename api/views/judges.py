@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import TooLarge
-from annotation.core.label_files import MAX_FILE
-from annotation.models import Judge, JudgeAnswer
+from annotation.core.label_files import MAX_FILE, MAX_REQUEST
+from annotation.models import Judge, JudgeAnswer, User
 from annotation.policies import require, visible
 from annotation.services import sights, suggest
 
@@ -129,6 +129,13 @@ class Suggestions(View):
     noun = "judges"
     parser_classes = [FormData, RawFile, RawJSONLines]
     throttle_scope = "costly"
+
+    @staticmethod
+    def receives_files(user: User, pk: int) -> int:
+        """Who may import suggestions, and how much: asked before the body is read."""
+        judge = fetch(user, Judge.objects.select_related("project"), pk=pk)
+        require(user, "judges.change", judge.project)
+        return MAX_REQUEST
 
     @extend_schema(
         summary="Import suggestions",

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import ApiToken, Membership, User
 from annotation.policies import visible
-from annotation.services import accounts
+from annotation.services import accounts, projects
 
 from ..serializers import people as shapes
 from .base import View, fetch
@@ -70,3 +70,24 @@ class Token(View):
         token: Any = fetch(self.user, ApiToken.objects.select_related("user"), pk=pk)
         accounts.revoke_token(actor=self.user, token=token)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MyInvitations(View):
+    """`/me/invitations/`"""
+
+    noun = "me"
+
+    @extend_schema(
+        summary="Answer an invitation",
+        request=shapes.InvitationAnswer,
+        responses={200: shapes.MyMembership, 204: None},
+    )
+    def post(self, request: Request) -> Response:
+        """Accept an invitation, whose roles are added to those one holds, or decline it (204). The link ends
+        with the answer; who declines is told to nobody."""
+        wanted = self.parsed(shapes.InvitationAnswer)
+        if wanted["answer"] == "decline":
+            projects.decline_invitation(secret=wanted["token"])
+            return Response(status=status.HTTP_204_NO_CONTENT)
+        _user, membership = projects.accept_invitation(secret=wanted["token"], user=self.user)
+        return Response(shapes.MyMembership(membership).data)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Invalid
 from annotation.models import Invitation, Membership
 from annotation.policies import require, visible
 from annotation.services import projects
-from annotation.services.accounts import person_named
 
 from ..serializers import people as shapes
 from .base import ProjectView, fetch
@@ -29,18 +26,6 @@ class Members(ProjectView):
         """The members of a project, for its admins; everybody else finds only themselves."""
         rows = Membership.objects.filter(project=self.project()).select_related("user")
         return self.page(visible(self.user, rows).order_by("user__username"), shapes.Member)
-
-    @extend_schema(summary="Add a member", request=shapes.NewMember, responses={201: shapes.Member})
-    def post(self, request: Request, slug: str) -> Response:
-        """Make somebody with an account a member, or set the roles of one who is. For admins."""
-        project = self.project()
-        wanted = self.parsed(shapes.NewMember)
-        user = person_named(actor=self.user, project=project, username=wanted.pop("username"))
-        if user is None:
-            message = _("There is no account of this name.")
-            raise Invalid(message, fields={"username": message})
-        member = projects.add_member(actor=self.user, project=project, user=user, **wanted)
-        return Response(shapes.Member(member).data, status=status.HTTP_201_CREATED)
 
 
 class Member(ProjectView):
@@ -61,9 +46,7 @@ class Member(ProjectView):
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Set the roles. For admins. The last admin cannot lose the role (409)."""
         member = self._found(pk)
-        changed = projects.add_member(
-            actor=self.user, project=member.project, user=member.user, **self.parsed(shapes.MemberChange)
-        )
+        changed = projects.set_roles(actor=self.user, membership=member, **self.parsed(shapes.MemberChange))
         return Response(shapes.Member(changed).data)
 
     @extend_schema(summary="Remove a member", request=None, responses={204: None})
@@ -80,7 +63,7 @@ class Invitations(ProjectView):
 
     @extend_schema(summary="List invitations", responses=shapes.Invitation(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """All invitations of a project, used and revoked ones included. For admins."""
+        """All invitations of a project, answered and revoked ones included. For admins."""
         project = self.project()
         require(self.user, "members.change", project)
         rows = Invitation.objects.filter(project=project).order_by("-created_at", "-pk")
@@ -90,7 +73,10 @@ class Invitations(ProjectView):
         summary="Invite somebody", request=shapes.NewInvitation, responses={201: shapes.IssuedInvitation}
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make a one-time link. The answer is the only place where the link is ever shown. For admins."""
+        """Make a one-time link: whoever holds it accepts or declines (`/me/invitations/`, or the page). The
+        answer is the only place where the link is ever shown, and the same whoever has an account. For
+        admins.
+        """
         project = self.project()
         invitation, secret = projects.invite(
             actor=self.user, project=project, **self.parsed(shapes.NewInvitation)

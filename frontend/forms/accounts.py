@@ -1,14 +1,18 @@
 """Forms about oneself: profile, tokens, joining, and accounts an admin makes."""
 
 from functools import cache
+from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import User
+
+NAME_SHOWN = 40
 
 
 @cache
@@ -58,10 +62,12 @@ class TokenForm(forms.Form):
 
 
 class JoinForm(forms.Form):
-    """The account that an invitation makes."""
+    """The account that an invitation makes. Its user name has the `ending` of the invitation."""
 
     username = forms.CharField(
-        label=_("User name"), max_length=150, widget=forms.TextInput({"autocomplete": "username"})
+        label=_("User name"),
+        max_length=150,
+        widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
     )
     display_name = forms.CharField(
         label=_("Name"), max_length=120, required=False, widget=forms.TextInput({"autocomplete": "name"})
@@ -75,6 +81,13 @@ class JoinForm(forms.Form):
     password_again = forms.CharField(
         label=_("Password again"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
     )
+
+    def __init__(self, data: Any = None, *, ending: str, called: str = "", email: str = "") -> None:
+        wished = slugify(called or email.partition("@")[0], allow_unicode=True)[:NAME_SHOWN] or "member"
+        super().__init__(data, initial={"username": f"{wished}{ending}", "display_name": called})
+        self.fields["username"].help_text = _(
+            "You sign in with it. It ends in %(ending)s, so that nobody can try out which names are taken."
+        ) % {"ending": ending}
 
     def clean(self) -> dict[str, str]:
         """The two passwords must be the same."""

@@ -112,14 +112,13 @@ class InviteForm(RolesForm):
         required=False,
         help_text=_("Leave it empty for a link that you hand over yourself."),
     )
-    field_order = ("email",)
-
-
-class AddMemberForm(RolesForm):
-    """A person who has an account already."""
-
-    username = forms.CharField(label=_("User name"), max_length=150)
-    field_order = ("username",)
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=120,
+        required=False,
+        help_text=_("What you call the person, to tell the invitations apart. No account is looked for."),
+    )
+    field_order = ("email", "name")
 
 
 class SubsetForm(forms.Form):

@@ -17,7 +17,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.errors import Invalid
-from annotation.models import User
+from annotation.core.text import unescape
+from annotation.models import Invitation, User
 from annotation.services import accounts, projects
 from frontend.context import THEME_COOKIE
 from frontend.forms import add_errors
@@ -125,27 +126,42 @@ def theme(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Join a project with a link: as the account that is signed in, or with a new one."""
+    """Answer an invitation: decline it, or join as the account that is signed in, or with a new one."""
     found = projects.invitation_of(secret=token)
+    if request.method == "POST" and request.POST.get("answer") == "decline":
+        projects.decline_invitation(secret=token)
+        said = _("You have declined the invitation to %(project)s.")
+        messages.success(request, said % {"project": found.project.name})
+        return redirect("frontend:home")
     known = request.user if isinstance(request.user, User) else None
-    form = JoinForm(request.POST if request.method == "POST" and known is None else None)
-    if request.method == "POST" and (known is not None or form.is_valid()):
+    if known is not None:
+        if request.method == "POST":
+            projects.accept_invitation(secret=token, user=known)
+            messages.success(request, _("Welcome to %(project)s.") % {"project": found.project.name})
+            return redirect("frontend:project", found.project.slug)
+        return _invitation_page(request, found)
+    form = JoinForm(
+        request.POST if request.method == "POST" else None,
+        ending=projects.user_name_ending(secret=token),
+        called=unescape(found.name),
+        email=found.email,
+    )
+    if form.is_valid():
+        values = {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}
         try:
-            user, _membership = projects.accept_invitation(
-                secret=token,
-                user=known,
-                **(
-                    {}
-                    if known
-                    else {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}
-                ),
-            )
+            user, _membership = projects.accept_invitation(secret=token, **values)
         except Invalid as error:
             add_errors(form, error)
         else:
-            if known is None:
-                login(request, user, backend=BACKEND)
-            messages.success(request, _("Welcome to %(project)s.") % {"project": found.project.name})
+            login(request, user, backend=BACKEND)
+            said = _("Welcome to %(project)s. You sign in as %(name)s.")
+            messages.success(request, said % {"project": found.project.name, "name": user.username})
             return redirect("frontend:project", found.project.slug)
-    context = {"invitation": found, "form": form, "token": token}
-    return render(request, "frontend/accounts/invitation.html", context, status=400 if form.errors else 200)
+    return _invitation_page(request, found, form)
+
+
+def _invitation_page(request: HttpRequest, found: Invitation, form: JoinForm | None = None) -> HttpResponse:
+    status = 400 if form is not None and form.errors else 200
+    return render(
+        request, "frontend/accounts/invitation.html", {"invitation": found, "form": form}, status=status
+    )

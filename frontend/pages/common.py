@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from annotation import policies
 from annotation.core.vocabulary import Role
 from annotation.models import Project, User
 
+View = TypeVar("View", bound=Callable[..., HttpResponse])
 PER_PAGE = 50
 
 # section -> (title, URL name, verb that opens it); in groups, in the order of the stages (docs/design.md,
@@ -127,6 +129,24 @@ def page_of(request: HttpRequest, project: Project, verb: str = "project.view") 
     if not opened.may(verb):
         policies.require(request.user, verb, project)
     return opened
+
+
+def receives_files(gate: Callable[..., int]) -> Callable[[View], View]:
+    """Mark a page that receives files. `gate(user, **kwargs)` is asked before the body is read.
+
+    It answers with the largest size, in bytes, or raises what the page would raise.
+    """
+
+    def mark(view: View) -> View:
+        view.receives_files = gate  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def may_send(user: User, slug: str, verb: str) -> None:
+    """Raises Http404 or Denied as `open_project` does, before there is a page."""
+    policies.require(user, verb, get_object_or_404(policies.visible(user, Project.objects.all()), slug=slug))
 
 
 def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseServerError
 from django.template import TemplateDoesNotExist, loader
+from django.urls import is_valid_path, reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import requires_csrf_token
 
@@ -17,6 +19,7 @@ STATUS = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
+    (errors.TooMany, 429),
     (errors.Invalid, 400),
 )
 
@@ -24,7 +27,9 @@ TITLES = {
     400: gettext_lazy("This request cannot be used"),
     403: gettext_lazy("This is not open to you"),
     404: gettext_lazy("There is nothing here"),
+    405: gettext_lazy("This page takes no such request"),
     409: gettext_lazy("Things have changed in the meantime"),
+    411: gettext_lazy("This request cannot be used"),
     413: gettext_lazy("This is too large"),
     429: gettext_lazy("Too many attempts"),
     500: gettext_lazy("Something went wrong on our side"),
@@ -49,7 +54,10 @@ def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
     """The page for an expected failure raised by a service or a report."""
     fields = error.fields if isinstance(error, errors.Invalid) else {}
     said = {name: translated(why) for name, why in fields.items()}
-    return page(request, status_of(error), translated(error.message), fields=said)
+    answer = page(request, status_of(error), translated(error.message), fields=said)
+    if isinstance(error, errors.TooMany):
+        answer["Retry-After"] = str(error.seconds)
+    return answer
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -86,13 +94,32 @@ def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
     return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=503)
 
 
-def too_large(request: HttpRequest, sentence: str) -> HttpResponse:
-    """413, for a body refused before anything read it."""
-    return page(request, 413, sentence)
+def wrong_method(request: HttpRequest) -> HttpResponse:
+    """405, for something that was sent to a page which only shows."""
+    return page(request, 405, gettext("Nothing was changed. Go back, and use the buttons of the page."))
+
+
+def page_above(path: str) -> str:
+    """The nearest address above `path` that there is."""
+    while path := path.rstrip("/").rpartition("/")[0]:
+        path += "/"
+        if is_valid_path(path):
+            return path
+    return "/"
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 with advice: the form was old, or cookies are off."""
+    """403 with advice: the session is gone, the form was old, or cookies are off."""
+    sign_in = reverse("frontend:sign-in")
+    if request.user.is_anonymous and request.path_info != sign_in:
+        return page(
+            request,
+            403,
+            gettext("Your session has ended, so that nothing was changed."),
+            title=gettext("You are signed out"),
+            advice=gettext("Sign in, and send the form again."),
+            sign_in=f"{sign_in}?{urlencode({'next': page_above(request.path_info)})}",
+        )
     return page(
         request,
         403,

@@ -18,10 +18,10 @@ from annotation import policies
 from annotation.core.errors import Invalid, TristepError
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
-from annotation.models import ImportFile
+from annotation.models import ImportFile, User
 from annotation.services import ingest
 from frontend.forms.imports import ImportForm
-from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.pages.common import ProjectPage, may_send, open_project, paginate, receives_files
 from frontend.templatetags.tristep import state_name
 
 VERB = "import"
@@ -62,6 +62,12 @@ def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -
     )
 
 
+def _gate(user: User, slug: str) -> int:
+    may_send(user, slug, VERB)
+    return int(settings.MAX_UPLOAD_BYTES)
+
+
+@receives_files(_gate)
 @require_http_methods(["GET", "POST"])
 def imports(request: HttpRequest, slug: str) -> HttpResponse:
     """The list of imports, and the form that starts one.

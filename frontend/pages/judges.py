@@ -17,16 +17,17 @@ from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.judging import settings as specification
 from annotation.core.judging.prompt import VERSIONS, template
 from annotation.core.judging.setting_kinds import Kind, Setting
+from annotation.core.label_files import MAX_REQUEST
 from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
-from annotation.models import Judge, Suggestion, SuggestionRun
+from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
 from annotation.reports.judges import SubsetScores, judge_agreement
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
-from frontend.pages.common import ProjectPage, open_project
+from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
 from frontend.templatetags.judging import count, money
 from frontend.templatetags.tristep import figure, percent
 
@@ -262,6 +263,12 @@ def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("frontend:judge", slug, pk)
 
 
+def _gate(user: User, slug: str, pk: int) -> int:
+    may_send(user, slug, VERB)
+    return MAX_REQUEST
+
+
+@receives_files(_gate)
 @require_POST
 def import_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Bring in a file of suggestions, all of it or nothing, and show what came of it."""

@@ -17,65 +17,37 @@ from annotation import policies
 from annotation.core.errors import Invalid
 from annotation.models import Invitation, Membership
 from annotation.services import projects
-from annotation.services.accounts import person_named
 from frontend import mail
 from frontend.forms import add_errors
-from frontend.forms.projects import AddMemberForm, InviteForm, RolesForm
+from frontend.forms.projects import InviteForm, RolesForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 
 VERB = "members.change"
 
 
-def _page(
-    opened: ProjectPage, *, invite: InviteForm | None = None, add: AddMemberForm | None = None, **extra: Any
-) -> HttpResponse:
+def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any) -> HttpResponse:
     members = (
         Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
     )
     waiting = Invitation.objects.filter(
         project=opened.project, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
     )
-    usual = {"is_annotator": True}
-    invite = invite or InviteForm(initial=usual, auto_id="invite_%s")
-    add = add or AddMemberForm(initial=usual, auto_id="add_%s")
-    failed = (invite.is_bound and invite.errors) or (add.is_bound and add.errors)
+    invite = invite or InviteForm(initial={"is_annotator": True}, auto_id="invite_%s")
     return opened.render(
         "projects/members.html",
         "members",
-        status=400 if failed else 200,
+        status=400 if invite.is_bound and invite.errors else 200,
         page=paginate(opened.request, policies.visible(opened.user, members)),
         invitations=policies.visible(opened.user, waiting),
         invite=invite,
-        add=add,
         **extra,
     )
 
 
 @require_GET
 def members(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who works on the project, in which roles; open invitations; forms to invite and to add."""
+    """Who works on the project, in which roles; invitations; a form to invite."""
     return _page(open_project(request, slug, VERB))
-
-
-@require_POST
-def add(request: HttpRequest, slug: str) -> HttpResponse:
-    """Add a person who has an account, by their exact user name."""
-    opened = open_project(request, slug, VERB)
-    form = AddMemberForm(request.POST, auto_id="add_%s")
-    if form.is_valid():
-        roles = dict(form.cleaned_data)
-        user = person_named(actor=opened.user, project=opened.project, username=roles.pop("username"))
-        if user is None:
-            form.add_error(
-                "username", _("There is no account with this user name; invite the person instead.")
-            )
-        elif Membership.objects.filter(project=opened.project, user=user).exists():
-            form.add_error("username", _("This person is a member already; change their roles in the list."))
-        else:
-            projects.add_member(actor=opened.user, project=opened.project, user=user, **roles)
-            messages.success(request, _("%(name)s is a member now.") % {"name": user})
-            return redirect("frontend:members", slug)
-    return _page(opened, add=form)
 
 
 @require_POST
@@ -94,9 +66,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("A member needs at least one role. Nothing was changed."))
     else:
-        projects.add_member(
-            actor=opened.user, project=opened.project, user=membership.user, **form.cleaned_data
-        )
+        projects.set_roles(actor=opened.user, membership=membership, **form.cleaned_data)
         messages.success(request, _("The roles of %(name)s are saved.") % {"name": membership.user})
     return redirect("frontend:members", slug)
 

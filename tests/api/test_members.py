@@ -1,6 +1,6 @@
 """Members and invitations."""
 
-from annotation.models import Invitation, Membership
+from annotation.models import AuditEvent, Invitation, Membership
 from tests.people import Cast, make_user
 
 from .conftest import Callers
@@ -8,6 +8,7 @@ from .shape import ok, refused
 
 MEMBERS = "/projects/bench/members/"
 INVITATIONS = "/projects/bench/invitations/"
+ANSWER = "/me/invitations/"
 
 
 def test_admins_see_all_members_and_everybody_else_only_themselves(by: Callers) -> None:
@@ -17,19 +18,14 @@ def test_admins_see_all_members_and_everybody_else_only_themselves(by: Callers) 
         assert seen["count"] == 1 and seen["results"][0]["user"]["username"] == name
 
 
-def test_admin_adds_somebody_by_user_name(by: Callers) -> None:
-    made = ok(by.admin.post(MEMBERS, {"username": "oscar", "roles": ["annotator", "adjudicator"]}), 201)
-    assert made["roles"] == ["annotator", "adjudicator"]
-    assert ok(by.oscar.get("/projects/bench/"))["slug"] == "bench"
-    error = refused(by.admin.post(MEMBERS, {"username": "nemo", "roles": ["annotator"]}), 400)
-    assert "username" in error["fields"]
+def test_members_are_never_added_unasked(by: Callers) -> None:
+    for caller in (by.admin, by.root, by.ann):
+        refused(caller.post(MEMBERS, {"username": "oscar", "roles": ["annotator"]}), 405)
 
 
 def test_roles_are_a_list_of_known_words(by: Callers) -> None:
     for roles in ([], ["king"], "admin", None, [1], [["admin"]], {"admin": True}):
-        assert (
-            "roles" in refused(by.admin.post(MEMBERS, {"username": "oscar", "roles": roles}), 400)["fields"]
-        )
+        assert "roles" in refused(by.admin.post(INVITATIONS, {"roles": roles}), 400)["fields"]
 
 
 def test_admin_changes_and_removes_members_but_never_the_last_admin(by: Callers, cast: Cast) -> None:
@@ -45,16 +41,41 @@ def test_admin_changes_and_removes_members_but_never_the_last_admin(by: Callers,
 def test_members_are_neither_added_nor_changed_nor_removed_by_others(by: Callers, cast: Cast) -> None:
     ann = Membership.objects.get(user=cast.ann)
     for caller in (by.ben, by.judith):
-        refused(caller.post(MEMBERS, {"username": "oscar", "roles": ["admin"]}), 403)
         refused(caller.patch(f"{MEMBERS}{ann.pk}/", {"roles": ["admin"]}), 404)
         refused(caller.delete(f"{MEMBERS}{ann.pk}/"), 404)
     refused(by.ann.patch(f"{MEMBERS}{ann.pk}/", {"roles": ["admin"]}), 403)
 
 
-def test_members_are_told_whether_an_account_exists_only_if_they_may_add_it(by: Callers) -> None:
-    make_user("hidden")
-    for name in ("hidden", "nemo"):
-        refused(by.ann.post(MEMBERS, {"username": name, "roles": ["annotator"]}), 403, "denied")
+def test_invitation_says_the_same_whoever_has_an_account(by: Callers) -> None:
+    make_user("hidden", email="hidden@example.org")
+    asked = [{"email": f"{name}@example.org", "name": name} for name in ("hidden", "nobody")]
+    said = [ok(by.admin.post(INVITATIONS, {**one, "roles": ["admin"]}), 201) for one in asked]
+    for one in said:
+        for changing in ("id", "email", "name", "url", "created_at", "expires_at"):
+            one.pop(changing)
+    assert said[0] == said[1]
+
+
+def test_invitation_is_accepted_or_declined_by_whoever_holds_it(by: Callers, cast: Cast) -> None:
+    def made(**values: object) -> str:
+        url = ok(by.admin.post(INVITATIONS, {"roles": ["annotator"], **values}), 201)["url"]
+        return str(url).rstrip("/").rsplit("/", 1)[1]
+
+    refused(by.oscar.get("/projects/bench/"), 404)
+    token = made(name="Oscar")
+    refused(by.nobody.post(ANSWER, {"token": token, "answer": "accept"}), 401)
+    refused(by.oscar.post(ANSWER, {"token": token, "answer": "perhaps"}), 400)
+    joined = ok(by.oscar.post(ANSWER, {"token": token, "answer": "accept"}))
+    assert joined == {"project": "bench", "name": "Project bench", "roles": ["annotator"]}
+    for answer in ("accept", "decline"):
+        refused(by.ben.post(ANSWER, {"token": token, "answer": answer}), 404, "invitation_gone")
+    token = made(roles=["admin"])
+    ok(by.ben.post(ANSWER, {"token": token, "answer": "decline"}), 204)
+    refused(by.ben.post(ANSWER, {"token": token, "answer": "accept"}), 404, "invitation_gone")
+    assert not Membership.objects.get(user=cast.ben).is_admin
+    declined = ok(by.admin.get(INVITATIONS))["results"][0]
+    assert declined["declined_at"] and declined["accepted_at"] is None
+    assert not AuditEvent.objects.filter(actor=cast.ben).exclude(verb="token.issue").exists()
 
 
 def test_invitation_shows_its_link_once(by: Callers) -> None:

@@ -82,7 +82,7 @@ def start_project(page: Page) -> None:
 
 
 def join_with_a_password_link(page: Page, guest: Visitor) -> None:
-    """An account that the admin makes; its owner chooses the password; the admin adds them to the project."""
+    """An account that the admin makes; its owner chooses the password, and accepts an invitation."""
     page.locator(".menu > summary").click()
     page.get_by_role("link", name="People").click()
     page.get_by_label("User name").fill("wren")
@@ -96,21 +96,28 @@ def join_with_a_password_link(page: Page, guest: Visitor) -> None:
     expect(guest.page.get_by_text("You are not a member of a project yet")).to_be_visible()
 
     page.goto(f"{guest.home}/p/{SLUG}/members/")
-    add = page.get_by_role("region", name="Add somebody with an account")
-    add.get_by_label("User name").fill("wren")
-    add.get_by_role("button", name="Add").click()
+    guest.page.goto(invitation(page, "annotator"))
+    guest.page.get_by_role("button", name="Accept and join").click()
+    expect(guest.page.get_by_role("heading", level=1)).to_have_text("Tide pools")
+    page.goto(f"{guest.home}/p/{SLUG}/members/")
     expect(page.get_by_role("row", name="wren").get_by_label("annotator")).to_be_checked()
 
 
-def join_by_invitation(page: Page, guest: Visitor, username: str, role: str) -> None:
-    """A link that the admin hands over; the new person makes an account with it."""
+def invitation(page: Page, role: str) -> str:
+    """A link that the admin makes on the members' page."""
     invite = page.get_by_role("region", name="Invite", exact=True)
     for name in ("annotator", "adjudicator"):
         invite.get_by_label(name).set_checked(name == role)
     invite.get_by_role("button", name="Make an invitation").click()
-    link = page.get_by_label("Invitation link").input_value()
+    return page.get_by_label("Invitation link").input_value()
+
+
+def join_by_invitation(page: Page, guest: Visitor, username: str, role: str) -> None:
+    """A link that the admin hands over; the new person makes an account with it."""
+    link = invitation(page, role)
     guest.page.goto(link)
-    guest.page.get_by_label("User name").fill(username)
+    proposed = guest.page.get_by_label("User name").input_value()
+    guest.page.get_by_label("User name").fill(proposed.replace("member", username))
     guest.page.get_by_label("Password", exact=True).fill(PASSWORD)
     guest.page.get_by_label("Password again").fill(PASSWORD)
     guest.page.get_by_role("button", name="Make my account and join").click()

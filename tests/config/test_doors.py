@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import os
+import pickle
+import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+import redis
+from django.contrib.auth.models import AnonymousUser
 from django.core.cache import caches
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.db import connection
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 
-from annotation.models import frozen
+from annotation.models import User, frozen
 from config import csp
+from config.broker import Broker
 from config.cache import TolerantRedisCache
-from config.limits import BodyLimit, client_ip
+from config.client import client_ip
+from config.limits import BodyLimit
 from config.logs import OneLine
+from tests.servers import ROOT
 
 
 @pytest.mark.django_db
@@ -60,23 +72,44 @@ def test_csp_does_without_trusted_types_in_djangos_admin_only(client: Client) ->
     }
 
 
-@override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=100, MAX_UPLOAD_BYTES=300)
+@override_settings(ANONYMOUS_BODY_BYTES=50, DATA_UPLOAD_MAX_MEMORY_SIZE=100, MAX_UPLOAD_BYTES=300)
 @pytest.mark.parametrize(
-    ("kind", "size", "refused"),
+    ("who", "address", "kind", "limit"),
     [
-        ("application/json", 100, False),
-        ("application/json", 101, True),
-        ("multipart/form-data; boundary=x", 300, False),
-        ("multipart/form-data; boundary=x", 301, True),
+        ("nobody", "labels", "application/json", 50),
+        ("ann", "labels", "application/json", 100),
+        ("ann", "labels", "multipart/form-data; boundary=x", 100),
+        ("nobody", "files", "multipart/form-data; boundary=x", 50),
+        ("ann", "files", "multipart/form-data; boundary=x", 300),
+        ("ann", "files", "application/octet-stream", 300),
     ],
 )
-def test_body_has_a_limit_that_is_checked_before_it_is_read(kind: str, size: int, refused: bool) -> None:
-    request = RequestFactory().generic("POST", "/api/v1/nowhere", b"x" * size, content_type=kind)
-    answer = BodyLimit(lambda _request: HttpResponse("let in"))(request)
-    assert isinstance(answer, HttpResponse)
-    assert (answer.status_code == 413) is refused
-    if refused:
-        assert json.loads(answer.content)["error"]["code"] == "too_large"
+def test_body_has_a_limit_that_is_checked_before_it_is_read(
+    who: str, address: str, kind: str, limit: int
+) -> None:
+    def view(_request: HttpRequest) -> HttpResponse:
+        return HttpResponse()
+
+    if address == "files":
+        view.receives_files = lambda _user: 300  # type: ignore[attr-defined]
+    for size in (limit, limit + 1):
+        request = RequestFactory().generic("POST", "/api/v1/x", b"x" * size, content_type=kind)
+        request.user = User(username=who) if who == "ann" else AnonymousUser()
+        answer = BodyLimit(view).process_view(request, view, (), {})
+        if size == limit:
+            assert answer is None
+            spools = isinstance(request.upload_handlers[0], TemporaryFileUploadHandler)
+            assert spools is (who == "ann" and address == "files")
+        else:
+            assert isinstance(answer, HttpResponse)
+            assert (answer.status_code, json.loads(answer.content)["error"]["code"]) == (413, "too_large")
+
+
+@pytest.mark.django_db
+def test_file_that_no_view_asked_for_is_skipped(client: Client, settings: Any) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = "/nowhere"
+    sent = {"username": "ann", "password": "x", "file": io.BytesIO(b"x" * 1000)}
+    assert client.post("/sign-in/", sent).status_code == 200
 
 
 def test_address_is_believed_only_as_far_as_the_proxies_are_ours() -> None:
@@ -116,6 +149,48 @@ def test_log_of_a_failed_task_is_without_its_arguments() -> None:
         "celery.app.trace", logging.ERROR, "f.py", 1, "Task %(name)s failed: %(exc)s", (context,), None
     )
     assert json.loads(OneLine().format(record))["message"] == "Task annotation.run[1] failed"
+
+
+class Touch:
+    """Unpickling it makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tmp_path: Path) -> None:
+    options = {"OPTIONS": {"serializer": settings_of_production()["OPTIONS"]["serializer"]}}
+    cache = TolerantRedisCache(broker.url, options)
+    for value in ({"a": [1.5, "κ", None]}, [1, 2.5], "<p>text</p>", 7, True):
+        cache.set("written", value, 60)
+        assert cache.get("written") == value
+    assert cache.incr("counted") == 1 and cache.add("counted", 0, 60) and cache.incr("counted") == 1
+
+    client = redis.Redis(unix_socket_path=str(broker.socket))
+    trace = tmp_path / "trace"
+    ours = bytes(client.get(cache.make_key("written")))  # type: ignore[arg-type]
+    for forged in (pickle.dumps(Touch(trace)), b'"<b>theirs</b>"', b"0:1", ours[:-1] + b"2", b"\xff:\xff"):
+        client.set(cache.make_key("written"), forged)
+        assert cache.get("written", "a miss") == "a miss", forged
+    assert not trace.exists()
+    client.close()
+
+
+def settings_of_production() -> Any:
+    """The cache as the settings set it up when there is a Redis."""
+    asked = "import json; from config.settings import base; print(json.dumps(base.CACHES['default']))"
+    environment = {
+        **os.environ,
+        "REDIS_URL": "unix:///nowhere",
+        "DJANGO_SETTINGS_MODULE": "config.settings.base",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", asked], env=environment, cwd=ROOT, capture_output=True, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def test_cache_that_is_away_is_a_cache_that_misses() -> None:

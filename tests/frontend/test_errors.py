@@ -24,6 +24,36 @@ def test_form_without_its_token_is_refused_with_advice(cast, text):
     assert "Please send the form again" in text(response)
 
 
+def test_form_whose_session_is_gone_leads_to_sign_in(cast, text):
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/p/bench/work/claim/")
+    assert response.status_code == 403
+    assert "You are signed out" in text(response)
+    assert 'href="/sign-in/?next=%2Fp%2Fbench%2Fwork%2F"' in text(response)
+
+
+@pytest.mark.parametrize(
+    ("who", "address", "above"),
+    [
+        ("ann", "/p/bench/work/claim/", "/p/bench/work/"),
+        ("ann", "/profile/tokens/7/revoke/", "/profile/"),
+        ("admin", "/p/bench/members/invite/", "/p/bench/members/"),
+        ("ann", "/theme/", "/"),
+    ],
+)
+def test_address_of_a_form_leads_to_the_page_above_it_with_a_word(browse, text, who, address, above):
+    response = browse(who).get(address, follow=True)
+    assert response.status_code == 200
+    assert response.redirect_chain[-1][0] == above
+    assert "nothing was changed. Please do it again on this page." in text(response)
+
+
+def test_page_that_only_shows_refuses_what_is_sent_with_a_page(browse, text):
+    response = browse("ann").post("/p/bench/work/")
+    assert response.status_code == 405
+    assert "This page takes no such request" in text(response)
+
+
 def test_body_that_is_too_large_is_refused_before_it_is_read(db, text):
     with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
         response = Client().post(

@@ -1,4 +1,4 @@
-"""Inviting by link and by mail, and joining."""
+"""Inviting by link and by mail, joining and declining."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Invitation, Membership, User
+from annotation.services import projects
 from tests.people import PASSWORD
 
-JOIN = {"username": "dora", "display_name": "Dora", "password": PASSWORD, "password_again": PASSWORD}
+# what differs from link to link, and what was typed
+WITHOUT = re.compile(r'value="[^"]*"|/invitations/[^/"]+/')
+JOIN = {"display_name": "Dora", "password": PASSWORD, "password_again": PASSWORD}
 
 
 def invite(client: Client, at, **form: str) -> str:
@@ -22,16 +25,25 @@ def invite(client: Client, at, **form: str) -> str:
     return re.search(r"http://testserver(/invitations/[^\"/]+/)", response.content.decode())[1]
 
 
+def joining(link: str, name: str = "dora", **changes: str) -> dict[str, str]:
+    """The form of a new person, their user name with the ending of the link."""
+    secret = link.rstrip("/").rsplit("/", 1)[1]
+    return {**JOIN, "username": name + projects.user_name_ending(secret=secret), **changes}
+
+
 def test_invitation_makes_an_account_and_a_member_and_works_once(browse, cast, at, text):
     link = invite(browse("admin"), at)
     guest = Client()
     assert "You are invited to Project bench" in text(guest.get(link))
-    assert guest.post(link, JOIN).url == at("project", "bench")
+    answer = guest.post(link, joining(link))
+    assert answer.url == at("project", "bench")
+    name = joining(link)["username"]
+    assert f"You sign in as {name}." in text(guest.get(answer.url))
     assert guest.get(at("work", "bench")).status_code == 200
-    member = Membership.objects.get(user__username="dora")
+    member = Membership.objects.get(user__username=name)
     assert (member.is_annotator, member.is_adjudicator, member.is_admin) == (True, False, False)
-    assert Client().post(link, {**JOIN, "username": "eve"}).status_code == 404
-    assert not User.objects.filter(username="eve").exists()
+    assert Client().post(link, joining(link, "eve")).status_code == 404
+    assert not User.objects.filter(username__startswith="eve").exists()
 
 
 def test_invitation_lets_a_signed_in_person_join_with_the_account_they_have(browse, cast, at):
@@ -51,12 +63,35 @@ def test_roles_are_added_to_those_a_member_holds(browse, cast, at):
 def test_invitation_stays_good_after_bad_forms_which_make_nothing(browse, cast, at, text):
     link = invite(browse("admin"), at)
     guest = Client()
-    assert "not the same" in text(guest.post(link, {**JOIN, "password_again": "other"}))
-    taken = guest.post(link, {**JOIN, "username": "ann"})
-    assert taken.status_code == 400
-    weak = guest.post(link, {**JOIN, "password": "12345678", "password_again": "12345678"})
+    assert "not the same" in text(guest.post(link, joining(link, password_again="other")))
+    taken, free = (guest.post(link, joining(link, username=name)) for name in ("ann", "eve"))
+    assert taken.status_code == free.status_code == 400
+    assert WITHOUT.sub("", text(taken)) == WITHOUT.sub("", text(free))
+    weak = guest.post(link, joining(link, password="12345678", password_again="12345678"))
     assert weak.status_code == 400
-    assert guest.post(link, JOIN).status_code == 302
+    assert guest.post(link, joining(link)).status_code == 302
+
+
+def test_invitation_is_declined_signed_in_or_not(browse, cast, at, text):
+    for client in (Client(), browse("oscar")):
+        link = invite(browse("admin"), at, name="Dora of the lab", is_annotator="on")
+        assert "Decline" in text(client.get(link))
+        assert client.post(link, {"answer": "decline"}).url == at("home")
+        assert client.get(link).status_code == 404
+    page = text(browse("admin").get(at("members", "bench")))
+    assert page.count("Dora of the lab") == 2 and page.count("declined") == 2 and "Oscar" not in page
+    assert not Membership.objects.filter(user=cast.oscar).exists()
+
+
+def test_invitation_proposes_a_user_name_and_says_the_same_whoever_has_an_account(browse, cast, at, text):
+    pages = []
+    for name in ("Ann", "Eve"):
+        link = invite(browse("admin"), at, name=name, email=f"{name}@example.org", is_annotator="on")
+        page = text(Client().get(link))
+        wanted = joining(link, name.lower())["username"]
+        assert f'value="{wanted}"' in page
+        pages.append(WITHOUT.sub("", page).replace(wanted.removeprefix(name.lower()), ""))
+    assert pages[0] == pages[1]
 
 
 def test_invitation_that_is_old_revoked_or_made_up_is_not_found(browse, cast, at):

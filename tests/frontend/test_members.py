@@ -1,23 +1,9 @@
-"""Members: adding, changing roles, removing; the last admin stays."""
+"""Members: changing roles, removing; the last admin stays."""
 
 from __future__ import annotations
 
 from annotation.models import Membership
 from tests import people
-
-
-def test_member_with_an_account_is_added_by_their_exact_name(browse, cast, at, text):
-    client = browse("admin")
-    missing = client.post(at("member-add", "bench"), {"username": "osca", "is_annotator": "on"})
-    assert missing.status_code == 400
-    assert "There is no account with this user name" in text(missing)
-    assert (
-        client.post(at("member-add", "bench"), {"username": "oscar", "is_annotator": "on"}).status_code == 302
-    )
-    assert Membership.objects.get(user=cast.oscar).is_annotator
-    again = client.post(at("member-add", "bench"), {"username": "oscar", "is_admin": "on"})
-    assert "is a member already" in text(again)
-    assert not Membership.objects.get(user=cast.oscar).is_admin
 
 
 def test_roles_are_changed_and_one_is_needed(browse, cast, at):
@@ -60,7 +46,3 @@ def test_members_of_another_project_cannot_be_reached_through_ones_own(browse, c
 def test_annotators_change_nobody(browse, cast, at):
     row = Membership.objects.get(user=cast.ben)
     assert browse("ann").post(at("member", "bench", row.pk), {"is_admin": "on"}).status_code == 403
-    assert (
-        browse("ann").post(at("member-add", "bench"), {"username": "oscar", "is_admin": "on"}).status_code
-        == 403
-    )

@@ -23,7 +23,7 @@ def test_claiming_leads_to_the_workbench_and_pressing_twice_gives_the_same_one(b
     assert client.post(at("claim", "bench"), another).url != first.url
 
 
-def test_main_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(browse, cast, at, text):
+def test_claim_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(browse, cast, at, text):
     people.import_records(cast.project, 9)
     client = browse("ann")
     assert "Label the next one" in text(client.get(at("work", "bench")))
@@ -34,7 +34,7 @@ def test_main_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(brows
     assert "Begin another one" in page
 
 
-def test_beginning_more_than_the_limit_leads_back_with_a_sentence(browse, cast, at, text):
+def test_claim_over_the_limit_leads_back_with_a_sentence(browse, cast, at, text):
     people.import_records(cast.project, 4)
     Project.objects.update(claim_limit=2)
     client = browse("ann")
@@ -46,7 +46,7 @@ def test_beginning_more_than_the_limit_leads_back_with_a_sentence(browse, cast, 
     assert Assignment.objects.count() == 2
 
 
-def test_what_was_taken_back_stands_in_the_list_with_its_reason(browse, cast, at, text):
+def test_claim_that_was_taken_back_stands_in_the_list_with_its_reason(browse, cast, at, text):
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     boss = browse("admin")
@@ -66,7 +66,7 @@ def test_what_was_taken_back_stands_in_the_list_with_its_reason(browse, cast, at
     assert "was taken back" not in text(client.get(at("work", "bench")))
 
 
-def test_unused_claim_says_when_it_expires(browse, cast, at, text):
+def test_claim_that_is_unused_says_when_it_expires(browse, cast, at, text):
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     now = timezone.now()

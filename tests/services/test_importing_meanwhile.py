@@ -310,8 +310,11 @@ def test_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(
     waiting = received(cast, jsonl(make_records(1)), enqueue=True)
     stray = Path(django_settings.UPLOAD_DIR) / "0123.import"
     stray.write_bytes(b"{}")
+    cut_off = Path(django_settings.FILE_UPLOAD_TEMP_DIR) / "0123.upload"
+    cut_off.write_bytes(b"{")
     ingest.reap()
     assert len(stored()) == 3
+    assert cut_off.exists()
 
     ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
     ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
@@ -319,3 +322,4 @@ def test_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(
     source.refresh_from_db()
     assert source.state == ImportState.ABANDONED
     assert stored() == [waiting.stored_as]
+    assert not cut_off.exists()

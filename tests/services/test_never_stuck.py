@@ -192,7 +192,7 @@ class Project(RuleBasedStateMachine):
         assert not left.exists(), list(left.values("pk", "state", "free_slots"))
 
 
-def test_every_reachable_state_of_people_and_claims_can_be_finished(cast: Cast) -> None:
+def test_claims_and_people_can_be_finished_from_every_reachable_state(cast: Cast) -> None:
     trajectories = people.import_records(cast.project, TRAJECTORIES)
     projects.update_project(actor=OPERATOR, project=cast.project, values={"claim_limit": 2})
     people.make_member(cast.project, cast.ann, "annotator", "adjudicator")

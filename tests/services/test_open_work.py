@@ -36,7 +36,8 @@ def remove(cast: Cast, user: User) -> None:
 
 
 def demote(cast: Cast, user: User) -> None:
-    projects.add_member(actor=cast.admin, project=cast.project, user=user, is_admin=True)
+    row = Membership.objects.get(project=cast.project, user=user)
+    projects.set_roles(actor=cast.admin, membership=row, is_admin=True)
 
 
 def close(cast: Cast, user: User) -> None:
@@ -63,7 +64,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize(("leave", "because"), WAYS.items())
-def test_whoever_leaves_keeps_the_draft_and_frees_the_slot(
+def test_member_who_leaves_keeps_the_draft_and_frees_the_slot(
     cast: Cast, leave: Callable[[Cast, User], None], because: ExpiryReason
 ) -> None:
     trajectory = people.import_records(cast.project, 2)[0]
@@ -89,15 +90,14 @@ def test_whoever_leaves_keeps_the_draft_and_frees_the_slot(
 def test_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
-    projects.add_member(
-        actor=cast.admin, project=cast.project, user=cast.ann, is_annotator=True, is_admin=True
-    )
+    row = Membership.objects.get(project=cast.project, user=cast.ann)
+    projects.set_roles(actor=cast.admin, membership=row, is_annotator=True, is_admin=True)
     assert open_work.sweep() == 0
     mine.refresh_from_db()
     assert mine.state == AssignmentState.OPEN
 
 
-def test_expired_claim_is_taken_up_again_with_its_draft(cast: Cast) -> None:
+def test_claim_that_expired_is_taken_up_again_with_its_draft(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     people.label_all(mine)
@@ -132,7 +132,7 @@ def test_case_is_taken_back_once(cast: Cast) -> None:
         adjudicate.take_case_back(actor=cast.admin, adjudication=case)
 
 
-def test_taking_back_is_for_admins_and_for_open_claims(cast: Cast) -> None:
+def test_claims_are_taken_back_by_admins_and_only_while_open(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     for actor in (cast.ann, cast.ben, cast.judith, cast.oscar):
@@ -155,7 +155,7 @@ def test_saving_a_claim_that_was_taken_back_is_refused(cast: Cast) -> None:
     assert refused.value.code == "not_open"
 
 
-def test_nobody_closes_their_own_account(cast: Cast) -> None:
+def test_account_is_closed_by_nobody_who_owns_it(cast: Cast) -> None:
     with pytest.raises(Conflict):
         accounts.close_account(actor=cast.root, user=cast.root)
     with pytest.raises(Denied):
@@ -163,7 +163,7 @@ def test_nobody_closes_their_own_account(cast: Cast) -> None:
 
 
 # ── Unused claims ───────────────────────────────────────────────────────────
-def test_unused_claim_is_warned_of_and_then_expires(cast: Cast) -> None:
+def test_claim_that_is_unused_is_warned_of_and_then_expires(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     start = mine.last_used_at
@@ -214,7 +214,7 @@ def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
 
 
 # ── How many one may hold ───────────────────────────────────────────────────
-def test_whoever_holds_as_many_as_they_may_finishes_one_first(cast: Cast) -> None:
+def test_claim_limit_makes_whoever_has_reached_it_finish_one_first(cast: Cast) -> None:
     people.import_records(cast.project, 5)
     assert Project._meta.get_field("claim_limit").default == 2
     projects.update_project(actor=cast.admin, project=cast.project, values={"claim_limit": 2})

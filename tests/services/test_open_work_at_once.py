@@ -69,7 +69,7 @@ def test_members_leave_while_they_claim_and_nothing_stays_with_them(seed: int) -
     _consistent()
 
 
-def test_one_person_in_many_windows_never_holds_more_than_they_may() -> None:
+def test_claim_limit_holds_for_one_person_in_many_windows() -> None:
     cast = people.make_cast(claim_limit=2)
     people.import_records(cast.project, 8)
     results = together(*[lambda: assign.claim_next(actor=cast.ann, project=cast.project)] * 6)

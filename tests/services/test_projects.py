@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 from django.utils import timezone
@@ -10,7 +11,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound
 from annotation.models import AuditEvent, Guideline, Invitation, Membership, Project, User
 from annotation.policies import OPERATOR
-from annotation.services import projects
+from annotation.services import label, projects
 from tests import people
 from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
@@ -77,15 +78,24 @@ def test_guidelines_are_written_in_versions_and_the_same_text_makes_none(cast: C
 
 # ── Members ─────────────────────────────────────────────────────────────────
 def test_member_holds_one_role_or_more(cast: Cast) -> None:
-    projects.add_member(
-        actor=cast.admin, project=cast.project, user=cast.oscar, is_annotator=True, is_adjudicator=True
-    )
-    projects.add_member(actor=cast.admin, project=cast.project, user=cast.oscar, is_adjudicator=True)
+    row = people.make_member(cast.project, cast.oscar, "annotator", "adjudicator")
+    projects.set_roles(actor=cast.admin, membership=row, is_adjudicator=True)
 
     held = Membership.objects.get(project=cast.project, user=cast.oscar)
     assert (held.is_annotator, held.is_adjudicator, held.is_admin) == (False, True, False)
     with pytest.raises(Invalid):
-        projects.add_member(actor=cast.admin, project=cast.project, user=cast.oscar)
+        projects.set_roles(actor=cast.admin, membership=row)
+
+
+def test_member_is_made_unasked_by_the_operator_only(cast: Cast) -> None:
+    for actor in (cast.admin, cast.root, cast.oscar):
+        with pytest.raises(Denied):
+            projects.add_member(actor=actor, project=cast.project, user=cast.oscar, is_annotator=True)
+        with pytest.raises(Denied):
+            label.import_labels(
+                actor=actor, project=cast.project, annotator="oscar", stream=BytesIO(b""), filename="a.jsonl"
+            )
+    assert not Membership.objects.filter(user=cast.oscar).exists()
 
 
 def test_member_who_is_the_last_admin_keeps_the_role(cast: Cast) -> None:
@@ -93,9 +103,7 @@ def test_member_who_is_the_last_admin_keeps_the_role(cast: Cast) -> None:
 
     for deed in (
         lambda: projects.remove_member(actor=cast.admin, membership=membership),
-        lambda: projects.add_member(
-            actor=cast.admin, project=cast.project, user=cast.admin, is_annotator=True
-        ),
+        lambda: projects.set_roles(actor=cast.admin, membership=membership, is_annotator=True),
     ):
         with pytest.raises(Conflict) as refusal:
             deed()
@@ -122,12 +130,13 @@ def test_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) ->
     )
     assert secret not in str(Invitation.objects.values())
 
-    user, membership = projects.accept_invitation(secret=secret, username="newcomer", password=PASSWORD)
+    name = "newcomer" + projects.user_name_ending(secret=secret)
+    user, membership = projects.accept_invitation(secret=secret, username=name, password=PASSWORD)
 
     assert (user.email, user.is_superuser, membership.is_annotator) == ("new@example.org", False, True)
     with pytest.raises(NotFound):
-        projects.accept_invitation(secret=secret, username="second", password=PASSWORD)
-    assert not User.objects.filter(username="second").exists()
+        projects.accept_invitation(secret=secret, username=f"second{name}", password=PASSWORD)
+    assert not User.objects.filter(username__startswith="second").exists()
 
 
 def test_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
@@ -141,11 +150,40 @@ def test_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
 def test_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
     _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
 
-    for username, password in (("ann", PASSWORD), ("new comer", PASSWORD), ("newcomer", "short")):
+    end = projects.user_name_ending(secret=secret)
+    for username, password in ((f"new comer{end}", PASSWORD), (f"newcomer{end}", "short"), ("", PASSWORD)):
         with pytest.raises(Invalid):
             projects.accept_invitation(secret=secret, username=username, password=password)
 
     assert projects.invitation_of(secret=secret).accepted_at is None
+
+
+def test_invitation_does_not_tell_which_user_names_are_taken(cast: Cast) -> None:
+    said = set()
+    for username in ("ann", "nobody"):
+        _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
+        end = projects.user_name_ending(secret=secret)
+        with pytest.raises(Invalid) as refusal:
+            projects.accept_invitation(secret=secret, username=username, password=PASSWORD)
+        said.add(str(refusal.value.fields).replace(end, "-"))
+        user, _ = projects.accept_invitation(secret=secret, username=username + end, password=PASSWORD)
+        assert user.username == username + end
+
+    assert len(said) == 1
+
+
+def test_invitation_that_is_declined_ends_and_tells_of_nobody(cast: Cast) -> None:
+    invitation, secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True)
+    before = AuditEvent.objects.count()
+    projects.decline_invitation(secret=secret)
+
+    for answer in (projects.decline_invitation, projects.accept_invitation):
+        with pytest.raises(NotFound):
+            answer(secret=secret)
+    projects.revoke_invitation(actor=cast.admin, invitation=invitation)
+    invitation.refresh_from_db()
+    assert (invitation.accepted_by, invitation.revoked_at) == (None, None) and invitation.declined_at
+    assert AuditEvent.objects.count() == before
 
 
 def test_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> None:
@@ -169,13 +207,15 @@ def test_invitation_that_two_people_follow_at_once_lets_one_in() -> None:
     cast = people.make_cast()
     _, secret = projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
 
+    end = projects.user_name_ending(secret=secret)
+
     results = together(
         *(
             lambda name=name: projects.accept_invitation(secret=secret, username=name, password=PASSWORD)
-            for name in ("first", "second", "third")
+            for name in (f"first{end}", f"second{end}", f"third{end}")
         )
     )
 
     assert len(succeeded(results)) == 1
     assert refused(results) == ["invitation_gone"] * 2
-    assert User.objects.filter(username__in=("first", "second", "third")).count() == 1
+    assert User.objects.filter(username__regex="^(first|second|third)-").count() == 1

@@ -1,5 +1,7 @@
 """Clear up after imports that failed, were abandoned, or lost their worker."""
 
+import contextlib
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -106,11 +108,23 @@ def _sweep_ended(now: datetime) -> int:
 
 
 def _delete_forgotten_files(now: datetime) -> None:
-    """Stored bytes whose import has ended (their process died between ending it and deleting them)."""
+    """Bytes that a killed process left: of imports that ended or never began, and of files still arriving."""
     limit = (now - FORGOTTEN).timestamp()
-    old = [path for path in Path(settings.UPLOAD_DIR).glob(f"*{SUFFIX}") if path.stat().st_mtime < limit]
-    if old:
+    for path in _older(Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*"), limit):
+        path.unlink(missing_ok=True)
+    if old := _older(Path(settings.UPLOAD_DIR).glob(f"*{SUFFIX}"), limit):
         needed = set(ImportFile.objects.filter(state__in=UNFINISHED).values_list("stored_as", flat=True))
         for path in old:
             if path.name not in needed:
                 path.unlink(missing_ok=True)
+
+
+def _older(paths: Iterable[Path], limit: float) -> list[Path]:
+    """The files that nobody has written to since `limit`, a time in seconds."""
+    old = []
+    for path in paths:
+        # another process may have been quicker
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and path.stat().st_mtime < limit:
+                old.append(path)
+    return old

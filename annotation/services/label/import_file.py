@@ -105,11 +105,11 @@ def import_labels(
 
 
 def _annotator(actor: Actor, project: Project, username: str) -> User:
-    """The person of that name, account and role made when missing.
+    """The person of that name, account and role made when missing, which is the operator's to do.
 
-    Permission to import labels is permission to name who made them; nobody can sign in to an account made
-    here.
+    Nobody can sign in to an account made here.
     """
+    require(actor, "member.add", project)
     # escaped: neither database can look for every text, and no name that needs it is ever accepted
     name = escape(User.normalize_username(username.strip()))
     user = User.objects.filter(username=name).first()

@@ -1,7 +1,15 @@
 """Projects: their settings, guidelines, subsets, members, invitations, experiment and queue."""
 
 from .experiment import randomise, stop_randomising
-from .members import accept_invitation, add_member, invitation_of, invite, remove_member, revoke_invitation
+from .invitations import (
+    accept_invitation,
+    decline_invitation,
+    invitation_of,
+    invite,
+    revoke_invitation,
+    user_name_ending,
+)
+from .members import add_member, remove_member, set_roles
 from .settings import SETTINGS, create_project, ensure_subset, update_project, update_subset, write_guidelines
 from .triage import Triaged, triage, undo_triage
 
@@ -11,16 +19,19 @@ __all__ = [
     "accept_invitation",
     "add_member",
     "create_project",
+    "decline_invitation",
     "ensure_subset",
     "invitation_of",
     "invite",
     "randomise",
     "remove_member",
     "revoke_invitation",
+    "set_roles",
     "stop_randomising",
     "triage",
     "undo_triage",
     "update_project",
     "update_subset",
+    "user_name_ending",
     "write_guidelines",
 ]

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0004_frozen_from_outside"),
+        ("annotation", "0005_invitations_that_are_answered"),
     ]
 
     operations = [

@@ -1,0 +1,172 @@
+"""Invitations: the way into a project for whoever accepts one. Nobody is made a member without their consent,
+and nobody learns which accounts there are (docs/decisions/0025-members-come-by-invitation.md)."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.core.errors import Invalid, NotFound
+from annotation.core.i18n import translatable
+from annotation.core.text import escape
+from annotation.models import Invitation, Membership, Project, User
+from annotation.policies import Actor, recorded, require
+
+from .. import accounts, audit
+from .members import NO_ROLE
+
+INVITATION_DAYS = 14
+MAX_NAME = 120
+
+
+@transaction.atomic
+def invite(
+    *,
+    actor: Actor,
+    project: Project,
+    email: str = "",
+    name: str = "",
+    is_annotator: bool = False,
+    is_adjudicator: bool = False,
+    is_admin: bool = False,
+    now: datetime | None = None,
+) -> tuple[Invitation, str]:
+    """Make an invitation: the row, and the secret of its link, which is never shown again.
+
+    Whether anybody of this address or name has an account is not looked up, so that nobody learns it.
+    """
+    require(actor, "members.change", project)
+    if not (is_annotator or is_adjudicator or is_admin):
+        raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
+    if email:
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise Invalid(
+                translatable("This is not an e-mail address."), fields={"email": " ".join(error.messages)}
+            ) from error
+    if len(name.strip()) > MAX_NAME:
+        message = translatable("Keep the name under {name} characters.", name=MAX_NAME)
+        raise Invalid(message, fields={"name": message})
+    now = now or timezone.now()
+    secret = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        project=project,
+        email=email,
+        name=escape(name.strip()),
+        is_annotator=is_annotator,
+        is_adjudicator=is_adjudicator,
+        is_admin=is_admin,
+        digest=accounts.digest_of(secret),
+        created_by=recorded(actor),
+        created_at=now,
+        expires_at=now + timedelta(days=INVITATION_DAYS),
+    )
+    audit.record(actor=actor, verb="invitation.create", project=project, obj=invitation)
+    return invitation, secret
+
+
+def _open(now: datetime) -> QuerySet[Invitation]:
+    """Invitations that nobody has answered or revoked, and whose time is not over."""
+    unanswered = {"accepted_at": None, "declined_at": None, "revoked_at": None}
+    return Invitation.objects.filter(**unanswered, expires_at__gt=now)
+
+
+def _gone() -> NotFound:
+    return NotFound(
+        translatable("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+    )
+
+
+def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
+    """The invitation that a link's secret opens. Raises NotFound when it is unknown, answered, revoked or too
+    old."""
+    rows = _open(now or timezone.now()).select_related("project")
+    invitation = rows.filter(digest=accounts.digest_of(secret)).first()
+    if invitation is None:
+        raise _gone()
+    return invitation
+
+
+def user_name_ending(*, secret: str) -> str:
+    """How the user name must end that is made with a link: "-" and five digits that only its bearer knows.
+
+    So whoever holds a link cannot try out which names are taken.
+    """
+    return f"-{int(accounts.digest_of(f'user name {secret}')[:12], 16) % 100_000:05}"
+
+
+@transaction.atomic
+def accept_invitation(
+    *,
+    secret: str,
+    user: User | None = None,
+    username: str = "",
+    password: str = "",
+    display_name: str = "",
+    now: datetime | None = None,
+) -> tuple[User, Membership]:
+    """Join with a link's secret, as the signed-in `user` or as a new account, whose name has the ending of
+    the link. Roles are added to those held.
+
+    The secret is the permission here, so there is no `actor`; a link works once.
+    """
+    now = now or timezone.now()
+    invitation = invitation_of(secret=secret, now=now)
+    if user is None:
+        ending = user_name_ending(secret=secret)
+        if not username.strip().endswith(ending):
+            message = translatable("Let the user name end in {ending}.", ending=ending)
+            raise Invalid(message, fields={"username": message})
+        user = accounts.new_user(
+            username=username, password=password, email=invitation.email, display_name=display_name
+        )
+    if not _open(now).filter(pk=invitation.pk).update(accepted_at=now, accepted_by=user):
+        raise _gone()
+    membership, _ = Membership.objects.get_or_create(
+        project=invitation.project,
+        user=user,
+        defaults={
+            "is_annotator": invitation.is_annotator,
+            "is_adjudicator": invitation.is_adjudicator,
+            "is_admin": invitation.is_admin,
+            "created_at": now,
+        },
+    )
+    for field in ("is_annotator", "is_adjudicator", "is_admin"):
+        if getattr(invitation, field):
+            setattr(membership, field, True)
+    membership.save(update_fields=["is_annotator", "is_adjudicator", "is_admin"])
+    audit.record(
+        actor=user,
+        verb="invitation.accept",
+        project=invitation.project,
+        obj=membership,
+        username=user.username,
+    )
+    return user, membership
+
+
+@transaction.atomic
+def decline_invitation(*, secret: str, now: datetime | None = None) -> None:
+    """Say no with a link's secret; the link ends.
+
+    Who has declined is kept nowhere, the audit log included: it would tell whose account it was.
+    """
+    now = now or timezone.now()
+    invitation = invitation_of(secret=secret, now=now)
+    if not _open(now).filter(pk=invitation.pk).update(declined_at=now):
+        raise _gone()
+
+
+@transaction.atomic
+def revoke_invitation(*, actor: Actor, invitation: Invitation) -> None:
+    """Make an unused link invalid; repeating it changes nothing."""
+    require(actor, "members.change", invitation)
+    now = timezone.now()
+    if _open(now).filter(pk=invitation.pk).update(revoked_at=now):
+        audit.record(actor=actor, verb="invitation.revoke", project=invitation.project, obj=invitation)
