@@ -215,7 +215,8 @@ class Words(HTMLParser):
 ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
 # Names, and what has one name in every language.
 NAMES = re.compile(
-    r"\w+\.jsonl?(\.sig)?|release-key\.pem|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"\w+\.jsonl?(\.sig)?|release-key\.pem"
+    r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript"
     r"|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift)"
