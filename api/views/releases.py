@@ -117,6 +117,8 @@ class Manifest(Frozen):
 class Export(Frozen):
     """`/projects/<slug>/releases/<version>/export/<subset>.jsonl`"""
 
+    reading_may_conflict = True
+
     throttle_scope = "costly"
 
     @extend_schema(
