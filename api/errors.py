@@ -20,6 +20,7 @@ STATUS: tuple[tuple[type[errors.TristepError], int], ...] = (
     (errors.NotFound, status.HTTP_404_NOT_FOUND),
     (errors.Conflict, status.HTTP_409_CONFLICT),
     (errors.TooLarge, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE),
+    (errors.TooMany, status.HTTP_429_TOO_MANY_REQUESTS),
     (errors.Invalid, status.HTTP_400_BAD_REQUEST),
 )
 
@@ -63,7 +64,8 @@ def _of_ours(error: errors.TristepError) -> dict[str, Any]:
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's hook: an answer for every expected failure, None (a 500) for anything else."""
     if isinstance(exc, errors.TristepError):
-        answer = Response(_of_ours(exc), status=status_of(exc))
+        wait = {"Retry-After": str(exc.seconds)} if isinstance(exc, errors.TooMany) else None
+        answer = Response(_of_ours(exc), status=status_of(exc), headers=wait)
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)
     elif isinstance(exc, Http404):

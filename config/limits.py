@@ -1,4 +1,4 @@
-"""Limits on requests: their address, their size, and the address of their sender."""
+"""Limits on requests: their address and their size."""
 
 from __future__ import annotations
 
@@ -113,16 +113,3 @@ def _refuse(request: HttpRequest, code: str, sentence: str, status: int) -> Http
     if _for_programs(request):
         return problem(request, code, sentence, status)
     return page(request, status, sentence)
-
-
-def client_ip(request: HttpRequest) -> str:
-    """The visitor's address: the peer's, or behind `PROXY_HOPS` trusted proxies what the outermost one saw.
-
-    Entries further left in X-Forwarded-For are the visitor's own claim, and are not believed.
-    """
-    peer = str(request.META.get("REMOTE_ADDR", ""))
-    hops = settings.PROXY_HOPS
-    if not hops:
-        return peer
-    seen = [item.strip() for item in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if item.strip()]
-    return seen[-hops] if len(seen) >= hops else peer

@@ -87,6 +87,16 @@ class TooLarge(TristepError):
     default_code = "too_large"
 
 
+class TooMany(TristepError):
+    """Too many ask for the same at once (429); `seconds` says when to come back."""
+
+    default_code = "too_many"
+
+    def __init__(self, message: str, *, seconds: int) -> None:
+        super().__init__(message, details={"seconds": seconds})
+        self.seconds = seconds
+
+
 class ImportRefused(Invalid):
     """A file was refused as a whole; nothing of it was imported.
 

@@ -128,10 +128,12 @@ MEDIA_ROOT = UPLOAD_DIR
 AUTH_USER_MODEL = "annotation.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "config.sign_in.Throttle",
     "django.contrib.auth.backends.ModelBackend",
+    "config.sign_in.CountFailure",
 ]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "config.sign_in.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -150,10 +152,13 @@ LOGOUT_REDIRECT_URL = "frontend:sign-in"
 # One name from one address: neither a shared office nor a guessed name locks anybody else out.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = env.number("TRISTEP_SIGN_IN_FAILURES", 8, minimum=1)
+# Whatever the name: wrong passwords from one address in 15 minutes, and in all in a minute.
+SIGN_IN_FAILURES_ADDRESS = env.number("TRISTEP_SIGN_IN_FAILURES_ADDRESS", 50, minimum=1)
+SIGN_IN_FAILURES_TOTAL = env.number("TRISTEP_SIGN_IN_FAILURES_TOTAL", 300, minimum=1)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
-AXES_CLIENT_IP_CALLABLE = "config.limits.client_ip"
+AXES_CLIENT_IP_CALLABLE = "config.client.client_ip"
 AXES_LOCKOUT_CALLABLE = "frontend.pages.errors.locked_out"
 AXES_VERBOSE = False
 
@@ -193,7 +198,11 @@ CACHES = {
             "BACKEND": "config.cache.TolerantRedisCache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "tristep",
-            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+            "OPTIONS": {
+                "socket_connect_timeout": 1,
+                "socket_timeout": 1,
+                "serializer": "config.cache.SignedJSON",
+            },
         }
         if REDIS_URL
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "tristep"}

@@ -19,6 +19,7 @@ STATUS = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
+    (errors.TooMany, 429),
     (errors.Invalid, 400),
 )
 
@@ -53,7 +54,10 @@ def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
     """The page for an expected failure raised by a service or a report."""
     fields = error.fields if isinstance(error, errors.Invalid) else {}
     said = {name: translated(why) for name, why in fields.items()}
-    return page(request, status_of(error), translated(error.message), fields=said)
+    answer = page(request, status_of(error), translated(error.message), fields=said)
+    if isinstance(error, errors.TooMany):
+        answer["Retry-After"] = str(error.seconds)
+    return answer
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

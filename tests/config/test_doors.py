@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
+import pickle
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import caches
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
@@ -18,9 +23,12 @@ from django.test import Client, RequestFactory, override_settings
 
 from annotation.models import User, frozen
 from config import csp
+from config.broker import Broker
 from config.cache import TolerantRedisCache
-from config.limits import BodyLimit, client_ip
+from config.client import client_ip
+from config.limits import BodyLimit
 from config.logs import OneLine
+from tests.servers import ROOT
 
 
 @pytest.mark.django_db
@@ -141,6 +149,48 @@ def test_log_of_a_failed_task_is_without_its_arguments() -> None:
         "celery.app.trace", logging.ERROR, "f.py", 1, "Task %(name)s failed: %(exc)s", (context,), None
     )
     assert json.loads(OneLine().format(record))["message"] == "Task annotation.run[1] failed"
+
+
+class Touch:
+    """Unpickling it makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tmp_path: Path) -> None:
+    options = {"OPTIONS": {"serializer": settings_of_production()["OPTIONS"]["serializer"]}}
+    cache = TolerantRedisCache(broker.url, options)
+    for value in ({"a": [1.5, "κ", None]}, [1, 2.5], "<p>text</p>", 7, True):
+        cache.set("written", value, 60)
+        assert cache.get("written") == value
+    assert cache.incr("counted") == 1 and cache.add("counted", 0, 60) and cache.incr("counted") == 1
+
+    client = redis.Redis(unix_socket_path=str(broker.socket))
+    trace = tmp_path / "trace"
+    ours = bytes(client.get(cache.make_key("written")))  # type: ignore[arg-type]
+    for forged in (pickle.dumps(Touch(trace)), b'"<b>theirs</b>"', b"0:1", ours[:-1] + b"2", b"\xff:\xff"):
+        client.set(cache.make_key("written"), forged)
+        assert cache.get("written", "a miss") == "a miss", forged
+    assert not trace.exists()
+    client.close()
+
+
+def settings_of_production() -> Any:
+    """The cache as the settings set it up when there is a Redis."""
+    asked = "import json; from config.settings import base; print(json.dumps(base.CACHES['default']))"
+    environment = {
+        **os.environ,
+        "REDIS_URL": "unix:///nowhere",
+        "DJANGO_SETTINGS_MODULE": "config.settings.base",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", asked], env=environment, cwd=ROOT, capture_output=True, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def test_cache_that_is_away_is_a_cache_that_misses() -> None:

@@ -86,6 +86,7 @@ UPLOAD = b"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 4000
 PART = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' + b"a" * 300_000
 
 
+@pytest.mark.once
 def test_slow_visitors_and_large_bodies_hold_up_nothing_and_reach_no_disk(
     web_server: WebServer, process_environment: dict[str, str]
 ) -> None:
