@@ -11,7 +11,9 @@ import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js"
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./sync.js").Batch} Batch */
 /** @typedef {import("./sync.js").Backup} Backup */
-/** @typedef {"saved" | "saving" | "conflict" | "offline" | "unavailable" | "signed_out" | "closed" | "failed"} Status */
+/**
+ * @typedef {"saved" | "saving" | "conflict" | "offline" | "unavailable" | "signed_out" | "closed" | "failed"} Status
+ */
 /**
  * @typedef {object} Host  what the saver works for
  * @property {() => State} getState
