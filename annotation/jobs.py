@@ -7,7 +7,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest, open_work, suggest
+from annotation.services import ingest, label, open_work, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ def reap() -> None:
         ingest.reap()
         suggest.reap()
         open_work.sweep()
+        label.sweep_half_imports()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()

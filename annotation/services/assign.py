@@ -69,8 +69,10 @@ def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
 
 
 def unfinished(user: User, project: Project) -> QuerySet[Assignment]:
-    """A person's open assignments in a project, the last used first."""
-    mine = Assignment.objects.filter(annotator=user, project=project, state=AssignmentState.OPEN)
+    """A person's open assignments in a project, the last used first; not what an import is just storing."""
+    mine = Assignment.objects.filter(
+        annotator=user, project=project, state=AssignmentState.OPEN, imported=False
+    )
     return mine.order_by("-last_used_at", "-pk")
 
 

@@ -154,6 +154,8 @@ class ReleaseKey(Document):
 class Export(Frozen):
     """`/projects/<slug>/releases/<version>/export/<subset>.jsonl`"""
 
+    reading_may_conflict = True
+
     throttle_scope = "costly"
 
     @extend_schema(

@@ -72,10 +72,13 @@ def _part(part: report.Part, people: dict[int, str]) -> dict[str, Any]:
     }
 
 
-def _undefined(parts: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _undefined(parts: list[dict[str, Any]], with_people: bool) -> list[tuple[str, str]]:
     """(what, why) for every figure of a subset that is undefined; one line a reason."""
     why: dict[str, list[str]] = {}
     for part in parts:
+        if not with_people and not part["summary"].n and any(part["states"][state] for state in SETTLED):
+            why.setdefault(str(_("too few to show")), []).append(part["name"])
+            continue
         lacking = [row for row in part["figures"] if row["measure"].value is None]
         for reason in dict.fromkeys(row["measure"].reason for row in lacking):
             titles = [str(row["title"]) for row in lacking if row["measure"].reason == reason]
@@ -101,7 +104,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         parts=parts,
         shown=shown,
         rows=ROWS,
-        undefined=_undefined(parts[1:]),
+        undefined=_undefined(parts[1:], figures.with_people),
         with_people=figures.with_people,
         fewest=report.FEWEST,
         settled=sum(figures.overall.states[state] for state in SETTLED),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
 
 from annotation.models import ImportFile, SuggestionItem, SuggestionRun, Trajectory
 from annotation.services import accounts, ingest, projects, release
@@ -149,12 +150,13 @@ def test_assignment_takes_as_many_queries_however_long_it_is(by: Callers, cast: 
     assert queries(lambda: by.ann.get(f"/assignments/{row.pk}/")) == 10
     changes = [change(index, 1) for index in (2, 4)]
     body = {"op_id": "a", "changes": changes}
-    assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/labels/", body)) == 5
+    saving = 6 if connection.features.has_select_for_update else 5  # the lock is a query of its own there
+    assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/labels/", body)) == saving
     if steps == 2:
         ok_body = {"op_id": "b", "changes": [change(None, 1)]}
         by.ann.post(f"/assignments/{row.pk}/labels/", ok_body)
         again = {"op_id": "c", "changes": [change(2, 0, version=1)]}
-        assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/labels/", again)) == 5
+        assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/labels/", again)) == saving
         assert queries(lambda: by.ann.post(f"/assignments/{row.pk}/submit/")) == 14
 
 

@@ -62,6 +62,7 @@ def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
     assert shown["summary"].n == shown["outcomes"].n * 2 == 10 and "By pair of annotators" not in text(mine)
     counts = [row["counts"] for row in shown["matrix"]["rows"]]
     assert counts == [list(column) for column in zip(*counts, strict=True)] and sum(map(sum, counts)) == 20
+    assert "– few: too few to show." in text(mine)
     few = browse("judith").get(at("agreement", "bench") + "?subset=few").context["shown"]
     assert few["summary"].n == few["outcomes"].n == 0
     said = json.dumps(as_json(figures(viewer=cast.judith, project=cast.project)))

@@ -2,7 +2,7 @@
 and propagation" and "Who may see what")."""
 
 from .changes import MAX_CHANGES, MAX_NOTE
-from .import_file import LabelImport, import_labels
+from .import_file import LabelImport, import_labels, sweep_half_imports
 from .label_set import LabelSet
 from .reopen import reopen
 from .reveal import reveal
@@ -23,4 +23,5 @@ __all__ = [
     "save_labels",
     "set_flags",
     "submit",
+    "sweep_half_imports",
 ]

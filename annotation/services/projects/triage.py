@@ -1,7 +1,7 @@
 """Triage of a project's queue: what judges contest is served first (core.triage), until taken back."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -16,10 +16,11 @@ from annotation.policies import Actor, require
 from annotation.reports.triage import scores, unclaimed
 
 from .. import audit
+from ..blocks import in_blocks
 from ..cursors import lower_cursors
 
-MOST_VALUES = 30_000
-"""In one statement, where the database itself sets no limit."""
+PAIRS = 50
+"""So many trajectories get their place with one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ def triage(
     def order(waiting: Iterable[int]) -> list[int]:
         return triaged(((pk, found.get(pk)) for pk in waiting), batch_size=size, seed=seed)
 
+    waiting, moved = _rearrange(project, order)
     with transaction.atomic():
-        waiting, moved = _rearrange(project, order)
         Project.objects.filter(pk=project.pk).update(triage_seed=seed, triage_batch_size=size)
         known = [score for pk in waiting if (score := found.get(pk)) is not None]
         done = Triaged(
@@ -84,51 +85,64 @@ def triage(
     return done
 
 
-@transaction.atomic
 def undo_triage(*, actor: Actor, project: Project) -> int:
     """Bring what nobody has begun back into the order of the import; how many got another place."""
     require(actor, "project.change", project)
     _waiting, moved = _rearrange(project, list)
-    Project.objects.filter(pk=project.pk).update(triage_seed=None)
-    audit.record(actor=actor, verb="queue.restore", project=project, obj=project, moved=moved)
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(triage_seed=None)
+        audit.record(actor=actor, verb="queue.restore", project=project, obj=project, moved=moved)
     return moved
 
 
 def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tuple[list[int], int]:
     """Deal the places of what is waiting anew: `order` gets the trajectories in the order of the import.
 
-    The project's row makes two of these take turns. The trajectories' rows keep claims away until the end: a
-    claim holds one row and waits for no other, so that neither waits for the other for ever.
+    Two trajectories change places at a time, a few hundred pairs in a transaction; a pair of which one has
+    been claimed meanwhile stays. So every place is one trajectory's at any moment, and what a kill leaves is
+    an order like any other: asking again completes it.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    rows = list(
-        unclaimed(project)
-        .order_by("pk")
-        .select_for_update(of=("self",), no_key=True)
-        .only("source_id", "position")
-    )
+    rows = list(unclaimed(project).order_by().values_list("source_id", "pk", "position"))
     # rows of one file have their keys in the order of its lines
-    waiting = [row.pk for row in sorted(rows, key=lambda row: (row.source_id, row.pk))]
-    places = sorted(row.position for row in rows)
-    now = {row.pk: row.position for row in rows}
-    moves = [(pk, place) for pk, place in zip(order(waiting), places, strict=True) if now[pk] != place]
-    if moves:
-        _place(moves)
-        lower_cursors(project_id=project.pk, position=min(place for _pk, place in moves))
-    return waiting, len(moves)
+    waiting = [pk for _source, pk, _place in sorted(rows)]
+    before = {pk: place for _source, pk, place in rows}
+    now = dict(before)
+    at_place = {place: pk for pk, place in before.items()}
+
+    def change_places(pairs: Sequence[tuple[int, int]]) -> None:
+        free = _still_waiting(project, {pk for pair in pairs for pk in (pair[0], at_place[pair[1]])})
+        moved: dict[int, int] = {}
+        for pk, place in pairs:
+            other = at_place[place]
+            if pk == other or free.get(pk) != now[pk] or free.get(other) != place:
+                continue
+            left = now[pk]
+            now[pk], now[other], at_place[place], at_place[left] = place, left, pk, other
+            free[pk], free[other] = place, left
+            moved |= {pk: place, other: left}
+        if moved:
+            _place(list(moved.items()))
+            lower_cursors(project_id=project.pk, position=min(moved.values()))
+
+    wanted = list(zip(order(waiting), sorted(at_place), strict=True))
+    in_blocks((wanted[at : at + PAIRS] for at in range(0, len(wanted), PAIRS)), change_places)
+    return waiting, sum(now[pk] != before[pk] for pk in waiting)
+
+
+def _still_waiting(project: Project, pks: Collection[int]) -> dict[int, int]:
+    """The places of those of these trajectories that nobody has begun; their rows are locked from here on."""
+    rows = unclaimed(project).filter(pk__in=pks).order_by("pk")
+    return dict(rows.select_for_update(of=("self",), no_key=True).values_list("pk", "position"))
 
 
 def _place(moves: Sequence[tuple[int, int]]) -> None:
-    """Set the positions by pk, with few statements."""
+    """Set the positions by pk, with one statement."""
     quote = connection.ops.quote_name
     table, key = quote(Trajectory._meta.db_table), quote(Trajectory._meta.pk.attname)
-    size = (connection.features.max_query_params or MOST_VALUES) // 2
+    listed = ", ".join(["(%s, %s)"] * len(moves))
     with connection.cursor() as cursor:
-        for start in range(0, len(moves), size):
-            part = moves[start : start + size]
-            listed = ", ".join(["(%s, %s)"] * len(part))
-            cursor.execute(
-                f"UPDATE {table} SET position = moved.column2 "
-                f"FROM (VALUES {listed}) AS moved WHERE {table}.{key} = moved.column1",
-                list(chain.from_iterable(part)),
-            )
+        cursor.execute(
+            f"UPDATE {table} SET position = moved.column2 "
+            f"FROM (VALUES {listed}) AS moved WHERE {table}.{key} = moved.column1",
+            list(chain.from_iterable(moves)),
+        )

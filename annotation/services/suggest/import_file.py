@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
@@ -17,6 +17,7 @@ from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, planner_stats
+from ..blocks import in_blocks
 from ..record_lookup import (
     StepRow,
     chunks,
@@ -27,7 +28,7 @@ from ..record_lookup import (
     steps_of,
 )
 
-STORED_AT_ONCE = 500
+STORED_AT_ONCE = 25
 MAX_SOURCE = 255
 
 
@@ -70,7 +71,6 @@ class _Read:
         return (self.labels, self.outcome, self.reason, self.comment)
 
 
-@transaction.atomic
 def import_suggestions(
     *, actor: Actor, project: Project, judge_name: str, stream: BinaryIO, filename: str, subset: str = ""
 ) -> SuggestionImport:
@@ -80,7 +80,11 @@ def import_suggestions(
     Of several lines about a record the newest counts. A label that is missing or invalid stays missing and is
     counted; a judgement that failed is stored as one without labels. The same again changes nothing; without
     `subset` a record id is looked for in all subsets. Raises ImportRefused naming every record that cannot be
-    found or that this judge has judged otherwise, Conflict for a judge of another kind.
+    found or that this judge has judged otherwise, Conflict for a judge of another kind, or when somebody else
+    imports the same at this moment.
+
+    Everything is checked before anything is written; then each trajectory gets its suggestion as a whole, in
+    short transactions, as it would from a run. What a kill leaves undone is done by the same file again.
     """
     require(actor, "judges.change", project)
     file = read_file(stream, filename)
@@ -88,11 +92,11 @@ def import_suggestions(
     if subset and not Subset.objects.filter(project=project, name=subset).exists():
         unknown = translatable("There is no subset “{name}”.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
-    judge = _judge(actor, project, judge_name)
+    judge = _known_judge(project, judge_name)
     found = find_trajectories(project, subset, file.lines)
     known = [pk for pk in found.values() if pk is not None]
     steps = steps_of(known)
-    stored = _stored(judge, known)
+    stored = _stored(judge, known) if judge is not None else {}
     fresh: list[_Read] = []
     reads: list[_Read] = []
     for line, pk in matched_lines(file, found, filename):
@@ -101,11 +105,19 @@ def import_suggestions(
         if pk not in stored:
             fresh.append(read)
         elif stored[pk] != read.content:
-            problem = f"has another suggestion of {judge.name} already"
+            problem = f"has another suggestion of {judge_name.strip()} already"
             errors.add(record_error(line, problem, filename))
     if errors:
         raise errors.refusal()
-    labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+    try:
+        with transaction.atomic():
+            judge = judge or _new_judge(actor, project, judge_name)
+        labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+    except IntegrityError as error:
+        raise Conflict(
+            translatable("Somebody else imports the same suggestions at this moment; try again."),
+            code="overtaken",
+        ) from error
     if fresh:
         planner_stats.analyse(Suggestion, SuggestedLabel)
     result = SuggestionImport(
@@ -130,26 +142,29 @@ def import_suggestions(
     return result
 
 
-def _judge(actor: Actor, project: Project, name: str) -> Judge:
+def _known_judge(project: Project, name: str) -> Judge | None:
+    """The judge of that name, or None. Raises Invalid for what is no name, Conflict for one that is asked."""
     name = escape(name.strip())
     if not name or len(name) > 120:
         problem = translatable("A judge needs a name of at most 120 characters.")
         raise Invalid(problem, fields={"judge": problem})
-    judge, made = Judge.objects.get_or_create(
-        project=project,
-        name=name,
-        defaults={
-            "kind": JudgeKind.IMPORTED.value,
-            "created_by": recorded(actor),
-            "created_at": timezone.now(),
-        },
-    )
-    if judge.kind != JudgeKind.IMPORTED:
+    judge = Judge.objects.filter(project=project, name=name).first()
+    if judge is not None and judge.kind != JudgeKind.IMPORTED:
         raise Conflict(
             translatable("“{name}” is a judge that is asked; give the file’s another name.", name=name)
         )
-    if made:
-        audit.record(actor=actor, verb="judge.create", project=project, obj=judge, kind=judge.kind)
+    return judge
+
+
+def _new_judge(actor: Actor, project: Project, name: str) -> Judge:
+    judge = Judge.objects.create(
+        project=project,
+        name=escape(name.strip()),
+        kind=JudgeKind.IMPORTED.value,
+        created_by=recorded(actor),
+        created_at=timezone.now(),
+    )
+    audit.record(actor=actor, verb="judge.create", project=project, obj=judge, kind=judge.kind)
     return judge
 
 
@@ -192,9 +207,10 @@ def _store(
     source: str,
     now: datetime,
 ) -> int:
-    """Write suggestions and their labels; how many labels."""
-    made = Suggestion.objects.bulk_create(
-        [
+    """Write suggestions with their labels, a trajectory's together; how many labels."""
+
+    def store(reads: Sequence[_Read]) -> None:
+        made = Suggestion.objects.bulk_create(
             Suggestion(
                 judge=judge,
                 trajectory_id=read.trajectory,
@@ -207,16 +223,15 @@ def _store(
                 extra=read.extra,
                 created_at=now,
             )
-            for read in fresh
-        ],
-        batch_size=STORED_AT_ONCE,
-    )
-    labels = [
-        SuggestedLabel(
-            suggestion=suggestion, step_id=steps[read.trajectory][index].pk, value=value, reason=reason
+            for read in reads
         )
-        for suggestion, read in zip(made, fresh, strict=True)
-        for index, (value, reason) in read.labels.items()
-    ]
-    SuggestedLabel.objects.bulk_create(labels, batch_size=STORED_AT_ONCE)
-    return len(labels)
+        SuggestedLabel.objects.bulk_create(
+            SuggestedLabel(
+                suggestion=suggestion, step_id=steps[read.trajectory][index].pk, value=value, reason=reason
+            )
+            for suggestion, read in zip(made, reads, strict=True)
+            for index, (value, reason) in read.labels.items()
+        )
+
+    in_blocks((fresh[at : at + STORED_AT_ONCE] for at in range(0, len(fresh), STORED_AT_ONCE)), store)
+    return sum(len(read.labels) for read in fresh)
