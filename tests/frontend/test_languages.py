@@ -136,7 +136,7 @@ def test_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     assert sentence == "Keep the note under 1,000 characters."
     assert translated(sentence) == "备注请少于 1,000 个字符。"
     assert translated(
-        translatable("{name}: {message}", name="a.jsonl", message=translatable("The file is empty."))
+        translatable("{record}: {problem}", record="a.jsonl", problem=translatable("The file is empty."))
     ) == ("a.jsonl：文件为空。")
     assert translated(str(translatable("The file is empty."))) == "文件为空。"
     assert translated("anything {else}") == "anything {else}"
