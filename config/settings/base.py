@@ -116,7 +116,9 @@ TEMPLATES = [
 # ── Data ────────────────────────────────────────────────────────────────────
 DATABASES = {
     "default": reading.database(
-        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"), base=BASE_DIR
+        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+        base=BASE_DIR,
+        password=env.text("TRISTEP_DATABASE_PASSWORD"),
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -197,7 +199,7 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 
 # ── Broker and cache ────────────────────────────────────────────────────────
-REDIS_URL = env.text("REDIS_URL")
+REDIS_URL = reading.redis(env.text("REDIS_URL"), env.text("TRISTEP_REDIS_PASSWORD"))
 CACHES = {
     "default": (
         {
