@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # Two stages: the first installs the locked packages, the second carries them without pip, uv or caches.
-ARG PYTHON=3.13-slim-bookworm
+ARG PYTHON=3.13.14-slim
 
 FROM python:${PYTHON} AS packages
 ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 PIP_NO_CACHE_DIR=1

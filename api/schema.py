@@ -33,6 +33,7 @@ WORDS = {
     "403": "You may see this, but not do that to it.",
     "404": "There is no such thing, or it is not for you to see.",
     "409": "The request was fine, but not in the present state.",
+    "411": "The body has no Content-Length.",
     "413": "Too large.",
     "415": "The body has a content type that is not understood here.",
     "429": "Too many requests; Retry-After says when to come back.",
@@ -65,7 +66,9 @@ class Schema(AutoSchema):
         if AllowAny not in self.view.permission_classes:
             found += ["401", "403", "404"]
         if self.method in WRITING:
-            found += ["409", "413"]
+            found += ["409", "411", "413"]
+        elif getattr(self.view, "reading_may_conflict", False):
+            found += ["409"]
         if "requestBody" in operation:
             found += ["415"]
         return found

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -40,8 +40,18 @@ class Env:
         self._variables = os.environ if variables is None else variables
 
     def text(self, name: str, default: str = "") -> str:
-        """The value without surrounding space; `default` when unset or empty."""
-        return self._variables.get(name, "").strip() or default
+        """The value without surrounding space; `default` when unset or empty.
+
+        `NAME_FILE` may name a file that holds it, as containers are given secrets.
+        """
+        value = self._variables.get(name, "").strip()
+        if not value and (path := self._variables.get(f"{name}_FILE", "").strip()):
+            try:
+                value = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeError) as error:
+                why = type(error).__name__
+                raise BadEnvironment(f"{name}_FILE: {path} cannot be read ({why}).") from None
+        return value or default
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """1/true/yes/on or 0/false/no/off, in any case."""
@@ -79,12 +89,12 @@ class Env:
         return (base / Path(raw).expanduser()).resolve() if raw else default
 
 
-def database(url: str, *, base: Path) -> dict[str, Any]:
+def database(url: str, *, base: Path, password: str = "") -> dict[str, Any]:
     """Django's settings for one database.
 
     `sqlite:///relative/path` (from `base`), `sqlite:////absolute/path`,
     `postgres://user:password@host:port/name?option=value` (`postgresql://` too; a socket folder goes in
-    `?host=`). Query items become connection options.
+    `?host=`). Query items become connection options. `password` is for an address without one.
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -105,7 +115,7 @@ def database(url: str, *, base: Path) -> dict[str, Any]:
             "ENGINE": "django.db.backends.postgresql",
             "NAME": unquote(parts.path[1:]),
             "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""),
+            "PASSWORD": unquote(parts.password or "") or password,
             "HOST": options.pop("host", "") or unquote(parts.hostname or ""),
             "PORT": options.pop("port", "") or str(parts.port or ""),
             "OPTIONS": options,
@@ -115,6 +125,15 @@ def database(url: str, *, base: Path) -> dict[str, Any]:
     raise BadEnvironment(
         f"DATABASE_URL: {parts.scheme or 'no'} scheme; it must begin sqlite:/// or postgres://."
     )
+
+
+def redis(url: str, password: str) -> str:
+    """The address of Redis with a password in it, unless it has one or is a socket."""
+    parts = urlsplit(url)
+    if not password or parts.password or not parts.hostname:
+        return url
+    server = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username or ''}:{quote(password, safe='')}@{server}").geturl()
 
 
 def broker(url: str) -> str:

@@ -13,9 +13,12 @@ from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from annotation.core.errors import TooMany
 from annotation.core.i18n import translatable
+from annotation.models import User
+from annotation.services import accounts
 from config.client import client_ip
 
 # At a time in one process: hashes, and requests that wait for their turn. More would take others' threads.
@@ -69,6 +72,26 @@ class Argon2(Argon2PasswordHasher):
         """In turn. Raises TooMany."""
         with _gate.passed():
             return super().verify(password, encoded)
+
+
+class TokensEnd:
+    """Ends a person's API tokens with their password: whoever had learnt it may have made one.
+
+    Django calls `password_changed` of each validator whichever way a password changes (a page, its admin, a
+    command), and not when a hash is only renewed.
+    """
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        """Any password will do here."""
+
+    def get_help_text(self) -> str:
+        """Stands with the rules for passwords."""
+        return gettext("Your API tokens end when your password changes.")
+
+    def password_changed(self, password: str, user: User | None = None) -> None:
+        """End the tokens."""
+        if user is not None:
+            accounts.revoke_all_tokens(user=user)
 
 
 def _where(request: HttpRequest | None) -> str:

@@ -53,6 +53,18 @@ class Problems:
         return problem(request, exception) if isinstance(exception, TristepError) else None
 
 
+class Private:
+    """Pages are one person's, and of this moment: unless a view says so, nobody on the way keeps them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
 class FormAddresses:
     """Leads who opens the address of a form's target to the page above it, with a word.
 

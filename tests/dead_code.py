@@ -42,7 +42,8 @@ CALLED_BY_NAME: Final = (
         "get_prep_value",
         "create_cursor",
     ),
-    # Django's upload handlers, gunicorn's worker
+    # Django's validators of passwords and upload handlers, gunicorn's worker
+    *("validate", "password_changed"),
     *("new_file", "receive_data_chunk", "file_complete"),
     *("murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request"),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for

@@ -7,22 +7,27 @@ machine).
 
 import hashlib
 import json
+import re
+import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.apps import apps
 from django.conf import settings
 from django.core import serializers
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.management.color import no_style
+from django.core.serializers.base import DeserializationError
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
@@ -30,8 +35,21 @@ from annotation.models import Project, Release, User
 
 FORMAT = "tristep-backup/1"
 MANIFEST = "manifest.json"
+UPLOAD = re.compile(r"uploads/[0-9a-f]{32}\.import")
+FOLDERS = frozenset({"tables", "uploads"})
 BATCH = 500
 BLOCK = 1 << 20
+# What a restore takes in, in bytes: the manifest, one row, an extended header; and what the disk keeps free.
+MAX_MANIFEST = 64 << 20
+MAX_LINE = 256 << 20
+MAX_HEADER = 64 << 10
+SPARE = 64 << 20
+EXTENDED = frozenset(
+    {
+        *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+        *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    }
+)
 
 
 def tables() -> list[type[Model]]:
@@ -39,6 +57,11 @@ def tables() -> list[type[Model]]:
     rest."""
     ours = list(apps.get_app_config("annotation").get_models())
     return [model for model in ours if model is not Release] + [Release]
+
+
+def _table(model: type[Model]) -> str:
+    """The name of a table's member."""
+    return f"tables/{model._meta.model_name}.jsonl"
 
 
 def schema() -> list[str]:
@@ -80,7 +103,7 @@ def backup(path: Path) -> dict[str, Any]:
         with tarfile.open(target, "w:gz", compresslevel=3) as archive:
             with _snapshot():
                 for model in tables():
-                    name = f"tables/{model._meta.model_name}.jsonl"
+                    name = _table(model)
                     manifest["rows"][name] = _dump(model, folder / "table")
                     _add(archive, folder / "table", name, manifest)
             for upload in sorted(Path(settings.UPLOAD_DIR).glob("*.import")):
@@ -122,41 +145,121 @@ def restore(path: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix=".restore-") as scratch:
         folder = Path(scratch)
         manifest = _unpack(path, folder)
-        with transaction.atomic():
-            for model in tables():
-                _load(model, folder / f"tables/{model._meta.model_name}.jsonl")
-            with connection.cursor() as cursor:
-                for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
-                    cursor.execute(statement)
+        try:
+            with transaction.atomic():
+                for model in tables():
+                    _load(model, folder / _table(model), manifest["rows"][_table(model)])
+                with connection.cursor() as cursor:
+                    for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
+                        cursor.execute(statement)
+        except IntegrityError as error:
+            raise CommandError(f"{path} is damaged: its rows do not fit each other.") from error
         for upload in folder.glob("uploads/*.import"):
             upload.replace(Path(settings.UPLOAD_DIR) / upload.name)
     return manifest
 
 
+class Member(tarfile.TarInfo):
+    """A member of an archive, whose extended headers (which are read into memory) are short."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:
+        if self.type in EXTENDED and self.size > MAX_HEADER:
+            raise tarfile.ReadError("a header is too long")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
 def _unpack(path: Path, folder: Path) -> dict[str, Any]:
-    """Unpack and check every checksum before a row is touched."""
+    """Unpack and check every checksum before a row is touched. Raises CommandError."""
     try:
-        with tarfile.open(path, "r:gz") as archive:
-            archive.extractall(folder, filter="data")
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        with tarfile.open(path, "r:gz", tarinfo=Member) as archive:
+            found = dict(_extract(archive, folder, path))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, RecursionError) as error:
         raise CommandError(f"{path} is no whole backup of Tristep ({error}).") from error
-    if manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise CommandError(f"{path} is no backup of Tristep.")
-    if manifest["schema"] != schema():
+    if manifest.get("schema") != schema():
         raise CommandError(
-            f"{path} was made by Tristep {manifest['software_version']} with another database schema; "
-            "restore it with that version, then migrate."
+            f"{path} was made by Tristep {str(manifest.get('software_version'))[:40]!r} with another database"
+            " schema; restore it with that version, then migrate."
         )
-    for name, expected in manifest["sha256"].items():
-        with (folder / name).open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != expected:
-                raise CommandError(f"{path} is damaged: {name} does not match its checksum.")
+    stated = manifest.get("sha256")
+    del found[MANIFEST]
+    if not isinstance(stated, dict) or not stated:
+        raise CommandError(f"{path} has no checksums; nothing says that it is whole.")
+    if missing := sorted({_table(model) for model in tables()} - set(stated)):
+        raise CommandError(f"{path} is damaged: it has no {missing[0]}.")
+    for name in sorted(set(stated) | set(found)):
+        if stated.get(name) != found.get(name):
+            raise CommandError(f"{path} is damaged: {name[:80]} does not match its checksum.")
+    rows = manifest.get("rows")
+    if not isinstance(rows, dict) or not all(isinstance(rows.get(_table(one)), int) for one in tables()):
+        raise CommandError(f"{path} is damaged: it does not say how many rows it has.")
     return manifest
 
 
-def _load(model: type[Model], path: Path) -> None:
-    with path.open(encoding="utf-8") as lines:
-        rows = serializers.deserialize("jsonl", lines)
-        while batch := [row.object for row in islice(rows, BATCH)]:
-            model._default_manager.bulk_create(batch)
+def _extract(archive: tarfile.TarFile, folder: Path, path: Path) -> Iterator[tuple[str, str]]:
+    """Write each member that a backup may have, and give its name and SHA-256. Raises CommandError."""
+    expected = {MANIFEST, *(_table(model) for model in tables())}
+    room = shutil.disk_usage(folder).free - SPARE
+    seen: set[str] = set()
+    for member in archive:
+        if member.isdir() and member.name in FOLDERS:
+            continue
+        if member.name not in expected and not UPLOAD.fullmatch(member.name):
+            raise CommandError(f"{path} holds {member.name[:80]!r}, which is no part of a backup.")
+        if not member.isreg() or member.issparse() or member.name in seen:
+            raise CommandError(
+                f"{path} is no backup of Tristep: {member.name} is no plain file, or there twice."
+            )
+        room -= member.size
+        if room < 0 or (member.name == MANIFEST and member.size > MAX_MANIFEST):
+            raise CommandError(f"{path} unpacks to more than there is room for: {member.name} is too large.")
+        seen.add(member.name)
+        target = folder / member.name
+        target.parent.mkdir(exist_ok=True)
+        digest = hashlib.sha256()
+        with target.open("wb") as out:
+            content = archive.extractfile(member)
+            while block := content.read(BLOCK) if content else b"":
+                digest.update(block)
+                out.write(block)
+        yield member.name, digest.hexdigest()
+    if MANIFEST not in seen:
+        raise CommandError(f"{path} is no whole backup of Tristep (it has no {MANIFEST}).")
+
+
+def _load(model: type[Model], path: Path, expected: int) -> None:
+    """Fill one table. Raises CommandError for rows that the database or the model refuses."""
+    loaded = 0
+    try:
+        with path.open("rb") as file:
+            rows = serializers.deserialize("jsonl", _lines(file))
+            while batch := [row.object for row in islice(rows, BATCH)]:
+                if any(type(row) is not model for row in batch):
+                    raise ValueError("a row of another table")
+                loaded += len(model._default_manager.bulk_create(batch))
+    except (
+        DeserializationError,
+        DatabaseError,
+        ValidationError,
+        ValueError,
+        TypeError,
+        RecursionError,
+    ) as error:
+        kind = type(error).__name__
+        raise CommandError(
+            f"The backup is damaged: {path.name} holds a row that is none ({kind})."
+        ) from error
+    if loaded != expected:
+        raise CommandError(
+            f"The backup is damaged: {path.name} has {loaded} rows, and should have {expected}."
+        )
+
+
+def _lines(file: IO[bytes]) -> Iterator[str]:
+    """The lines of a table, of a length that fits into memory. Raises ValueError."""
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise ValueError("a line is too long")
+        yield line.decode("utf-8")

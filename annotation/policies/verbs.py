@@ -77,4 +77,4 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
 def require(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] | None = None) -> None:
     """Raise Denied unless `allowed`."""
     if not allowed(actor, verb, obj, held=held):
-        raise Denied(translatable("You are not allowed to do this ({verb}).", verb=verb))
+        raise Denied(translatable("You are not allowed to do this."), details={"verb": verb})

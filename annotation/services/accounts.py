@@ -274,6 +274,17 @@ def revoke_token(*, actor: Actor, token: ApiToken, now: datetime | None = None) 
         audit.record(actor=actor, verb="token.revoke", obj=token, name=token.name)
 
 
+@transaction.atomic
+def revoke_all_tokens(*, user: User, now: datetime | None = None) -> None:
+    """End every token of a person whose password has changed."""
+    tokens = list(ApiToken.objects.select_for_update().filter(user=user, revoked_at=None))
+    if tokens:
+        ended = ApiToken.objects.filter(pk__in=[token.pk for token in tokens])
+        ended.update(revoked_at=now or timezone.now())
+    for token in tokens:
+        audit.record(actor=user, verb="token.revoke", obj=token, name=token.name)
+
+
 def user_of_token(*, secret: str, now: datetime | None = None) -> tuple[User, ApiToken] | None:
     """The active person whose valid token this is, or None. Notes the use, at most once a minute."""
     now = now or timezone.now()

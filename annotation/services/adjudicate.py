@@ -127,7 +127,7 @@ def _disputed_step(case: Adjudication, message_index: int | None) -> Step | None
         )
     if step.pk not in consensus.submitted_labels(case.trajectory_id).disputed_steps:
         raise Invalid(
-            translatable("The annotators agree on step {message_index}.", message_index=message_index),
+            translatable("The annotators agree on step {number}.", number=step.ordinal + 1),
             fields={"message_index": translatable("Not disputed.")},
         )
     return step
@@ -146,17 +146,18 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
     missing = [step for step in cast.disputed_steps if step not in decided]
     outcome_missing = cast.outcome_disputed and None not in decided
     if missing or outcome_missing:
-        indexes = list(
-            Step.objects.filter(pk__in=missing)
-            .order_by("message_index")
-            .values_list("message_index", flat=True)
-        )
+        undecided = Step.objects.filter(pk__in=missing).order_by("ordinal")
+        steps = list(undecided.values_list("ordinal", "message_index"))
         raise Invalid(
-            translatable("Not everything is decided yet: step {index} is missing.", index=indexes[0])
-            if indexes
+            translatable(
+                "Not everything is decided yet: step {number} (message {index}) is missing.",
+                number=steps[0][0] + 1,
+                index=steps[0][1],
+            )
+            if steps
             else translatable("Not everything is decided yet: the outcome is missing."),
             code="incomplete",
-            details={"missing": indexes, "outcome": outcome_missing},
+            details={"missing": [index for _ordinal, index in steps], "outcome": outcome_missing},
         )
     now = timezone.now()
     advance(

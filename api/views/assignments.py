@@ -102,6 +102,8 @@ class Mine(View):
 class OneAssignment(Mine):
     """`/assignments/<id>/`"""
 
+    reading_may_conflict = True
+
     @extend_schema(summary="Open an assignment", responses=shapes.AssignmentDetail)
     def get(self, request: Request, pk: int) -> Response:
         """One's own assignment with its trajectory and all its labels. Conflict when it was given back."""

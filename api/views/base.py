@@ -43,6 +43,8 @@ class View(GenericAPIView[Any]):
     """A view of the API. `noun` groups its operations in the schema."""
 
     noun = "api"
+    # GET may end in a 409 as well, which the schema then says
+    reading_may_conflict = False
     http_method_names = ["get", "head", "post", "patch", "delete"]
     serializer_class: Any = None
     request: Request

@@ -22,6 +22,8 @@ from .base import View, one
 class Reveals(View):
     """`/assignments/<id>/reveals/`"""
 
+    reading_may_conflict = True
+
     noun = "assignments"
 
     def found(self, pk: int) -> Assignment:
@@ -45,6 +47,8 @@ class Reveals(View):
 
 class CaseReveals(View):
     """`/adjudications/<id>/reveals/`"""
+
+    reading_may_conflict = True
 
     noun = "adjudications"
 

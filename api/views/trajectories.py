@@ -115,6 +115,8 @@ class OneTrajectory(View):
 class Labelled(View):
     """What shows labels of a trajectory."""
 
+    reading_may_conflict = True
+
     noun = "trajectories"
 
     def ask_first(self, row: Trajectory) -> None:

@@ -25,6 +25,10 @@ for folder in (DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR)):
 # ── Security ────────────────────────────────────────────────────────────────
 DEBUG = env.flag("TRISTEP_DEBUG")
 SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
+# The key that signs releases; the file is made on first use. Beside it, the public keys of before.
+RELEASE_KEY = env.text("TRISTEP_RELEASE_KEY")
+RELEASE_KEY_FILE = DATA_DIR / "release.key"
+RELEASE_KEYS_DIR = DATA_DIR / "release-keys"
 SECRET_KEY_FALLBACKS = env.words("TRISTEP_OLD_SECRET_KEYS")
 ALLOWED_HOSTS = env.words("TRISTEP_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 # Trusted proxies in front of the server; 0 means that visitors connect to it directly.
@@ -68,6 +72,7 @@ MIDDLEWARE = [
     "config.limits.PlainAddress",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.csp.PolicyMiddleware",
+    "frontend.middleware.Private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -111,7 +116,9 @@ TEMPLATES = [
 # ── Data ────────────────────────────────────────────────────────────────────
 DATABASES = {
     "default": reading.database(
-        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"), base=BASE_DIR
+        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+        base=BASE_DIR,
+        password=env.text("TRISTEP_DATABASE_PASSWORD"),
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -137,12 +144,13 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    {"NAME": name}
     for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
+        "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "django.contrib.auth.password_validation.CommonPasswordValidator",
+        "django.contrib.auth.password_validation.NumericPasswordValidator",
+        "config.sign_in.TokensEnd",
     )
 ]
 LOGIN_URL = "frontend:sign-in"
@@ -191,7 +199,7 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 
 # ── Broker and cache ────────────────────────────────────────────────────────
-REDIS_URL = env.text("REDIS_URL")
+REDIS_URL = reading.redis(env.text("REDIS_URL"), env.text("TRISTEP_REDIS_PASSWORD"))
 CACHES = {
     "default": (
         {

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, views
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
@@ -74,8 +75,12 @@ class PasswordChange(views.PasswordChangeView):
 
     def form_valid(self, form: object) -> HttpResponse:
         """Say that it worked."""
-        messages.success(self.request, _("Your password has been changed."))
-        return super().form_valid(form)  # type: ignore[arg-type]
+        messages.success(
+            self.request,
+            _("Your password has been changed, and your API tokens have ended. Make new ones here."),
+        )
+        with transaction.atomic():
+            return super().form_valid(form)  # type: ignore[arg-type]
 
 
 class PasswordReset(views.PasswordResetView):
@@ -108,7 +113,8 @@ class PasswordResetConfirm(views.PasswordResetConfirmView):
     def form_valid(self, form: object) -> HttpResponse:
         """Say that it worked."""
         messages.success(self.request, _("Your new password is set; sign in with it."))
-        return super().form_valid(form)  # type: ignore[arg-type]
+        with transaction.atomic():
+            return super().form_valid(form)  # type: ignore[arg-type]
 
 
 @require_POST

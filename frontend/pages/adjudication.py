@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -115,6 +116,12 @@ def _number(request: HttpRequest, name: str) -> int | None:
         ) from error
 
 
+def _to_decision(pk: int, message_index: int | None) -> HttpResponse:
+    """Back to the case, where one step is decided, or with None the outcome."""
+    here = "outcome" if message_index is None else f"m{message_index}"
+    return redirect(f"{reverse('frontend:adjudication', args=[pk])}#decide-{here}")
+
+
 @require_POST
 def decide(request: HttpRequest, pk: int) -> HttpResponse:
     """Decide one disputed step, or the outcome. Scripts get JSON, forms come back to the case."""
@@ -141,8 +148,7 @@ def decide(request: HttpRequest, pk: int) -> HttpResponse:
         )
     if wants_json:
         return JsonResponse({"value": decision.value, "version": decision.version})
-    here = "outcome" if index is None else f"m{index}"
-    return redirect(f"{request.path.removesuffix('decide/')}#decide-{here}")
+    return _to_decision(pk, index)
 
 
 @require_POST
@@ -154,21 +160,21 @@ def reveal(request: HttpRequest, pk: int) -> HttpResponse:
     shown = adjudicate.reveal(actor=opened.user, adjudication=row, message_index=index, outcome=index is None)
     if not any(one.tells for one in shown):
         messages.info(request, _("No judge has suggested anything here."))
-    return redirect(
-        f"{request.path.removesuffix('reveal/')}#decide-{'outcome' if index is None else f'm{index}'}"
-    )
+    return _to_decision(pk, index)
 
 
 @require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
-    """Finish a case: the consensus is written. What is missing is named."""
+    """Finish a case: the consensus is written. What is missing is named, and comes into view."""
     row = _case(request, pk)
     opened = page_of(request, row.project)
     try:
         adjudicate.close_case(actor=opened.user, adjudication=row, note=request.POST.get("note", ""))
     except Invalid as error:
         messages.error(request, translated(error.message))
-        return redirect("frontend:adjudication", pk)
+        if error.code != "incomplete":
+            return redirect("frontend:adjudication", pk)
+        return _to_decision(pk, next(iter(error.details["missing"]), None))
     messages.success(request, _("The case is decided; its labels are the consensus now."))
     return redirect("frontend:adjudication-queue", row.project.slug)
 

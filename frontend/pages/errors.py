@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseServerError
-from django.template import TemplateDoesNotExist, loader
+from django.http import HttpRequest, HttpResponse
+from django.template import loader
+from django.templatetags.static import static
 from django.urls import is_valid_path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy
@@ -81,17 +83,20 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500, rendered without the request, so that whatever broke cannot break it again."""
-    try:
-        body = loader.render_to_string("frontend/errors/500.html")
-    except TemplateDoesNotExist:
-        return HttpResponseServerError("Something went wrong on our side.", content_type="text/plain")
-    return HttpResponseServerError(body)
+    return _plain({"status": 500})
 
 
 def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
     """503, rendered without the request: what a page knows of a person stands in the database."""
-    known = {"status": 503, "title": gettext("Please try again"), "sentence": sentence}
-    return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=503)
+    return _plain({"status": 503, "title": gettext("Please try again"), "sentence": sentence})
+
+
+def _plain(known: dict[str, Any]) -> HttpResponse:
+    """A page that asks nothing of request or database, and does without a style sheet if there is none."""
+    # without collected files the storage knows no name for them
+    with contextlib.suppress(ValueError, OSError):
+        known |= {"icon": static("frontend/img/favicon.svg"), "styles": static("frontend/css/site.css")}
+    return HttpResponse(loader.render_to_string("frontend/errors/500.html", known), status=known["status"])
 
 
 def wrong_method(request: HttpRequest) -> HttpResponse:

@@ -69,7 +69,6 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
         found.data,
         content_type=found.media_type,
         headers={
-            "Cache-Control": "private, max-age=3600",
             "Content-Disposition": "inline",
             "X-Content-Type-Options": "nosniff",
         },
@@ -136,6 +135,9 @@ def words() -> dict[str, str]:
         "saved": _("All changes saved"),
         "saving": _("Saving…"),
         "unsaved": _("Not saved yet"),
+        "unavailable": _(
+            "The server does not answer at this moment. Your changes are kept here and sent again."
+        ),
         "offline": _("No connection. Your changes are kept here and sent again."),
         "conflict": _("Saved, with a conflict"),
         "stale": _("This was changed in another window. It shows what is stored; {value} was not saved."),

@@ -183,6 +183,7 @@ def test_return_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assi
     refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": " "}), 400)
     assert ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))["state"] == "returned"
     refused(by.ann.get(f"/assignments/{claimed.pk}/"), 409, "not_open")
+    refused(by.ann.get(f"/assignments/{claimed.pk}/"), 409, "not_open")
     refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}), 409)
     assert ok(by.ann.post(f"/assignments/{claimed.pk}/resume/"))["state"] == "open"
     assert ok(by.ann.get(f"/assignments/{claimed.pk}/"))["steps"][0]["note"] == "half-way"

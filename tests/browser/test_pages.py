@@ -74,7 +74,11 @@ def decided() -> dict[int | None, int]:
 
 def test_case_is_decided_with_keys_alone(case, open_as):
     page = open_as("judith", f"/adjudications/{case.pk}/")
-    for key in ("j", "1", "-", "0"):
+    page.get_by_role("button", name="Finish the case").click()
+    expect(page.get_by_text("step 1 (message 2) is missing")).to_be_visible()
+    expect(page.locator("#decide-m2")).to_be_focused()
+    expect(page.locator("#m2")).to_be_in_viewport()
+    for key in ("1", "-", "0"):
         page.keyboard.press(key)
     said = page.locator("[data-said]")
     expect(said).to_have_text(["decided", "decided", "decided"])

@@ -1,5 +1,8 @@
 """backup and restore: what comes back is what went in, or nothing."""
 
+import hashlib
+import io
+import json
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -101,6 +104,102 @@ def test_backup_of_a_changed_table_is_noticed_before_a_row_is_restored(tmp_path:
     with pytest.raises(CommandError, match=r"label\.jsonl does not match"):
         call_command("restore", str(path))
     assert not User.objects.exists()
+
+
+Members = dict[str, bytes]
+
+
+def repack(path: Path, members: Members, odd: tarfile.TarInfo | None = None) -> None:
+    """Write an archive of these members, with checksums that fit unless they are given."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        if odd is not None:
+            archive.addfile(odd, io.BytesIO(bytes(odd.size)))
+
+
+def manifest_with(members: Members, **changes: Any) -> bytes:
+    """The manifest of changed members, made to fit them."""
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"] = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in members.items()
+        if name != "manifest.json"
+    }
+    return json.dumps(manifest | changes).encode()
+
+
+def link(name: str) -> tarfile.TarInfo:
+    """A link out of the archive."""
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    return info
+
+
+def long_header() -> tarfile.TarInfo:
+    """A member whose extended header would be read into memory."""
+    info = tarfile.TarInfo("tables/label.jsonl")
+    info.type, info.size = tarfile.XHDTYPE, 1 << 20
+    return info
+
+
+PERSON = b'{"model": "annotation.user", "pk": 1, "fields": {"username": "a", "password": "", %s}}\n'
+
+
+@pytest.mark.usefixtures("db")
+def test_backup_that_is_hostile_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "b.tar.gz"
+    call_command("backup", str(path))
+    with tarfile.open(path) as packed:
+        good = {one.name: packed.extractfile(one).read() for one in packed}  # type: ignore[union-attr]
+    users, labels = "tables/user.jsonl", "tables/label.jsonl"
+    monkeypatch.setattr(archive, "MAX_MANIFEST", 1 << 20)
+
+    def changed(**members: bytes) -> Members:
+        """With other tables, whose checksums fit."""
+        mixed = good | {f"tables/{name}.jsonl": content for name, content in members.items()}
+        return mixed | {"manifest.json": manifest_with(mixed)}
+
+    lacking = {name: content for name, content in good.items() if name != labels}
+    cases: list[tuple[str, Members, tarfile.TarInfo | None]] = [
+        ("has no checksums", good | {"manifest.json": manifest_with(good, sha256={})}, None),
+        ("has no checksums", good | {"manifest.json": manifest_with(good, sha256=[])}, None),
+        ("has no tables/label", lacking | {"manifest.json": manifest_with(lacking)}, None),
+        ("label.jsonl does not match", good | {labels: b"{}\n"}, None),
+        ("does not match", good | {f"uploads/{'0' * 32}.import": b"x"}, None),
+        ("no backup", good | {"manifest.json": b"[]"}, None),
+        ("no whole backup", good | {"manifest.json": b"[" * 100_000}, None),
+        ("no whole backup", {name: content for name, content in good.items() if "tables" in name}, None),
+        ("too large", {"manifest.json": bytes(2 << 20)}, None),
+        ("another database schema", good | {"manifest.json": manifest_with(good, schema=None)}, None),
+        ("how many rows", good | {"manifest.json": manifest_with(good, rows={})}, None),
+        ("no part of a backup", good, link("tables/../../etc")),
+        ("no part of a backup", good | {"/etc/x": b""}, None),
+        ("no plain file", {}, link(labels)),
+        ("or there twice", good, tarfile.TarInfo(labels)),
+        ("no whole backup", {}, long_header()),
+        ("holds a row that is none", changed(user=b"{"), None),
+        ("holds a row that is none", changed(user=PERSON % b'"nothing": 1'), None),
+        ("holds a row that is none", changed(label=PERSON % b'"email": ""'), None),
+        ("holds a row that is none", changed(user=b"\xff\n"), None),
+        ("has 1 rows, and should have 0", changed(user=PERSON % b'"email": ""'), None),
+    ]
+    for sentence, members, odd in cases:
+        repack(path, members, odd)
+        with pytest.raises(CommandError) as refused:
+            call_command("restore", str(path))
+        assert sentence in str(refused.value), (sentence, str(refused.value))
+        assert "\n" not in str(refused.value)
+    assert not User.objects.exists()
+    assert users in good
+
+    # what unpacks to more than the disk can take is refused before it is written
+    monkeypatch.setattr(archive, "SPARE", 1 << 60)
+    repack(path, good)
+    with pytest.raises(CommandError, match="more than there is room for"):
+        call_command("restore", str(path))
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"\x1f\x8b\x08\x00truncated"])

@@ -94,8 +94,8 @@ def test_import_of_a_changed_record_needs_replace(tmp_path: Path) -> None:
         (["new", "a.jsonl", "--subset", "a b"], "letters"),
         (["new", "a.jsonl", "--format", "yaml"], "yaml"),
         (["new", "a.jsonl", "--policy-model", "x"], "INDEX=NAME"),
-        (["new", "empty.jsonl"], "empty"),
-        (["new", "words.jsonl"], "words.jsonl"),
+        (["new", "empty.jsonl"], "empty.jsonl: The file is empty."),
+        (["new", "words.jsonl"], "words.jsonl: The format was not recognised"),
     ],
 )
 def test_import_that_cannot_be_done_says_so_in_one_sentence(

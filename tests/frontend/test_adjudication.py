@@ -96,8 +96,9 @@ def test_decision_on_what_is_not_disputed_or_no_label_is_refused(browse, case, a
 
 
 def test_case_finished_early_names_what_is_missing(browse, case, at, text):
-    page = text(browse("judith").post(at("adjudicate-close", case.pk), follow=True))
-    assert "step 4 is missing" in page
+    answer = browse("judith").post(at("adjudicate-close", case.pk), follow=True)
+    assert answer.redirect_chain[0][0].endswith("#decide-m4")
+    assert "step 2 (message 4) is missing" in text(answer)
     case.refresh_from_db()
     assert case.state == AdjudicationState.OPEN
 

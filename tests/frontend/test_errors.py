@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError
 from django.test import Client, override_settings
 
@@ -15,6 +16,22 @@ def test_address_that_is_unknown_is_a_page(browse, text):
         response = browse(who).get("/no/such/page/")
         assert response.status_code == 404
         assert "There is nothing here" in text(response)
+
+
+@pytest.mark.parametrize(
+    "address", ["/profile/", "/p/bench/", "/p/bench/work/", "/no/such/page/", "/sign-in/", "/admin/"]
+)
+def test_private_page_is_kept_by_nobody_on_the_way(browse, address):
+    assert "no-store" in browse("root").get(address)["Cache-Control"]
+
+
+def test_page_of_a_failure_needs_no_collected_static_files(db, tmp_path, text):
+    hashed = {"BACKEND": "config.static.HashedStaticFiles"}
+    with override_settings(STORAGES={**settings.STORAGES, "staticfiles": hashed}, STATIC_ROOT=tmp_path):
+        response = errors.server_error(None)
+    assert response.status_code == 500
+    assert "Something went wrong on our side" in text(response)
+    assert "stylesheet" not in text(response)
 
 
 def test_form_without_its_token_is_refused_with_advice(cast, text):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
 from django.core import mail
+from django.core.management import call_command
 from django.test import Client
 
-from annotation.models import User
-from tests.people import PASSWORD
+from annotation.models import AuditEvent, User
+from annotation.services import accounts
+from tests.people import PASSWORD, Caller
 
 NEW = "another-believable-horse-7"
 
@@ -20,6 +23,38 @@ def test_password_is_changed_by_whoever_knows_the_old_one(browse, cast, at):
     assert client.post(at("password-change"), form).url == at("profile")
     assert User.objects.get(pk=cast.ann.pk).check_password(NEW)
     assert client.get(at("profile")).status_code == 200
+
+
+@pytest.mark.parametrize("way", ["page", "link", "command", "services"])
+def test_password_change_ends_the_tokens_whichever_way_it_is_made(browse, cast, at, way, monkeypatch):
+    caller, other = Caller(cast.ann), Caller(cast.ben)
+    assert caller.get("/me/").status_code == 200
+    if way == "page":
+        form = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+        browse("ann").post(at("password-change"), form)
+    elif way == "link":
+        uid, token = accounts.make_password_link(actor=cast.root, user=cast.ann)
+        set_password(Client(), at("password-reset-confirm", uid, token))
+    elif way == "command":
+        monkeypatch.setattr("getpass.getpass", lambda prompt: NEW)
+        call_command("changepassword", "ann", stdout=io.StringIO())
+    else:
+        accounts.replace_password(actor=cast.root, user=cast.ann)
+    assert not User.objects.get(pk=cast.ann.pk).check_password(PASSWORD)
+    assert caller.get("/me/").status_code == 401
+    assert other.get("/me/").status_code == 200
+    assert AuditEvent.objects.filter(verb="token.revoke", actor=cast.ann).count() == 1
+
+
+def test_password_hash_that_is_renewed_leaves_the_tokens(cast, settings):
+    caller = Caller(cast.ann)
+    settings.PASSWORD_HASHERS = [
+        "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+        *settings.PASSWORD_HASHERS,
+    ]
+    assert Client().post("/sign-in/", {"username": "ann", "password": PASSWORD}).status_code == 302
+    assert User.objects.get(pk=cast.ann.pk).password.startswith("pbkdf2")
+    assert caller.get("/me/").status_code == 200
 
 
 def test_password_stays_when_the_old_one_is_wrong(browse, cast, at, text):

@@ -146,7 +146,7 @@ describe("the store and its saver", () => {
     const { store, saver } = connected((body, it) => (away ? new Response("", { status: 503 }) : stores(body, it)));
     store.dispatch(press(2, -1));
     await saver.save();
-    assert.deepEqual([statuses.at(-1), saver.pending(), shown(store.get())], ["offline", true, "-1@2 ?-1@2 ?-1@2"]);
+    assert.deepEqual([statuses.at(-1), saver.pending(), shown(store.get())], ["unavailable", true, "-1@2 ?-1@2 ?-1@2"]);
     away = false;
     await saver.save();
     assert.equal(posted[0].body.op_id, posted[1].body.op_id);

@@ -183,7 +183,7 @@ def test_case_that_somebody_has_is_theirs(cast: Cast, case: Adjudication) -> Non
 
 
 def test_step_on_which_the_annotators_agree_cannot_be_decided(case: Adjudication) -> None:
-    with pytest.raises(Invalid, match="agree on step 2"):
+    with pytest.raises(Invalid, match="agree on step 1"):
         decide(case, 2, -1)
 
 

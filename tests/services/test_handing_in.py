@@ -22,7 +22,7 @@ def test_submit_of_an_incomplete_assignment_names_the_first_step_that_is_missing
         label.submit(actor=cast.ann, assignment=assignment)
 
     assert refusal.value.code == "incomplete"
-    assert refusal.value.message == "Not complete yet: step 4 has no label."
+    assert refusal.value.message == "Not complete yet: step 2 (message 4) has no label."
     assert refusal.value.details == {"missing": [4, 8], "outcome": True}
     assignment.refresh_from_db()
     assert assignment.state == AssignmentState.OPEN
@@ -41,7 +41,7 @@ def test_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) -> N
     people.label_all(claimed)
     label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, None, version=1)])
 
-    with pytest.raises(Invalid, match="step 4"):
+    with pytest.raises(Invalid, match=r"step 2 \(message 4\)"):
         label.submit(actor=cast.ann, assignment=claimed)
 
 
@@ -50,7 +50,7 @@ def test_proposal_does_not_count_as_a_label(cast: Cast, claimed: Assignment) -> 
         actor=cast.ann, assignment=claimed, op_id="a", changes=[change(2, -1), change(None, -1)]
     )
 
-    with pytest.raises(Invalid, match="step 4"):
+    with pytest.raises(Invalid, match=r"step 2 \(message 4\)"):
         label.submit(actor=cast.ann, assignment=claimed)
 
 

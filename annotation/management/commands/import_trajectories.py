@@ -47,8 +47,12 @@ class Command(OperatorCommand):
             try:
                 source = self._import(project, path, names, options)
             except TristepError as error:
-                refused.append(error.message)
-                self._report(path, error, alone=len(paths) == 1)
+                # the report of a refused file names it
+                named = isinstance(error, ImportRefused)
+                refused.append(error.message if named else f"{path.name}: {error.message}")
+                self._report(path, error)
+                if len(paths) > 1:
+                    self.stderr.write(refused[-1])
                 continue
             done.append(_row(source))
             self.summary(
@@ -86,14 +90,12 @@ class Command(OperatorCommand):
         ) as bar:
             return ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
 
-    def _report(self, path: Path, error: TristepError, *, alone: bool) -> None:
-        """Every finding with its place; the file's own sentence too, unless it ends the command."""
+    def _report(self, path: Path, error: TristepError) -> None:
+        """Every finding with its place."""
         for one in error.report.get("errors", []) if isinstance(error, ImportRefused) else []:
             place = f"{path.name}:{one['line']}" if one["line"] else path.name
             field = f" {one['field']}:" if one["field"] else ""
             self.stderr.write(f"{place}:{field} {one['reason']}")
-        if not alone:
-            self.stderr.write(error.message)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -69,7 +69,8 @@ def receive_file(
 
     `chunks` are its bytes in order. `format` names an importer; empty: it is sniffed from the first bytes.
     `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own
-    process. Raises Invalid for an empty file, an unknown format or one that cannot be told.
+    process. Raises Invalid for an empty file, an unknown format or one that cannot be told; who shows several
+    files says which.
     """
     require(actor, "import", project)
     if format and format not in FORMATS:
@@ -85,11 +86,11 @@ def receive_file(
         head, size, sha256 = _store(path, chunks)
         if size == 0:
             raise Invalid(
-                translatable("{name} is empty.", name=name),
+                translatable("The file is empty."),
                 code="empty_file",
                 fields={"file": translatable("The file is empty.")},
             )
-        chosen = format or _sniffed(head, name)
+        chosen = format or sniff(head).name
         with transaction.atomic():
             source = ImportFile.objects.create(
                 project=project,
@@ -116,18 +117,6 @@ def receive_file(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def _sniffed(head: bytes, name: str) -> str:
-    """The format's name. Raises Invalid, naming the file."""
-    try:
-        return sniff(head).name
-    except Invalid as unknown:
-        raise Invalid(
-            translatable("{name}: {message}", name=name, message=unknown.message),
-            code=unknown.code,
-            fields=unknown.fields,
-        ) from unknown
 
 
 def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:

@@ -58,12 +58,17 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
             "step__message_index", flat=True
         )
     )
-    indexes = Step.objects.filter(trajectory=current.trajectory_id).order_by("message_index")
-    missing = [index for index in indexes.values_list("message_index", flat=True) if index not in done]
+    steps = Step.objects.filter(trajectory=current.trajectory_id).order_by("ordinal")
+    numbers = {index: ordinal + 1 for ordinal, index in steps.values_list("ordinal", "message_index")}
+    missing = [index for index in numbers if index not in done]
     outcome_missing = not OutcomeLabel.objects.filter(assignment=current, value__isnull=False).exists()
     if missing or outcome_missing:
         raise Invalid(
-            translatable("Not complete yet: step {index} has no label.", index=missing[0])
+            translatable(
+                "Not complete yet: step {number} (message {index}) has no label.",
+                number=numbers[missing[0]],
+                index=missing[0],
+            )
             if missing
             else translatable("Not complete yet: the outcome is not set."),
             code="incomplete",

@@ -114,4 +114,8 @@ document.addEventListener("submit", (event) => {
   }
 });
 
+// What the server found missing, or what was decided last without this script.
+const pointed = document.getElementById(window.location.hash.slice(1));
+if (pointed?.matches("[data-decision]")) go(pointed);
+
 document.body.classList.add("has-script");

@@ -11,7 +11,9 @@ import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js"
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./sync.js").Batch} Batch */
 /** @typedef {import("./sync.js").Backup} Backup */
-/** @typedef {"saved" | "saving" | "conflict" | "offline" | "signed_out" | "closed" | "failed"} Status */
+/**
+ * @typedef {"saved" | "saving" | "conflict" | "offline" | "unavailable" | "signed_out" | "closed" | "failed"} Status
+ */
 /**
  * @typedef {object} Host  what the saver works for
  * @property {() => State} getState
@@ -104,7 +106,7 @@ export function makeSaver(host) {
     }
     failures += 1;
     const signedOut = answer.status === 401 || answer.data?.error?.code === "csrf_failed";
-    if (!answer.reached) host.showStatus("offline", "");
+    if (!answer.reached) host.showStatus(answer.status === 503 ? "unavailable" : "offline", "");
     else if (signedOut) host.showStatus("signed_out", "");
     else host.showStatus("failed", reasonOf(answer, String(answer.status)));
     const refused = answer.reached && !signedOut;

@@ -1,0 +1,146 @@
+"""docker-compose.yml, as far as it can be tried without an engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config.env import BadEnvironment, Env, redis
+from tests.servers import ROOT
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+SERVICES: dict[str, Any] = COMPOSE["services"]
+OURS = ("migrate", "web", "worker")
+# what Compose decides for the containers, so that .env cannot
+FIXED = frozenset(
+    {
+        *("DATABASE_URL", "TRISTEP_DATABASE_PASSWORD_FILE", "REDIS_URL", "TRISTEP_REDIS_PASSWORD_FILE"),
+        *("TRISTEP_SECRET_KEY_FILE", "TRISTEP_DATA_DIR", "TRISTEP_STATIC_DIR"),
+    }
+)
+ASKED = """
+import json
+from config.settings import base
+print(json.dumps([base.DATABASES["default"], base.REDIS_URL, base.SECRET_KEY, base.HTTPS, base.PROXY_HOPS,
+                  base.AXES_FAILURE_LIMIT, base.CELERY_BROKER_URL]))
+"""
+
+
+def read(variables: dict[str, str]) -> list[Any]:
+    """What the settings are in that environment."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED],
+        cwd=ROOT,
+        env=kept | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return list(json.loads(done.stdout))
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    """What docker/secrets.sh makes."""
+    shutil.copytree(ROOT / "docker", tmp_path / "docker")
+    for _again in range(2):
+        subprocess.run([tmp_path / "docker" / "secrets.sh"], check=True)
+    return tmp_path / "secrets"
+
+
+def test_compose_has_every_secret_made_and_none_in_the_environment(secrets: Path) -> None:
+    assert secrets.stat().st_mode & 0o077 == 0
+    made = {path.name: path.read_text() for path in secrets.iterdir()}
+    assert {name: str(one["file"]) for name, one in COMPOSE["secrets"].items()} == {
+        name: f"./secrets/{name}" for name in made
+    }
+    assert all(re.fullmatch("[0-9a-f]{64}", secret) for secret in made.values())
+    assert len(set(made.values())) == len(made)
+    for name, service in SERVICES.items():
+        for variable, value in service.get("environment", {}).items():
+            assert variable.endswith("_FILE") or not re.search("PASSWORD|SECRET|KEY", variable), (
+                name,
+                variable,
+            )
+            assert not re.search(r"//[^/@]*:[^/@]*@", str(value)), (name, variable)
+    assert "/secrets/" in (ROOT / ".gitignore").read_text().split()
+
+
+def test_compose_gives_the_settings_its_secrets_and_all_of_env(secrets: Path, tmp_path: Path) -> None:
+    for name in OURS:
+        service = SERVICES[name]
+        assert service["env_file"] == [".env"]
+        # only these do not come from .env
+        given = {key for key, value in service["environment"].items() if not str(value).startswith("${")}
+        assert given == FIXED, name
+        variables = {
+            key: re.sub(r"\$\{\w+:-(\w*)\}", r"\1", str(value)).replace("/run/secrets", str(secrets))
+            for key, value in service["environment"].items()
+        } | {"TRISTEP_DATA_DIR": str(tmp_path / "data"), "TRISTEP_SIGN_IN_FAILURES": "5"}
+        database, cache, key, https, hops, failures, broker = read(variables)
+        role = "owner" if name == "migrate" else "app"
+        password = (secrets / "redis_password").read_text()
+        assert (database["USER"], database["PASSWORD"], database["HOST"]) == (
+            f"tristep_{role}",
+            (secrets / f"postgres_{role}_password").read_text(),
+            "postgres",
+        )
+        assert cache == broker == f"redis://:{password}@redis:6379/0"
+        assert (key, https, hops, failures) == ((secrets / "secret_key").read_text(), True, 1, 5)
+        assert set(service["secrets"]) >= {f"postgres_{role}_password", "redis_password", "secret_key"}
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_compose_confines_every_service(name: str) -> None:
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["mem_limit"] and service["pids_limit"]
+    assert service.get("read_only") is True or name == "postgres"
+    if name not in OURS:
+        assert re.search(r":\d+\.\d+(\.\d+)?-\w+$", service["image"]), service["image"]
+    for port in service.get("ports", []):
+        assert name == "proxy" or str(port).startswith("${TRISTEP_BIND:-127.0.0.1:")
+
+
+def test_compose_has_https_in_a_profile_of_its_own_and_upgrades_in_order() -> None:
+    assert SERVICES["proxy"]["profiles"] == ["https"]
+    assert [name for name in SERVICES if "profiles" in SERVICES[name]] == ["proxy"]
+    assert re.search(r"ARG PYTHON=3\.\d+\.\d+-slim\n", (ROOT / "Dockerfile").read_text())
+    steps = re.findall(r"docker compose.* (build|stop|up)\b", (ROOT / "docker" / "upgrade.sh").read_text())
+    assert steps == ["build", "stop", "up"]
+    for service in ("web", "worker"):
+        assert SERVICES[service]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+
+
+def test_variable_may_come_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_text("from the file\n")
+    assert Env({"NAME_FILE": str(path)}).text("NAME") == "from the file"
+    assert Env({"NAME_FILE": str(path), "NAME": "said"}).text("NAME") == "said"
+    with pytest.raises(BadEnvironment, match="NAME_FILE"):
+        Env({"NAME_FILE": str(tmp_path / "none")}).text("NAME")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://host:1/0", "redis://:p%2F@host:1/0"),
+        ("rediss://user@host/0", "rediss://user:p%2F@host/0"),
+        ("redis://:own@host/0", "redis://:own@host/0"),
+        ("unix:///a/b.sock", "unix:///a/b.sock"),
+        ("", ""),
+    ],
+)
+def test_redis_gets_its_password(url: str, expected: str) -> None:
+    assert redis(url, "p/") == expected
