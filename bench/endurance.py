@@ -91,7 +91,7 @@ def save_and_kill(
     kills: int,
     seed: int,
 ) -> tuple[list[tuple[int, str, int, int]], int]:
-    """Let people, by their tokens, save while the web server is killed again and again: what was acknowledged,
+    """Let people, by their tokens, save while the web server is killed again and again: what was saved,
     and how often somebody had to ask again. The kills come at random moments among the saves."""
     rng = random.Random(seed)
     server = WebServer(dict(environment), log, processes=2)
