@@ -9,15 +9,17 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from django.utils import timezone
 
 from annotation.core.errors import ImportRefused
@@ -26,14 +28,18 @@ from annotation.models import (
     AuditEvent,
     Consensus,
     Label,
+    Release,
+    ReleaseLabel,
+    ReleaseRecord,
     SuggestedLabel,
     Suggestion,
     Trajectory,
     User,
 )
 from annotation.policies import OPERATOR
-from annotation.services import blocks, label, projects, suggest
+from annotation.services import blocks, label, projects, release, suggest
 from annotation.services.label import import_file as label_file
+from annotation.services.release import contents, staging
 from annotation.services.suggest import import_file as suggestion_file
 from config.sqlite3 import queue
 from tests import people
@@ -171,7 +177,13 @@ def _triage(cast: Cast, rows: list[Trajectory]) -> Callable[[], Any]:
     return lambda: projects.triage(actor=OPERATOR, project=cast.project, batch_size=50, seed=3)
 
 
-WRITERS = {_labels: 60, _suggestions: 150, _triage: 150}
+def _freeze(cast: Cast, rows: list[Trajectory]) -> Callable[[], Any]:
+    for who in ("first", "second"):
+        import_labels(cast, rows, who)
+    return lambda: release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
+
+
+WRITERS = {_labels: 60, _suggestions: 150, _triage: 150, _freeze: 80}
 
 
 @pytest.mark.once
@@ -302,3 +314,52 @@ def test_triage_that_was_killed_leaves_an_order_and_is_completed(
     assert list(Trajectory.objects.order_by("position")) == rows
     write()
     assert list(Trajectory.objects.order_by("position").values_list("pk", flat=True)) == once
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("changed", [False, True])
+def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
+    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, settings: Any, tmp_path: Path, changed: bool
+) -> None:
+    settings.DATA_DIR = tmp_path
+    cast, rows, _saver = prepared(8)
+    freeze = _freeze(cast, rows[1:])
+    monkeypatch.setattr(staging, "RECORDS_AT_ONCE", 2)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        _after(patch, contents, "write", 2)
+        freeze()
+    assert ReleaseRecord.objects.count() == 4 and ReleaseLabel.objects.count() == 20
+    assert not Release.objects.exists()
+    staged = ReleaseRecord.objects.order_by("pk").values_list("release_id", flat=True)[0]
+    if changed:
+        first = Consensus.objects.filter(trajectory=rows[1]).order_by("pk")[0]
+        Consensus.objects.filter(pk=first.pk).update(value=0)
+    made = freeze()
+
+    assert (made.pk == staged) is not changed
+    assert (made.record_count, ReleaseRecord.objects.count()) == (7, 7)
+    assert ReleaseLabel.objects.count() == 7 * 5
+    assert release.verify(actor=OPERATOR, release=made).ok
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert cursor.execute("PRAGMA foreign_keys").fetchone() == (1,)
+
+
+@pytest.mark.once
+def test_freeze_that_was_killed_is_swept_away_after_an_hour(
+    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    cast, rows, _saver = prepared(4)
+    freeze = _freeze(cast, rows[1:])
+    monkeypatch.setattr(staging, "RECORDS_AT_ONCE", 1)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        _after(patch, contents, "write", 2)
+        freeze()
+    assert release.sweep_staged() == 0
+    with staging._lock_file().open("rb") as file:
+        os.utime(file.fileno(), (0, 0))
+    assert release.sweep_staged() == 1
+    assert not ReleaseRecord.objects.exists() and not ReleaseLabel.objects.exists()
+    assert release.sweep_staged() == 0
+    assert release.verify(actor=OPERATOR, release=freeze()).ok
