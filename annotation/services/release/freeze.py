@@ -37,8 +37,8 @@ def freeze(
     """Freeze all resolved trajectories of a project as release `version`.
 
     The records are written first and the release's own row last, which is what freezes them: in one
-    transaction, or on SQLite, where everybody would wait for that, in short ones (staging.py). A release holds
-    the labels of one moment.
+    transaction, or on SQLite, where everybody would wait for that, in short ones (staging.py). A release
+    holds the labels of one moment.
     Raises Invalid for an unusable version or when nothing is resolved, Conflict when the version exists (a
     double click), the labels changed meanwhile, or the key that signs cannot be read.
     """

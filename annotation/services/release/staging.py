@@ -123,8 +123,8 @@ def _staged() -> list[uuid.UUID]:
 
 
 def _begun(digests: list[str]) -> tuple[uuid.UUID, int]:
-    """What a kill left staged and that begins with the same records, with how many; else a new id. The rest is
-    deleted: there is one freeze at a time."""
+    """What a kill left staged and that begins with the same records, with how many; else a new id. The rest
+    is deleted: there is one freeze at a time."""
     found: tuple[uuid.UUID, int] | None = None
     for release_id in _staged():
         rows = ReleaseRecord.objects.filter(release=release_id).order_by("ordinal")
