@@ -91,6 +91,8 @@ urlpatterns = [
     path(RELEASE, releases.OneRelease.as_view(), name="release"),
     path(f"{RELEASE}verify/", releases.Verify.as_view(), name="release-verify"),
     path(f"{RELEASE}manifest.json", releases.Manifest.as_view(), name="release-manifest"),
+    path(f"{RELEASE}manifest.json.sig", releases.ManifestSignature.as_view(), name="release-signature"),
+    path(f"{RELEASE}release-key.pem", releases.ReleaseKey.as_view(), name="release-key"),
     path(f"{RELEASE}export/<slug:subset>.jsonl", releases.Export.as_view(), name="release-export"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too

@@ -268,6 +268,8 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())
     yield Address(a + "release-manifest", version())
+    yield Address(a + "release-signature", version())
+    yield Address(a + "release-key", version())
     yield Address(a + "release-export", version(subset="tiny"))
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})

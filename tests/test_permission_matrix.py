@@ -76,7 +76,9 @@ class Browser:
             else:
                 answer = self.client.post(url, address.sent(self.world))
             whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
-            answer.said = f"{answer.headers}\n{answer.cookies.output()}\n{whole.decode()}"
+            # a signature is no text
+            text = whole.decode(errors="replace")
+            answer.said = f"{answer.headers}\n{answer.cookies.output()}\n{text}"
             answer.unnoted = self.unnoted(met(answer))
             transaction.set_rollback(True)
         return answer

@@ -9,14 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from .canonical import canonical_json, sha256_hex
 
-FORMAT: Final = "tristep-release/1"
+# Version 2 names the release before, and is signed; releases frozen before that stay as they are.
+FORMAT: Final = "tristep-release/2"
+UNSIGNED_FORMAT: Final = "tristep-release/1"
+WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
 AGENTPROCESSBENCH: Final = "agentprocessbench"
 EXPORT_FORMATS: Final = (AGENTPROCESSBENCH,)
 MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.json.sig"
+PUBLIC_KEY: Final = "release-key.pem"
 
 # Keys and order of the published AgentProcessBench files (arXiv 2603.14465).
 PUBLISHED_KEYS: Final = (
@@ -123,9 +129,35 @@ def with_checksum(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "manifest_sha256": sha256_hex(canonical_json(body))}
 
 
+def manifest_file(manifest: Any) -> bytes:
+    """The manifest as the file that goes with an export: the bytes that a signature covers."""
+    return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def predecessor(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """How the next release's manifest names the release of this one: its digest covers all of the
+    manifest, and with it the records' digest and the release before."""
+    return {key: manifest[key] for key in ("number", "version")} | {
+        "manifest_sha256": with_checksum(manifest)["manifest_sha256"]
+    }
+
+
+def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: datetime) -> bytes:
+    """What the signature of a withdrawal covers: which release, why, and when."""
+    return canonical_json(
+        {
+            "format": WITHDRAWAL_FORMAT,
+            "project": manifest["project"],
+            "release": predecessor(manifest),
+            "reason": reason,
+            "created_at": created_at.astimezone(UTC).isoformat(),
+        }
+    )
+
+
 def manifest_problems(manifest: Any) -> list[str]:
     """What is wrong with a manifest that was read from a file; empty when its own checksum holds."""
-    known = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    known = isinstance(manifest, dict) and manifest.get("format") in (FORMAT, UNSIGNED_FORMAT)
     if not known or not isinstance(manifest.get("files"), dict):
         return [f"{MANIFEST}: this is no manifest of a release."]
     if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):

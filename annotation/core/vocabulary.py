@@ -156,6 +156,20 @@ class ConsensusKind(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+class SignatureState(StrEnum):
+    """What a release's signature is worth here.
+
+    `valid`: it holds, by a key that is known here. `unsigned`: frozen before releases were signed.
+    `unknown_key`: it holds by the key that it came with, which is not known here. `invalid`: it does not
+    hold, or is not there although it should be.
+    """
+
+    VALID = "valid"
+    UNSIGNED = "unsigned"
+    UNKNOWN_KEY = "unknown_key"
+    INVALID = "invalid"
+
+
 class ExposureKind(StrEnum):
     """What an annotator saw: a judge's suggestion, a consensus, or another person's label."""
 

@@ -21,7 +21,9 @@ class Release(models.Model):
     """A frozen, numbered, checksummed copy of a project's consensus labels.
 
     `digest` is the sha256 of the canonical JSONL (all records in order, one line each); `manifest` is
-    canonical JSON with the counts, the label distribution, the agreement figures and the versions.
+    canonical JSON with the counts, the label distribution, the agreement figures, the versions, and the
+    digest of the release before; `signature` is the JSON of services.release.signatures, null for a release
+    frozen before there were signatures.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -33,6 +35,7 @@ class Release(models.Model):
     record_count = models.PositiveIntegerField()
     label_count = models.PositiveIntegerField()
     manifest = models.TextField()
+    signature = models.TextField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
@@ -103,6 +106,7 @@ class ReleaseWithdrawal(models.Model):
 
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="withdrawal")
     reason = models.TextField()
+    signature = models.TextField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.core.vocabulary import SignatureState
+from annotation.services.release import check_release
 from annotation.services.release.freeze import MAX_NOTE
 
 from .base import Input, Output, StoredText
@@ -37,15 +39,29 @@ class Release(Output):
         return dict(Withdrawal(found).data) if found is not None else None
 
 
+class Signature(Output):
+    """What a release's signature is worth here: `valid` by a key that is known here, `unsigned` (frozen
+    before releases were signed), `unknown_key` or `invalid`; and the fingerprint of the key that it names."""
+
+    state = serializers.ChoiceField(choices=[state.value for state in SignatureState])
+    fingerprint = serializers.CharField(allow_blank=True)
+
+
 class ReleaseDetail(Release):
-    """With its manifest: counts, distributions, agreement figures, versions, and every file's sha256."""
+    """With its manifest: counts, distributions, agreement figures, versions, every file's sha256, and the
+    release before; and with its signature."""
 
     manifest = serializers.SerializerMethodField()
+    signature = serializers.SerializerMethodField()
 
     def get_manifest(self, row: Any) -> dict[str, Any]:
         """The manifest, parsed."""
         found: dict[str, Any] = json.loads(row.manifest)
         return found
+
+    def get_signature(self, row: Any) -> dict[str, Any]:
+        """The signature, checked against the manifest."""
+        return dict(Signature(check_release(row)).data)
 
 
 class NewRelease(Input):
@@ -65,6 +81,8 @@ class Verification(Output):
     labels = serializers.IntegerField()
     digest = serializers.CharField()
     problems = serializers.ListField(child=serializers.CharField())
+    signature = serializers.ChoiceField(choices=[state.value for state in SignatureState])
+    fingerprint = serializers.CharField(allow_blank=True, help_text="Of the key that signed it.")
 
 
 class Withdraw(Input):

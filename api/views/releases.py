@@ -13,11 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import NotFound
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Release
 from annotation.policies import require, visible
 from annotation.reports.agreement import agreement, as_json
 from annotation.services import release as releases
-from annotation.services.release.export import manifest_bytes
 
 from ..serializers import releases as shapes
 from .base import ProjectView, fetch
@@ -96,22 +96,59 @@ class Verify(Frozen):
 
     @extend_schema(summary="Verify a release", request=None, responses=shapes.Verification)
     def post(self, request: Request, slug: str, version: str) -> Response:
-        """Recompute every checksum and compare the labels with the records. Changes nothing."""
+        """Recompute every checksum, compare the labels with the records, and check the signature. Changes
+        nothing."""
         found = releases.verify(actor=self.user, release=self.found(version))
         return Response(shapes.Verification(found).data)
 
 
-class Manifest(Frozen):
+class Document(Frozen):
+    """A file that goes with an export."""
+
+    def document(self, version: str, name: str, content_type: str) -> HttpResponse:
+        """The file `name`. Raises NotFound for a release that has none."""
+        content = releases.documents(self.found(version)).get(name)
+        if content is None:
+            raise NotFound(_("This release is not signed: it was frozen before releases were."))
+        return HttpResponse(
+            content,
+            content_type=content_type,
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class Manifest(Document):
     """`/projects/<slug>/releases/<version>/manifest.json`"""
 
     @extend_schema(summary="Download the manifest", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> HttpResponse:
         """The manifest as the file that goes with an export."""
-        return HttpResponse(
-            manifest_bytes(self.found(version)),
-            content_type="application/json",
-            headers={"Content-Disposition": 'attachment; filename="manifest.json"'},
-        )
+        return self.document(version, MANIFEST, "application/json")
+
+
+class ManifestSignature(Document):
+    """`/projects/<slug>/releases/<version>/manifest.json.sig`"""
+
+    @extend_schema(
+        summary="Download the signature", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, slug: str, version: str) -> HttpResponse:
+        """The Ed25519 signature of `manifest.json`, 64 bytes; 404 for a release frozen before there were
+        signatures."""
+        return self.document(version, SIGNATURE, "application/octet-stream")
+
+
+class ReleaseKey(Document):
+    """`/projects/<slug>/releases/<version>/release-key.pem`"""
+
+    @extend_schema(
+        summary="Download the public key",
+        responses={(200, "application/x-pem-file"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, version: str) -> HttpResponse:
+        """The public key that the release names, as PEM. Compare its fingerprint with one that was published
+        elsewhere: a key that comes with what it signed proves nothing by itself."""
+        return self.document(version, PUBLIC_KEY, "application/x-pem-file")
 
 
 class Export(Frozen):

@@ -25,6 +25,10 @@ for folder in (DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR)):
 # ── Security ────────────────────────────────────────────────────────────────
 DEBUG = env.flag("TRISTEP_DEBUG")
 SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
+# The key that signs releases; the file is made on first use. Beside it, the public keys of before.
+RELEASE_KEY = env.text("TRISTEP_RELEASE_KEY")
+RELEASE_KEY_FILE = DATA_DIR / "release.key"
+RELEASE_KEYS_DIR = DATA_DIR / "release-keys"
 SECRET_KEY_FALLBACKS = env.words("TRISTEP_OLD_SECRET_KEYS")
 ALLOWED_HOSTS = env.words("TRISTEP_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 # Trusted proxies in front of the server; 0 means that visitors connect to it directly.

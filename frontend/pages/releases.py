@@ -15,12 +15,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports import releases as report
 from annotation.services import release as service
-from annotation.services.release.export import manifest_bytes
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
@@ -28,6 +28,11 @@ from frontend.rendering.charts import stacked
 from frontend.templatetags.tristep import MARK_KINDS
 
 VERB = "release.view"
+CONTENT_TYPES = {
+    MANIFEST: "application/json",
+    SIGNATURE: "application/octet-stream",
+    PUBLIC_KEY: "application/x-pem-file",
+}
 WRITTEN = {1: "+1", 0: "0", -1: "-1"}
 FIGURES = (
     ("percent_agreement", "percent"),
@@ -109,6 +114,8 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
         release=release,
         withdrawal=getattr(release, "withdrawal", None),
         manifest=manifest,
+        signature=service.check_release(release),
+        documents=list(service.documents(release)),
         labels=distribution(manifest["label_distribution"]),
         outcomes=distribution(manifest["outcome_distribution"]),
         subsets=[
@@ -125,7 +132,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
 
 @require_GET
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """One release: counts, distribution, agreement at the time, checksums, files."""
+    """One release: counts, distribution, agreement at the time, checksums, signature, files."""
     opened = open_project(request, slug, VERB)
     return _detail(opened, get_object_or_404(_rows(opened), version=version))
 
@@ -157,11 +164,13 @@ def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 @require_GET
 def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
-    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or `manifest.json`."""
+    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or the manifest, its signature or
+    the public key."""
     opened = open_project(request, slug, VERB)
     row = get_object_or_404(_rows(opened), version=version)
-    if name == "manifest.json":
-        response: HttpResponseBase = HttpResponse(manifest_bytes(row), content_type="application/json")
+    documents = service.documents(row)
+    if name in documents:
+        response: HttpResponseBase = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
     else:
         subset = name.removesuffix(".jsonl")
         if subset == name or subset not in json.loads(row.manifest)["subsets"]:

@@ -51,6 +51,8 @@ SENTENCES = {
     "release.export": gettext_lazy("exported a release"),
     "release.freeze": gettext_lazy("froze a release"),
     "release.withdraw": gettext_lazy("withdrew a release"),
+    "release_key.rotate": gettext_lazy("replaced the key that signs releases"),
+    "release_key.trust": gettext_lazy("trusted another key of releases"),
     "subset.change": gettext_lazy("changed a subset"),
     "subset.create": gettext_lazy("made a subset"),
     "suggestions.cancel": gettext_lazy("cancelled a run of a judge"),

@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from annotation.core.signatures import PublicKey
 from annotation.models import Release
 from tests.people import Cast, import_records, label_next, make_unanimous
+from tests.services.publishing import before_signatures
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -60,7 +62,29 @@ def test_verify_and_read_a_release(by: Callers, frozen: dict[str, object]) -> No
     seen = ok(by.judith.get(f"{RELEASES}1.0/"))
     assert seen["manifest"]["records"] == 2 and seen["digest"] == frozen["digest"]
     checked = ok(by.judith.post(f"{RELEASES}1.0/verify/"))
-    assert checked == {"ok": True, "records": 2, "labels": 4, "digest": frozen["digest"], "problems": []}
+    fingerprint = seen["signature"]["fingerprint"]
+    assert seen["signature"]["state"] == "valid" and len(fingerprint) == 64
+    assert checked == {
+        **{"ok": True, "records": 2, "labels": 4, "digest": frozen["digest"], "problems": []},
+        **{"signature": "valid", "fingerprint": fingerprint},
+    }
+
+
+def test_signature_and_key_are_files_that_belong_to_the_manifest(
+    by: Callers, frozen: dict[str, object]
+) -> None:
+    files = {
+        name: by.judith.get(f"{RELEASES}1.0/{name}")
+        for name in ("manifest.json", "manifest.json.sig", "release-key.pem")
+    }
+    assert files["manifest.json.sig"]["Content-Disposition"] == 'attachment; filename="manifest.json.sig"'
+    key = PublicKey.of(files["release-key.pem"].content)
+    assert key.verifies(files["manifest.json.sig"].content, files["manifest.json"].content)
+    made = Release.objects.get()
+    before_signatures(made)
+    for name in ("manifest.json.sig", "release-key.pem"):
+        refused(by.judith.get(f"{RELEASES}1.0/{name}"), 404)
+    assert ok(by.judith.get(f"{RELEASES}1.0/"))["signature"] == {"state": "unsigned", "fingerprint": ""}
 
 
 def test_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dict[str, object]) -> None:
@@ -83,7 +107,7 @@ def test_release_that_is_faulty_is_withdrawn_once_and_stays(by: Callers, frozen:
 
 
 def test_annotators_see_nothing_of_releases(by: Callers, frozen: dict[str, object]) -> None:
-    for path in ("", "1.0/", "1.0/manifest.json", "1.0/export/tiny.jsonl", "9.9/"):
+    for path in ("", "1.0/", "1.0/manifest.json", "1.0/release-key.pem", "1.0/export/tiny.jsonl", "9.9/"):
         refused(by.ann.get(f"{RELEASES}{path}"), 403)
         refused(by.oscar.get(f"{RELEASES}{path}"), 404)
     refused(by.ann.post(RELEASES, {"version": "2.0"}), 403)

@@ -1,18 +1,20 @@
-"""agreement, freeze_release, export_release, verify_release and protect_releases."""
+"""agreement, freeze_release, export_release, verify_release, release_key and protect_releases."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
 
-from annotation.models import ReleaseLabel, frozen
+from annotation.models import Release, ReleaseLabel, frozen
 from tests import people
 from tests.commands.calling import fails, run
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
+from tests.services.publishing import before_signatures
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +92,39 @@ def test_verify_of_a_changed_release_fails_loudly(labelled: Cast, tmp_path: Path
 
     assert "is NOT what was frozen" in fails("verify_release", "bench", "1.0").out
     assert "is NOT what was frozen" in fails("verify_release", "--path", tmp_path).out
+
+
+def test_release_key_is_printed_replaced_and_trusted(labelled: Cast, tmp_path: Path, settings: Any) -> None:
+    settings.RELEASE_KEY_FILE = tmp_path / "release.key"
+    settings.RELEASE_KEYS_DIR = tmp_path / "release-keys"
+    shown = run("release_key")
+    (tmp_path / "public.pem").write_text(shown.out)
+    fingerprint = shown.err.split()[-1].rstrip(".")
+    assert shown.out.startswith("-----BEGIN PUBLIC KEY-----") and len(fingerprint) == 64
+
+    run("freeze_release", "bench", "1.0")
+    run("export_release", "bench", "1.0", "--output", tmp_path / "o")
+    assert f"signed with the key {fingerprint}" in run("verify_release", "bench", "1.0").err
+    assert fingerprint in run("release_key", "rotate").err
+    assert run("release_key", "show").out != shown.out
+    assert fingerprint in run("verify_release", "--path", tmp_path / "o").err
+
+    for path in (tmp_path / "release-keys").iterdir():
+        path.unlink()
+    for what in (("bench", "1.0"), ("--path", tmp_path / "o")):
+        assert "nobody known here vouches" in fails("verify_release", *what).out
+        assert fingerprint in run("verify_release", *what, "--key", tmp_path / "public.pem").err
+    run("release_key", "trust", tmp_path / "public.pem")
+    run("verify_release", "bench", "1.0")
+    for command in (("release_key", "trust"), ("verify_release", "bench", "1.0", "--key")):
+        assert "no public key" in fails(*command, tmp_path / "o" / "tiny.jsonl").out
+
+
+def test_verify_says_of_an_unsigned_release_that_it_is_from_before(labelled: Cast) -> None:
+    run("freeze_release", "bench", "1.0")
+    before_signatures(Release.objects.get())
+
+    assert "not signed: frozen before signatures" in run("verify_release", "bench", "1.0").err
 
 
 @pytest.mark.parametrize(

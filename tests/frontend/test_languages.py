@@ -136,7 +136,7 @@ def test_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     assert sentence == "Keep the note under 1,000 characters."
     assert translated(sentence) == "备注请少于 1,000 个字符。"
     assert translated(
-        translatable("{name}: {message}", name="a.jsonl", message=translatable("The file is empty."))
+        translatable("{record}: {problem}", record="a.jsonl", problem=translatable("The file is empty."))
     ) == ("a.jsonl：文件为空。")
     assert translated(str(translatable("The file is empty."))) == "文件为空。"
     assert translated("anything {else}") == "anything {else}"
@@ -215,7 +215,8 @@ class Words(HTMLParser):
 ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
 # Names, and what has one name in every language.
 NAMES = re.compile(
-    r"\w+\.jsonl?|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"\w+\.jsonl?(\.sig)?|release-key\.pem"
+    r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript"
     r"|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift)"

@@ -10,6 +10,7 @@ from annotation.models import Release
 from annotation.services import release as service
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
+from tests.services.publishing import before_signatures
 
 
 @shared_rows
@@ -66,6 +67,30 @@ def test_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
 
 def test_verify_says_yes(browse, frozen, at, text):
     assert "all 2 records and 4 labels" in text(browse("judith").post(at("release-verify", "bench", "1.0")))
+
+
+def test_release_shows_what_its_signature_is_worth(browse, frozen, at, text, tmp_path, settings):
+    client, page = browse("judith"), at("release", "bench", "1.0")
+    fingerprint = service.check_release(frozen).fingerprint
+    shown = text(client.get(page))
+    assert "Valid, by a key that is known here" in shown
+    assert fingerprint in shown
+    for name in ("manifest.json.sig", "release-key.pem"):
+        assert name in shown
+        assert client.get(at("release-export", "bench", "1.0", name)).status_code == 200
+    assert "The signature is valid." in text(client.post(at("release-verify", "bench", "1.0")))
+
+    settings.RELEASE_KEY_FILE, settings.RELEASE_KEYS_DIR = tmp_path / "none", tmp_path / "nobody"
+    assert "by a key that is not known here" in text(client.get(page))
+    verified = text(client.post(at("release-verify", "bench", "1.0")))
+    assert "Nobody known here vouches for this release." in verified
+    assert f"It is signed with the key {fingerprint}" in verified
+
+    before_signatures(frozen)
+    shown = text(client.post(at("release-verify", "bench", "1.0")))
+    assert shown.count("Not signed: frozen before releases were signed.") == 2
+    assert "release-key.pem" not in shown
+    assert client.get(at("release-export", "bench", "1.0", "release-key.pem")).status_code == 404
 
 
 def test_files_are_streamed_in_the_published_shape(browse, frozen, at):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -11,6 +12,9 @@ import psycopg2
 import pytest
 from django.db import connection
 
+from annotation.core.canonical import canonical_json
+from annotation.core.release_format import with_checksum
+from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
 from annotation.policies import OPERATOR
 from annotation.services import release
@@ -111,6 +115,26 @@ def postgresql_ways() -> list[str]:
         f"SET session_replication_role = replica; DELETE FROM {frozen.WITHDRAWAL}",
         f"SET session_replication_role = replica; TRUNCATE {frozen.WITHDRAWAL}",
     ]
+
+
+def test_release_resealed_from_outside_is_found_by_its_signature(withdrawn: Release, outside: Any) -> None:
+    """Whoever may drop triggers changes the note, κ and the guideline version, and writes the manifest's own
+    checksum anew."""
+    manifest = json.loads(withdrawn.manifest) | {"note": "Second.", "guideline_version": 7}
+    manifest["agreement"]["overall"]["kappa"] = {"value": 1.0}
+    text = canonical_json(with_checksum(manifest)).decode().replace("'", "''")
+    on = "" if connection.vendor == "sqlite" else f" ON {frozen.RELEASE}"
+
+    with closing(outside.cursor()) as cursor:
+        cursor.execute(f"DROP TRIGGER {frozen.RELEASE}_no_update{on}")
+        assert frozen.problems(connection) == [f"{frozen.RELEASE}_no_update (missing)"]
+        cursor.execute(f"UPDATE {frozen.RELEASE} SET note = 'Second.', manifest = '{text}'")
+    frozen.install(connection)
+
+    found = release.verify(actor=OPERATOR, release=Release.objects.get())
+    assert found.signature is SignatureState.INVALID
+    # the release's own, and its withdrawal's, which names the manifest
+    assert len(found.problems) == 2
 
 
 def test_release_is_refused_to_every_connection(withdrawn: Release, outside: Any) -> None:

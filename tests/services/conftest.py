@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from annotation.models import Assignment, Trajectory
@@ -42,3 +45,14 @@ def resolved(cast: Cast) -> Cast:
     people.make_disputed(cast)
     people.make_adjudicated(cast, Trajectory.objects.get(state="disputed"), value=0)
     return cast
+
+
+@pytest.fixture
+def own_keys(settings: Any, tmp_path: Path) -> Path:
+    """A folder of this test's own for release.key and release-keys/, still empty."""
+    folder = tmp_path / "keys"
+    folder.mkdir()
+    settings.RELEASE_KEY = ""
+    settings.RELEASE_KEY_FILE = folder / "release.key"
+    settings.RELEASE_KEYS_DIR = folder / "release-keys"
+    return folder

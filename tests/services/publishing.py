@@ -9,9 +9,13 @@ from typing import Any
 
 from django.db import connection, models
 
+from annotation.core.canonical import canonical_json
+from annotation.core.release_format import UNSIGNED_FORMAT, manifest_file, with_checksum
+from annotation.core.signatures import SigningKey
 from annotation.models import Project, Release, frozen
 from annotation.policies import OPERATOR
 from annotation.services import release
+from annotation.services.release import signatures
 
 
 def freeze(project: Project, version: str = "1.0", **more: Any) -> Release:
@@ -46,3 +50,22 @@ def tampered(row: models.Model, **values: Any) -> None:
     assert type(row)._default_manager.filter(pk=row.pk).update(**values) == 1
     frozen.install(connection)
     assert frozen.problems(connection) == []
+
+
+def resealed(made: Release, *, key: SigningKey | None = None, **changes: Any) -> None:
+    """Change a release's manifest (None: take the entry away) and its checksum, as somebody could who has the
+    database; with `key`, sign it again."""
+    manifest = json.loads(made.manifest) | changes
+    manifest = with_checksum(
+        {name: value for name, value in manifest.items() if name not in changes or value}
+    )
+    signature = signatures.signed(key, manifest_file(manifest)) if key is not None else made.signature
+    tampered(made, manifest=canonical_json(manifest).decode(), signature=signature)
+    made.refresh_from_db()
+
+
+def before_signatures(made: Release) -> None:
+    """Make a release what it would be if it had been frozen before there were signatures."""
+    resealed(made, format=UNSIGNED_FORMAT, previous=None)
+    tampered(made, signature=None)
+    made.refresh_from_db()

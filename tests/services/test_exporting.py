@@ -33,7 +33,9 @@ def test_export_has_exactly_the_published_keys_in_their_order(resolved: Cast, tm
         assert line == original
         assert list(labels) == ["2", "4", "6"]
         assert set(labels.values()) | {outcome} <= {-1, 0, 1}
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["manifest.json", "tiny.jsonl"]
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [
+        *("manifest.json", "manifest.json.sig", "release-key.pem", "tiny.jsonl")
+    ]
     assert json.loads((tmp_path / "manifest.json").read_bytes()) == manifest
     assert release.verify_export(path=tmp_path).ok
 
@@ -127,7 +129,7 @@ def test_export_of_a_damaged_release_is_refused(resolved: Cast, tmp_path: Path) 
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["tiny.jsonl", "manifest.json"])
+@pytest.mark.parametrize("name", ["tiny.jsonl", "manifest.json", "manifest.json.sig"])
 def test_export_with_one_byte_changed_is_found(resolved: Cast, tmp_path: Path, name: str) -> None:
     export(freeze(resolved.project), tmp_path)
     path = tmp_path / name

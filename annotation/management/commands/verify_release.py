@@ -1,4 +1,4 @@
-"""verify_release PROJECT VERSION | --path DIR"""
+"""verify_release PROJECT VERSION | --path DIR [--key FILE]"""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,34 +6,57 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import OperatorCommand, find_release
+from annotation.core.signatures import PublicKey
+from annotation.core.vocabulary import SignatureState
+from annotation.management.base import OperatorCommand, existing_file, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release
 
 
 class Command(OperatorCommand):
-    help = "Recompute every checksum of a release, or of an exported folder, and say whether they hold."
+    help = "Recompute every checksum of a release or an exported folder, and check its signature."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", nargs="?", default="")
         parser.add_argument("release_version", metavar="VERSION", nargs="?", default="")
         parser.add_argument("--path", default="", metavar="DIR", help="an exported folder instead")
+        parser.add_argument(
+            "--key",
+            default="",
+            metavar="FILE",
+            help="the public key (PEM) that must have signed it; without, one that is known here",
+        )
 
     def run(self, **options: Any) -> None:
         if bool(options["path"]) == bool(options["release_version"]):
             raise CommandError("Name a project and a version, or a folder with --path.")
+        key = _public_key(options["key"]) if options["key"] else None
         if options["path"]:
             what = options["path"]
-            found = release.verify_export(path=Path(what))
+            found = release.verify_export(path=Path(what), key=key)
         else:
             frozen = find_release(options["project"], options["release_version"])
             what = f"Release {frozen.version}"
-            found = release.verify(actor=OPERATOR, release=frozen)
+            found = release.verify(actor=OPERATOR, release=frozen, key=key)
         for problem in found.problems:
             self.stderr.write(problem)
+        if found.signature == SignatureState.UNKNOWN_KEY and len(found.problems) == 1:
+            raise CommandError(f"{what} is complete, but nobody known here vouches for it; see --key.")
         if not found.ok:
             raise CommandError(f"{what} is NOT what was frozen.")
+        vouched = (
+            f"signed with the key {found.fingerprint}"
+            if found.signature == SignatureState.VALID
+            else "not signed: frozen before signatures"
+        )
         self.summary(
             f"{what} is intact: {found.records:,} records, {found.labels:,} step labels, "
-            f"digest {found.digest}."
+            f"digest {found.digest}; {vouched}."
         )
+
+
+def _public_key(name: str) -> PublicKey:
+    try:
+        return PublicKey.of(existing_file(name).read_bytes())
+    except ValueError as error:
+        raise CommandError(f"{name} is no public key of releases (PEM, Ed25519).") from error

@@ -1,11 +1,16 @@
-"""Releases: frozen, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
+"""Releases: frozen, signed, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
 
-from .export import export_lines, export_release, verify_export
-from .freeze import freeze, withdraw
+from .export import documents, export_lines, export_release, verify_export
+from .freeze import freeze
+from .signatures import SignatureCheck, check_release
 from .verify import Verification, verify
+from .withdraw import withdraw
 
 __all__ = [
+    "SignatureCheck",
     "Verification",
+    "check_release",
+    "documents",
     "export_lines",
     "export_release",
     "freeze",

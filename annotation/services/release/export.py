@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +15,34 @@ from annotation.core.i18n import translatable
 from annotation.core.release_format import (
     EXPORT_FORMATS,
     MANIFEST,
+    PUBLIC_KEY,
+    SIGNATURE,
     file_name,
+    manifest_file,
     manifest_problems,
     published_line,
 )
-from annotation.core.vocabulary import ExposureKind
+from annotation.core.signatures import PublicKey
+from annotation.core.vocabulary import ExposureKind, SignatureState
 from annotation.models import Exposure, Release, ReleaseRecord, Trajectory, User
 from annotation.policies import Actor, require
 
 from .. import audit, exposures
-from .verify import Verification, bodies
+from .signatures import Signature, SignatureCheck, check_manifest
+from .verify import Verification, bodies, signature_problems
 
 BLOCK = 1 << 20
 
 
-def manifest_bytes(release: Release) -> bytes:
-    """The manifest as the file that goes with an export."""
-    return _laid_out(json.loads(release.manifest))
-
-
-def _laid_out(manifest: Any) -> bytes:
-    return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
+def documents(release: Release) -> dict[str, bytes]:
+    """The files that go with an export, by name: the manifest, its signature and the public key of that; a
+    release from before there were signatures has its manifest only."""
+    found = {MANIFEST: manifest_file(json.loads(release.manifest))}
+    if release.signature is not None:
+        with suppress(ValueError):
+            signature = Signature.parse(release.signature)
+            found |= {SIGNATURE: signature.signature, PUBLIC_KEY: signature.key.pem}
+    return found
 
 
 def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterator[tuple[str, bytes]]:
@@ -78,7 +86,8 @@ def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:
 
 
 def export_release(*, actor: Actor, release: Release, format: str, output: Path) -> dict[str, Any]:
-    """Write `<subset>.jsonl` files and `manifest.json` into the folder `output` (made when missing).
+    """Write `<subset>.jsonl` files, `manifest.json`, its signature and the public key into the folder
+    `output` (made when missing).
 
     Each file appears whole or not at all. Returns the manifest. Raises Invalid for an unknown format,
     Conflict when what was written does not match the release's own checksums.
@@ -101,9 +110,14 @@ def export_release(*, actor: Actor, release: Release, format: str, output: Path)
             raise Conflict(
                 translatable("The release does not match its checksums; verify it."), code="damaged"
             )
-        (Path(scratch) / MANIFEST).write_bytes(manifest_bytes(release))
-        for name in (*written, MANIFEST):
+        beside = documents(release)
+        for name, content in beside.items():
+            (Path(scratch) / name).write_bytes(content)
+        for name in (*written, *beside):
             (Path(scratch) / name).replace(output / name)
+        for name in {SIGNATURE, PUBLIC_KEY} - set(beside):
+            # of an older export
+            (output / name).unlink(missing_ok=True)
     audit.record(actor=actor, verb="release.export", project=release.project, obj=release, format=format)
     return manifest
 
@@ -121,9 +135,12 @@ def _write(release: Release, folder: Path) -> dict[str, str]:
     return {name: digest.hexdigest() for name, digest in written.items()}
 
 
-def verify_export(*, path: Path) -> Verification:
-    """Check an exported folder against the checksums in its manifest. Raises Invalid when there is no
-    manifest."""
+def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
+    """Check an exported folder against the checksums in its manifest, and the manifest's signature, which
+    must be of `key` where one is named, otherwise of a key that is known here.
+
+    Raises Invalid when there is no manifest.
+    """
     source = path / MANIFEST
     if not source.is_file():
         raise Invalid(
@@ -138,7 +155,9 @@ def verify_export(*, path: Path) -> Verification:
     problems = manifest_problems(manifest)
     if problems or manifest is None:
         return Verification(False, 0, 0, "", tuple(problems))
-    if written != _laid_out(manifest):
+    signature = _check_signature(path, manifest, {key.fingerprint: key} if key is not None else None)
+    problems += signature_problems(signature, key_named=key is not None)
+    if written != manifest_file(manifest):
         problems.append(f"{MANIFEST}: it is not written as it was exported.")
     for name, entry in manifest["files"].items():
         if Path(name).name != name or not (path / name).is_file():
@@ -148,8 +167,28 @@ def verify_export(*, path: Path) -> Verification:
     strays = {one.name for one in path.glob("*.jsonl")} - set(manifest["files"])
     problems += [f"{name}: this file is not part of the release." for name in sorted(strays)]
     return Verification(
-        not problems, manifest["records"], manifest["labels"], manifest["digest"], tuple(problems)
+        not problems,
+        manifest["records"],
+        manifest["labels"],
+        manifest["digest"],
+        tuple(problems),
+        signature.state,
+        signature.fingerprint,
     )
+
+
+def _check_signature(
+    path: Path, manifest: dict[str, Any], known: dict[str, PublicKey] | None
+) -> SignatureCheck:
+    """The state of an exported manifest's signature."""
+    try:
+        public = PublicKey.of((path / PUBLIC_KEY).read_bytes())
+        signature: Signature | None = Signature(public, (path / SIGNATURE).read_bytes())
+    except FileNotFoundError:
+        signature = None
+    except ValueError:
+        return SignatureCheck(SignatureState.INVALID)
+    return check_manifest(manifest, signature, known)
 
 
 def _sha256(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Freeze a release: copy consensus labels, with their messages, under a number and a digest."""
 
 import hashlib
+import json
 import re
 import uuid
 import zlib
@@ -25,11 +26,14 @@ from annotation.core.release_format import (
     Resolved,
     distribution,
     file_name,
+    manifest_file,
+    predecessor,
     published_line,
     record_line,
     release_record,
     with_checksum,
 )
+from annotation.core.signatures import SigningKey
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import RESOLVED
 from annotation.models import (
@@ -39,13 +43,14 @@ from annotation.models import (
     Release,
     ReleaseLabel,
     ReleaseRecord,
-    ReleaseWithdrawal,
     Trajectory,
 )
 from annotation.policies import OPERATOR, Actor, recorded, require
 from annotation.reports.agreement import agreement, as_json
 
 from .. import assign, audit
+from . import signatures
+from .keys import signing_key
 
 CHUNK = 100
 MAX_NOTE = 20_000
@@ -108,7 +113,7 @@ def freeze(
 
     One transaction: the records are written first and the release's own row last, which is what freezes them.
     Raises Invalid for an unusable version or when nothing is resolved, Conflict when the version exists (a
-    double click) or the labels changed meanwhile.
+    double click), the labels changed meanwhile, or the key that signs cannot be read.
     """
     require(actor, "release.freeze", project)
     version = version.strip()
@@ -124,9 +129,10 @@ def freeze(
     if len(note) > MAX_NOTE:
         message = translatable("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
         raise Invalid(message, fields={"note": message})
+    key = signing_key()
     try:
         with transaction.atomic():
-            return _freeze(actor, project, version, note, now or timezone.now())
+            return _freeze(actor, project, version, note, now or timezone.now(), key)
     except IntegrityError as error:
         raise _taken(version) from error
 
@@ -138,12 +144,15 @@ def _taken(version: str) -> Conflict:
     )
 
 
-def _freeze(actor: Actor, project: Project, version: str, note: str, now: datetime) -> Release:
+def _freeze(
+    actor: Actor, project: Project, version: str, note: str, now: datetime, key: SigningKey
+) -> Release:
     # No key: people go on claiming and labelling meanwhile.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if Release.objects.filter(project=project, version=version).exists():
         raise _taken(version)
-    last = Release.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+    before = Release.objects.filter(project=project).order_by("-number").first()
+    number = before.number + 1 if before is not None else 1
     release_id, running = uuid.uuid4(), ReleaseDigest(free=_free_query_indexes(project))
     for chunk in _chunks(project):
         _write(release_id, chunk, running)
@@ -152,17 +161,19 @@ def _freeze(actor: Actor, project: Project, version: str, note: str, now: dateti
             translatable("Nothing is resolved yet, so that there is nothing to freeze."),
             code="nothing_resolved",
         )
-    manifest = _manifest(project, version, last + 1, note, now, running)
+    previous = predecessor(json.loads(before.manifest)) if before is not None else None
+    manifest = _manifest(project, version, number, note, now, running, previous)
     release = Release.objects.create(
         pk=release_id,
         project=project,
-        number=last + 1,
+        number=number,
         version=version,
         note=escape(note),
         digest=running.digest.hexdigest(),
         record_count=running.records,
         label_count=sum(len(values) for values in running.values.values()),
         manifest=canonical_json(manifest).decode(),
+        signature=signatures.signed(key, manifest_file(manifest)),
         created_by=recorded(actor),
         created_at=now,
     )
@@ -173,6 +184,7 @@ def _freeze(actor: Actor, project: Project, version: str, note: str, now: dateti
         obj=release,
         version=version,
         digest=release.digest,
+        manifest_sha256=manifest["manifest_sha256"],
     )
     return release
 
@@ -247,7 +259,13 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
 
 
 def _manifest(
-    project: Project, version: str, number: int, note: str, now: datetime, running: ReleaseDigest
+    project: Project,
+    version: str,
+    number: int,
+    note: str,
+    now: datetime,
+    running: ReleaseDigest,
+    previous: dict[str, Any] | None,
 ) -> dict[str, Any]:
     # whoever reads a release reads its manifest: nothing in it may tell of a single annotator
     report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False).without_people())
@@ -260,6 +278,7 @@ def _manifest(
             "name": project.name,
             "version": version,
             "number": number,
+            "previous": previous,
             "note": note,
             "created_at": now.isoformat(),
             "software_version": settings.TRISTEP_VERSION,
@@ -287,29 +306,3 @@ def _manifest(
             },
         }
     )
-
-
-@transaction.atomic
-def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawal:
-    """Say that a release is faulty. The release stays as it is; a withdrawal is said once.
-
-    Raises Invalid without a reason, Conflict when it is withdrawn already.
-    """
-    require(actor, "release.withdraw", release)
-    if not reason.strip() or len(reason) > MAX_NOTE:
-        message = translatable("Say why the release is withdrawn.")
-        raise Invalid(message, fields={"reason": message})
-    try:
-        with transaction.atomic():
-            withdrawal = ReleaseWithdrawal.objects.create(
-                release=release,
-                reason=escape(reason.strip()),
-                created_by=recorded(actor),
-                created_at=timezone.now(),
-            )
-    except IntegrityError as error:
-        raise Conflict(translatable("This release is withdrawn already."), code="withdrawn") from error
-    audit.record(
-        actor=actor, verb="release.withdraw", project=release.project, obj=release, version=release.version
-    )
-    return withdrawal

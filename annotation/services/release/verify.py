@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -11,10 +11,22 @@ from typing import Any
 
 from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.i18n import translatable
-from annotation.core.release_format import file_name, manifest_problems, published_line, record_line
+from annotation.core.release_format import (
+    UNSIGNED_FORMAT,
+    file_name,
+    manifest_problems,
+    predecessor,
+    published_line,
+    record_line,
+)
+from annotation.core.signatures import PublicKey
 from annotation.core.text import unescape
+from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, require
+
+from .keys import known_keys
+from .signatures import SignatureCheck, check_release, check_withdrawal
 
 CHUNK = 100
 LISTED = 20
@@ -26,13 +38,19 @@ Labels = dict[int | None, tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether a release is what it was when it was frozen; `problems` says where it is not (the first 20)."""
+    """Whether a release is what it was when it was frozen; `problems` says where it is not (the first 20).
+
+    `signature` says what its signature is worth, `fingerprint` names the key. Nothing is wrong with a release
+    from before there were signatures; with a key that is not known here there is.
+    """
 
     ok: bool
     records: int
     labels: int
     digest: str
     problems: tuple[str, ...]
+    signature: SignatureState = SignatureState.UNSIGNED
+    fingerprint: str = ""
 
 
 @dataclass(slots=True)
@@ -62,12 +80,16 @@ def _decompressed(body: bytes) -> bytes | None:
     return text if stream.eof and not stream.unused_data else None
 
 
-def verify(*, actor: Actor, release: Release) -> Verification:
-    """Recompute every checksum of a release and compare its labels with its records; memory stays flat.
+def verify(*, actor: Actor, release: Release, key: PublicKey | None = None) -> Verification:
+    """Recompute every checksum of a release, compare its labels with its records, and check its signature;
+    memory stays flat.
 
-    Everything that was frozen is compared; who froze it is not part of a release.
+    Everything that was frozen is compared; who froze it is not part of a release. The signature must be of
+    `key` where one is named, otherwise of a key that is known here.
     """
     require(actor, "release.view", release)
+    known = known_keys() if key is None else {key.fingerprint: key}
+    signature = check_release(release, known)
     found = RecomputedDigest()
     stored = _labels(release)
     waiting = next(stored, None)
@@ -85,14 +107,41 @@ def verify(*, actor: Actor, release: Release) -> Verification:
         found.labels += sum(1 for index in labels if index is not None)
     if waiting is not None:
         found.problems.append(translatable("There are labels that belong to no record."))
-    problems = [*found.problems, *_differences(release, found)]
+    problems = [
+        *found.problems,
+        *_differences(release, found, known),
+        *signature_problems(signature, key_named=key is not None),
+    ]
     return Verification(
         ok=not problems,
         records=found.records,
         labels=found.labels,
         digest=found.digest.hexdigest(),
         problems=tuple(problems[:LISTED]),
+        signature=signature.state,
+        fingerprint=signature.fingerprint,
     )
+
+
+def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[str]:
+    """What keeps a signature from being believed, in one sentence at most."""
+    if signature.state is SignatureState.VALID:
+        return []
+    if signature.state is SignatureState.UNSIGNED:
+        return [translatable("It is not signed, so that no key can vouch for it.")] if key_named else []
+    if signature.state is SignatureState.INVALID:
+        return [translatable("The signature is missing or does not match.")]
+    if key_named:
+        return [
+            translatable("It is signed with another key, {fingerprint}.", fingerprint=signature.fingerprint)
+        ]
+    return [
+        translatable(
+            "It is signed with the key {fingerprint}, whose public half is not known here: compare the "
+            "fingerprint with the published one, and name the key.",
+            fingerprint=signature.fingerprint,
+        )
+    ]
 
 
 def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: RecomputedDigest) -> str:
@@ -129,7 +178,7 @@ def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
         yield pk, {index: (value, kind) for _, index, value, kind in group}
 
 
-def _differences(release: Release, found: RecomputedDigest) -> list[str]:
+def _differences(release: Release, found: RecomputedDigest, known: Mapping[str, PublicKey]) -> list[str]:
     """Compare what was recomputed with what the release and its manifest say."""
     try:
         manifest = json.loads(release.manifest)
@@ -141,7 +190,13 @@ def _differences(release: Release, found: RecomputedDigest) -> list[str]:
     if canonical_json(manifest).decode() != release.manifest:
         problems.append(translatable("The manifest is not in its canonical form."))
     try:
-        checks = _checks(release, manifest, found)
+        checks = _checks(release, manifest, found) | _chain(release, manifest)
+        withdrawal = getattr(release, "withdrawal", None)
+        if withdrawal is not None:
+            state = check_withdrawal(withdrawal, manifest, known).state
+            checks[translatable("The withdrawal does not match its signature.")] = (
+                state is not SignatureState.INVALID
+            )
     except UNREADABLE:
         return [translatable("The manifest cannot be read.")]
     return problems + [problem for problem, holds in checks.items() if not holds]
@@ -163,4 +218,24 @@ def _checks(release: Release, manifest: dict[str, Any], found: RecomputedDigest)
         translatable("The number of labels does not match."): labels == manifest["labels"],
         translatable("The files' checksums do not match."): files == stated_files,
         translatable("The version does not match."): own == (*stated, created_at),
+    }
+
+
+def _chain(release: Release, manifest: dict[str, Any]) -> dict[str, bool]:
+    """Hold a release against its neighbours: a signed release's manifest names the release before."""
+    around = Release.objects.filter(
+        project=release.project_id, number__in=(release.number - 1, release.number + 1)
+    )
+    manifests = {number: json.loads(text) for number, text in around.values_list("number", "manifest")}
+    before, after = manifests.get(release.number - 1), manifests.get(release.number + 1)
+    signed = manifest["format"] != UNSIGNED_FORMAT
+    return {
+        translatable("It is not signed, although the release before it is."): signed
+        or before is None
+        or before["format"] == UNSIGNED_FORMAT,
+        translatable("The release before it is not the one that it was frozen after."): not signed
+        or manifest["previous"] == (predecessor(before) if before is not None else None),
+        translatable("The release after it was frozen when this one was another."): after is None
+        or after["format"] == UNSIGNED_FORMAT
+        or after["previous"] == predecessor(manifest),
     }
