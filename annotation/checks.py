@@ -75,7 +75,8 @@ def _any_host() -> Iterator[str]:
 
 
 def _open_files() -> Iterator[str]:
-    for path in (settings.DATA_DIR, settings.UPLOAD_DIR, settings.DATA_DIR / "secret.key"):
+    keys = (settings.DATA_DIR / "secret.key", settings.RELEASE_KEY_FILE)
+    for path in (settings.DATA_DIR, settings.UPLOAD_DIR, *keys):
         if Path(path).exists() and Path(path).stat().st_mode & 0o077:
             yield f"{Path(path).name} can be read by other users of this machine."
 
