@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import imports, records, requests, suggestions
+from bench import endurance, imports, records, requests, suggestions
 from bench.client import Refused
 from bench.installations import Failed, Installation, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small sizes, a minute; shows that it works")
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument(
-        "--only", choices=["imports", "requests", "suggestions", "workbench"], help="one topic"
+        "--only", choices=["imports", "requests", "suggestions", "workbench", "endurance"], help="one topic"
     )
     parser.add_argument("--turns", type=int, help="how many trajectories are labelled in each project")
     options = parser.parse_args()
@@ -54,7 +54,9 @@ def main() -> int:
             try:
                 if options.only in (None, "suggestions"):
                     suggestions.run(databases, folder, options.quick, report, say)
-                if options.only not in ("suggestions", "workbench"):
+                if options.only in (None, "endurance") and not options.quick:
+                    run_endurance(databases, folder, report)
+                if options.only not in ("suggestions", "workbench", "endurance"):
                     run(databases, folder, sizes, turns, options.only, report)
                 if kind == "sqlite" and options.only in (None, "workbench"):
                     workbench.run(databases, folder, options.quick, report, say)
@@ -75,6 +77,15 @@ def main() -> int:
     print(f"Figures: {report.path}")
     # small sizes and few turns say nothing about speed
     return 1 if missed and not options.quick else 0
+
+
+def run_endurance(databases: Stock, folder: Path, report: Report) -> None:
+    """Kill and leave; everything that is not nought is a miss."""
+    found = endurance.measure(databases.installation("endurance"), folder, say)
+    table(f"Endurance, {databases.kind}", tuple(found), [tuple(map(str, found.values()))])
+    report.line("endurance", kind=databases.kind, **found)
+    for name in ("lost", "doubled", "wrong_counts", "orphaned", "doubled_claims", "unfinished"):
+        report.limit(Limit(f"{databases.kind}: {name.replace('_', ' ')}", found[name], 0))
 
 
 def head(report: Report, quick: bool) -> None:

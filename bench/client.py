@@ -16,8 +16,9 @@ class Refused(RuntimeError):
 class Client:
     """One person's kept-alive connection. Every answer is (seconds, body); the time is to the last byte."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, token: str = "") -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._known = {"Authorization": f"Bearer {token}"} if token else {}
         self._cookies: dict[str, str] = {}
 
     def sign_in(self, username: str, password: str) -> None:
@@ -47,7 +48,11 @@ class Client:
     def _ask(
         self, method: str, path: str, body: bytes | None = None, kind: str = "", *, expected: int = 200
     ) -> tuple[float, bytes]:
-        headers = {"Accept": "*/*", "Cookie": "; ".join(f"{k}={v}" for k, v in self._cookies.items())}
+        headers = {
+            **self._known,
+            "Accept": "*/*",
+            "Cookie": "; ".join(f"{k}={v}" for k, v in self._cookies.items()),
+        }
         if body is not None:
             headers |= {"Content-Type": kind, "X-CSRFToken": self._cookies.get("csrftoken", "")}
         start = time.perf_counter()

@@ -107,11 +107,19 @@ def main() -> int:
     two.add_argument("share", type=float)
     works.add_parser("workbench").add_argument("folder", type=Path)
     works.add_parser("stored").add_argument("project")
+    three = works.add_parser("endurance-start")
+    three.add_argument("project")
+    three.add_argument("names", nargs="+")
+    works.add_parser("endurance-compare").add_argument("file", type=Path)
+    four = works.add_parser("endurance-claims")
+    four.add_argument("project")
+    four.add_argument("people", type=int)
     options = parser.parse_args()
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     import django
 
+    from bench import endurance
     from bench.workbench import rows as workbench
 
     django.setup()
@@ -120,6 +128,9 @@ def main() -> int:
         "import": lambda: import_file(options.project, options.file),
         "fill": lambda: fill(options.project, options.share),
         "workbench": lambda: workbench.prepare(options.folder, start, import_file),
+        "endurance-start": lambda: endurance.prepare(options.project, options.names),
+        "endurance-compare": lambda: endurance.compare(json.loads(options.file.read_text())),
+        "endurance-claims": lambda: endurance.claim_and_leave(options.project, people=options.people, seed=1),
         "stored": lambda: workbench.stored(options.project),
     }
     json.dump(works_by_name[options.work](), sys.stdout)

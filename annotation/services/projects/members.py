@@ -61,6 +61,8 @@ def _set_roles(
     current = Membership.objects.filter(project=project, user=user).first()
     if current is not None and current.is_admin and not is_admin:
         _keep_an_admin(project, current)
+    # before the membership: trajectories are locked first, here as in claiming
+    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     membership, _ = Membership.objects.update_or_create(
         project=project, user=user, defaults=held, create_defaults={**held, "created_at": timezone.now()}
     )
@@ -72,7 +74,6 @@ def _set_roles(
         username=user.username,
         roles=[role.value for role in membership.roles],
     )
-    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     return membership
 
 
@@ -87,6 +88,7 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     if membership.is_admin:
         _keep_an_admin(membership.project, membership)
+    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     audit.record(
         actor=actor,
         verb="member.remove",
@@ -95,7 +97,6 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
         username=membership.user.username,
     )
     membership.delete()
-    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
 
 
 def _open_claims(project: Project, user: User) -> list[Assignment]:

@@ -1,0 +1,295 @@
+"""Saves while the server is killed, claims while people leave: nothing lost, doubled or stuck.
+
+`python -m bench --only endurance`. The parts run in the tests too, smaller (tests/bench/test_endurance.py).
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.client import Client, Refused
+from bench.installations import Installation
+from tests.servers import WebServer
+
+SAVES, KILLS, SAVERS = 1_000, 20, 4
+CLAIMERS, TRAJECTORIES = 64, 200
+PATIENCE = 120.0
+AWAY = (OSError, http.client.HTTPException)
+
+
+@dataclass
+class Acknowledged:
+    """What the server has said is saved: [assignment, op_id, message_index, value] each, in order."""
+
+    saves: list[tuple[int, str, int, int]] = field(default_factory=list)
+    again: int = 0
+
+
+class Saver:
+    """One person, by a token, who saves label after label until each is acknowledged."""
+
+    def __init__(self, port: int, token: str, slug: str) -> None:
+        self.port, self.token, self.slug = port, token, slug
+        self.client: Client | None = None
+        self.done = Acknowledged()
+
+    def run(self, saves: int, begun: Callable[[], None]) -> None:
+        """So many acknowledged saves, on one trajectory, step by step and round by round."""
+        place = f"/api/v1/projects/{self.slug}/claim/"
+        claimed = self._until(lambda it: it.post(place, {"resume": True}, expected=201))
+        path = f"/api/v1/assignments/{claimed['id']}/labels/"
+        versions = {one["message_index"]: one["version"] for one in self._save(path, "look", [])["labels"]}
+        for number in range(saves):
+            begun()
+            index = list(versions)[number % len(versions)]
+            value = number // len(versions) % 3 - 1
+            change = {"target": "step", "message_index": index, "version": versions[index], "value": value}
+            op_id = f"save-{number}"
+            answer = self._save(path, op_id, [change])
+            if answer["results"][0]["status"] != "saved":
+                raise RuntimeError(f"{op_id}: {answer['results'][0]}")
+            self.done.saves.append((claimed["id"], op_id, index, value))
+            versions = {one["message_index"]: one["version"] for one in answer["labels"]}
+
+    def _save(self, path: str, op_id: str, changes: list[dict[str, Any]]) -> Any:
+        batch = {"op_id": op_id, "changes": changes}
+        return self._until(lambda it: it.post(path, batch))
+
+    def _until(self, ask: Callable[[Client], tuple[float, Any]]) -> Any:
+        """Ask until there is an answer, as the page does; the same batch again changes nothing."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if self.client is None:
+                    self.client = Client(self.port, token=self.token)
+                return ask(self.client)[1]
+            except (*AWAY, Refused):
+                self.done.again += 1
+                if self.client is not None:
+                    self.client.close()
+                    self.client = None
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+
+def save_and_kill(
+    environment: Mapping[str, str],
+    log: Path,
+    slug: str,
+    tokens: list[str],
+    *,
+    saves: int,
+    kills: int,
+    seed: int,
+) -> tuple[list[tuple[int, str, int, int]], int]:
+    """Let people, by their tokens, save while the web server is killed again and again: what was saved,
+    and how often somebody had to ask again. The kills come at random moments among the saves."""
+    rng = random.Random(seed)
+    server = WebServer(dict(environment), log, processes=2)
+    savers = [Saver(server.port, token, slug) for token in tokens]
+    begun = threading.Semaphore(0)
+    failed: list[BaseException] = []
+
+    def run(saver: Saver) -> None:
+        try:
+            saver.run(saves // len(tokens), begun.release)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(saver,)) for saver in savers]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(kills):
+            for _save in range(max(1, saves // (kills + 1))):
+                if not begun.acquire(timeout=PATIENCE):
+                    raise RuntimeError("nobody saves any more") from (failed[0] if failed else None)
+            time.sleep(rng.uniform(0, 0.02))
+            server.kill()
+            server = WebServer(dict(environment), log, port=server.port, processes=2)
+        for thread in threads:
+            thread.join(PATIENCE)
+    finally:
+        server.stop()
+    if failed:
+        raise failed[0]
+    return [one for saver in savers for one in saver.done.saves], sum(saver.done.again for saver in savers)
+
+
+def compare(acknowledged: list[tuple[int, str, int, int]]) -> dict[str, int]:
+    """What of the acknowledged saves is lost or doubled in the database (inside the product's process)."""
+    from annotation.models import Label, LabelEvent, SaveOperation
+
+    lost = doubled = 0
+    last: dict[tuple[int, int], int] = {}
+    for assignment, op_id, index, value in acknowledged:
+        events = LabelEvent.objects.filter(
+            assignment=assignment, op_id=op_id, step__message_index=index, kind="save", value=value
+        ).count()
+        operations = SaveOperation.objects.filter(assignment=assignment, op_id=op_id).count()
+        lost += not events or not operations
+        doubled += events > 1
+        last[assignment, index] = value
+    for (assignment, index), value in last.items():
+        stored = Label.objects.filter(assignment=assignment, step__message_index=index)
+        lost += list(stored.values_list("value", flat=True)) != [value]
+    return {"saves": len(acknowledged), "lost": lost, "doubled": doubled}
+
+
+def claim_and_leave(slug: str, *, people: int, seed: int) -> dict[str, int]:
+    """Let people claim, label, submit and return at once while others remove, demote and close them; then let
+    new people finish what is left (inside the product's process)."""
+    from django.db import connections
+
+    from annotation.core.errors import TristepError
+    from annotation.models import Assignment, Membership, Project, Trajectory, User
+    from annotation.policies import OPERATOR
+    from annotation.services import accounts, assign, label, projects
+
+    project = Project.objects.get(slug=slug)
+    wanted = project.annotators_per_trajectory
+
+    def newcomer(name: str) -> User:
+        user = accounts.create_user(actor=OPERATOR, username=name)
+        projects.add_member(actor=OPERATOR, project=project, user=user, is_annotator=True)
+        return user
+
+    def finish(user: User, mine: Any) -> None:
+        indexes = mine.trajectory.steps.values_list("message_index", flat=True)
+        changes = [
+            {"target": "step", "message_index": index, "version": 0, "value": 1, "source": "explicit"}
+            for index in indexes
+        ]
+        changes.append({"target": "outcome", "version": 0, "value": 1, "source": "explicit"})
+        label.save_labels(actor=user, assignment=mine, op_id=f"all-{mine.pk}", changes=changes)
+        label.submit(actor=user, assignment=mine)
+
+    def work(user: User, rng: random.Random) -> None:
+        refusals = 0
+        while refusals < 5:
+            try:
+                mine = assign.claim_next(actor=user, project=project)
+                if rng.random() < 0.2:
+                    assign.return_assignment(actor=user, assignment=mine, reason="not mine")
+                elif rng.random() < 0.9:
+                    finish(user, mine)
+            except TristepError as error:
+                if error.code == "nothing_left":
+                    return
+                refusals += error.code != "busy"
+
+    def leave(user: User, rng: random.Random) -> None:
+        time.sleep(rng.uniform(0, 2))
+        way = rng.randrange(3)
+        if way == 0:
+            projects.remove_member(
+                actor=OPERATOR, membership=Membership.objects.get(project=project, user=user)
+            )
+        elif way == 1:
+            projects.add_member(actor=OPERATOR, project=project, user=user, is_adjudicator=True)
+        else:
+            accounts.close_account(actor=OPERATOR, user=user)
+
+    users = [newcomer(f"claimer{number}") for number in range(people)]
+    failed: list[BaseException] = []
+
+    def run(do: Callable[[User, random.Random], None], user: User, number: int) -> None:
+        try:
+            do(user, random.Random(f"{seed} {number}"))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(work, user, n)) for n, user in enumerate(users)]
+    threads += [threading.Thread(target=run, args=(leave, user, n)) for n, user in enumerate(users) if n % 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+    rows = Trajectory.objects.filter(project=project, live=True)
+    active = Assignment.objects.filter(project=project, state__in=("open", "submitted"))
+    wrong = sum(row.free_slots != wanted - active.filter(trajectory=row).count() for row in rows)
+    held = active.filter(state="open")
+    orphaned = sum(
+        not claim.annotator.is_active
+        or not Membership.objects.filter(project=project, user=claim.annotator, is_annotator=True).exists()
+        for claim in held.select_related("annotator")
+    )
+    for claim in held:
+        assign.take_back(actor=OPERATOR, assignment=claim)
+    for number in range(wanted):
+        fresh = newcomer(f"fresh{number}")
+        try:
+            while True:
+                finish(fresh, assign.claim_next(actor=fresh, project=project))
+        except TristepError as error:
+            if error.code != "nothing_left":
+                raise
+    doubled = sum(active.filter(trajectory=row).count() > wanted for row in rows)
+    return {
+        "claimers": people,
+        "trajectories": rows.count(),
+        "left": sum(1 for number in range(people) if number % 2),
+        "wrong_counts": wrong,
+        "orphaned": orphaned,
+        "doubled": doubled,
+        "unfinished": rows.filter(state="labelling").count(),
+    }
+
+
+def measure(installation: Installation, folder: Path, say: Callable[[str], None]) -> dict[str, int]:
+    """Both probes on one fresh installation."""
+    names = [f"saver{number}" for number in range(SAVERS)]
+    tokens = installation.inside("endurance-start", "enduring", *names)["tokens"]
+    saves, again = save_and_kill(
+        installation.environment,
+        folder / "endurance.log",
+        "enduring",
+        tokens,
+        saves=SAVES,
+        kills=KILLS,
+        seed=1,
+    )
+    path = folder / f"{installation.name}-acknowledged.json"
+    path.write_text(json.dumps(saves))
+    found = {"kills": KILLS, "asked_again": again, **installation.inside("endurance-compare", path)}
+    say(f"{installation.name}: {found['saves']:,} saves, {KILLS} kills, {again:,} times asked again")
+    claims = installation.inside("endurance-claims", "enduring", str(CLAIMERS))
+    say(f"{installation.name}: {CLAIMERS} claimers, {claims['left']} of whom left")
+    return {**found, **{name if name != "doubled" else "doubled_claims": n for name, n in claims.items()}}
+
+
+def prepare(slug: str, names: list[str]) -> dict[str, Any]:
+    """A project with trajectories and savers (inside the product's process)."""
+    from annotation.models import Project
+    from annotation.policies import OPERATOR
+    from annotation.services import accounts, ingest, projects
+    from bench import records
+
+    project = Project.objects.filter(slug=slug).first() or projects.create_project(
+        actor=OPERATOR, name=slug, slug=slug, guidelines="Judge each step."
+    )
+    tokens = []
+    for name in names:
+        user = accounts.create_user(actor=OPERATOR, username=name)
+        projects.add_member(actor=OPERATOR, project=project, user=user, is_annotator=True)
+        tokens.append(accounts.issue_token(actor=OPERATOR, user=user, name="bench")[1])
+    lines = b"".join(json.dumps(one).encode() + b"\n" for one in records.records(TRAJECTORIES))
+    source = ingest.receive_file(
+        actor=OPERATOR, project=project, subset="made", filename="made.jsonl", chunks=[lines], enqueue=False
+    )
+    ingest.run_import(source_id=source.pk)
+    return {"project": slug, "trajectories": TRAJECTORIES, "tokens": tokens}

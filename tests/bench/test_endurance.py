@@ -1,0 +1,44 @@
+"""The probe that kills the server while people save, and lets people leave while they claim; smaller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import endurance
+from tests import people
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+
+
+def test_endurance_loses_and_doubles_no_save_when_the_server_is_killed(
+    process_environment: dict[str, str], tmp_path: Path
+) -> None:
+    cast = people.make_cast()
+    people.import_records(cast.project, 2)
+    tokens = [people.token_of(user) for user in (cast.ann, cast.ben)]
+
+    saves, again = endurance.save_and_kill(
+        process_environment, tmp_path / "web.log", "bench", tokens, saves=40, kills=2, seed=1
+    )
+
+    assert endurance.compare(saves) == {"saves": 40, "lost": 0, "doubled": 0}
+    assert again, "nobody noticed that the server was killed"
+
+
+def test_endurance_leaves_no_trajectory_stuck_when_claimers_leave() -> None:
+    project = people.make_project()
+    people.import_records(project, 16)
+
+    found = endurance.claim_and_leave("bench", people=10, seed=1)
+
+    assert found == {
+        "claimers": 10,
+        "trajectories": 16,
+        "left": 5,
+        "wrong_counts": 0,
+        "orphaned": 0,
+        "doubled": 0,
+        "unfinished": 0,
+    }
