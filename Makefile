@@ -16,7 +16,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev run test test-js test-sqlite test-postgres coverage format diagram settings messages bench \
-	screenshots lock clean check check-types check-settings check-scripts check-templates check-house
+	screenshots lock audit clean check check-types check-settings check-scripts check-templates check-house
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
@@ -29,6 +29,7 @@ help:
 	@echo "make settings                           the table of a judge's settings, written into docs/judges.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
+	@echo "make audit                              the locked packages against the known vulnerabilities"
 	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
 
 # ── Environment ──────────────────────────────────────────────────────────────
@@ -152,6 +153,9 @@ lock: $(VENV)/.uv
 	@$(COMPILE) pyproject.toml -o requirements.lock
 	@$(COMPILE) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	@touch $(VENV)/.uv
+
+audit: dev
+	@$(BIN)/python -m tests.audit
 
 clean:
 	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

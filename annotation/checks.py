@@ -1,10 +1,17 @@
-"""System checks of our own: the triggers of frozen releases."""
+"""System checks of our own: the triggers of frozen releases, and the hardening list of docs/operations.md.
 
-from collections.abc import Sequence
+`manage.py check --deploy` asks what the settings tell, `check --deploy --database default` the database too.
+"""
+
+import ipaddress
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.apps import AppConfig
-from django.core.checks import Error, Tags, register
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import OperationalError, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
@@ -45,3 +52,117 @@ def _migrated(connection: BaseDatabaseWrapper) -> bool:
     loader = MigrationLoader(connection)
     ours = {key for key in loader.graph.nodes if key[0] == "annotation"}
     return ours <= set(loader.applied_migrations or ())
+
+
+# ── The hardening list (docs/operations.md, "Hardening") ─────────────────────
+def _elsewhere(host: str | None) -> bool:
+    """Is this a server that is reached over a network of others? A name without a dot is a container's."""
+    name = (host or "").strip("[]")
+    try:
+        return not ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return "." in name and not name.startswith("/")
+
+
+def _no_proxy() -> Iterator[str]:
+    if settings.HTTPS and not settings.PROXY_HOPS:
+        yield "TRISTEP_PROXY_HOPS is 0, though only a proxy can speak the HTTPS that TRISTEP_HTTPS promises."
+
+
+def _any_host() -> Iterator[str]:
+    if "*" in settings.ALLOWED_HOSTS:
+        yield "TRISTEP_ALLOWED_HOSTS is *: reset links can be made to lead anywhere."
+
+
+def _open_files() -> Iterator[str]:
+    keys = (settings.DATA_DIR / "secret.key", settings.RELEASE_KEY_FILE)
+    for path in (settings.DATA_DIR, settings.UPLOAD_DIR, *keys):
+        if Path(path).exists() and Path(path).stat().st_mode & 0o077:
+            yield f"{Path(path).name} can be read by other users of this machine."
+
+
+def _plain_database() -> Iterator[str]:
+    database = settings.DATABASES["default"]
+    secure = {"require", "verify-ca", "verify-full"}
+    if _elsewhere(database.get("HOST")) and database.get("OPTIONS", {}).get("sslmode") not in secure:
+        yield "DATABASE_URL leads to another machine without ?sslmode=verify-full."
+
+
+def _plain_redis() -> Iterator[str]:
+    parts = urlsplit(settings.REDIS_URL)
+    if parts.hostname and _elsewhere(parts.hostname) and parts.scheme != "rediss":
+        yield "REDIS_URL leads to another machine without TLS (rediss://)."
+    if parts.hostname and not parts.password:
+        yield "Redis has no password: whoever reaches it can give the workers tasks."
+
+
+def _plain_mail() -> Iterator[str]:
+    encrypted = settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL
+    if settings.MAIL_ENABLED and _elsewhere(settings.EMAIL_HOST) and not encrypted:
+        yield "TRISTEP_EMAIL_URL sends reset links in the clear; use smtps:// or ?starttls=1."
+
+
+def _plain_judges() -> Iterator[str]:
+    for url in settings.JUDGE_URLS:
+        if urlsplit(url).scheme == "http" and _elsewhere(urlsplit(url).hostname):
+            yield "TRISTEP_JUDGE_URLS has an http:// address on another machine: keys go in the clear."
+
+
+def _patience() -> Iterator[str]:
+    if settings.AXES_FAILURE_LIMIT > 20 or settings.SIGN_IN_FAILURES_ADDRESS > 500:
+        yield "TRISTEP_SIGN_IN_FAILURES… let so many wrong passwords in that weak ones can be guessed."
+
+
+HARDENING: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
+    ("annotation.W010", _no_proxy),
+    ("annotation.W011", _any_host),
+    ("annotation.W012", _open_files),
+    ("annotation.W013", _plain_database),
+    ("annotation.W014", _plain_redis),
+    ("annotation.W015", _plain_mail),
+    ("annotation.W016", _plain_judges),
+    ("annotation.W017", _patience),
+)
+
+
+@register(Tags.security, deploy=True)
+def hardened(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """What the settings tell of the hardening list."""
+    return [Warning(sentence, id=name) for name, look in HARDENING for sentence in look()]
+
+
+@register(Tags.database, deploy=True)
+def hardened_database(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """What the database tells of it: well-known passwords, and a role that may do more than it needs."""
+    from annotation.management import demo
+
+    found: list[CheckMessage] = []
+    for alias in databases or []:
+        connection = connections[alias]
+        try:
+            if not _migrated(connection):
+                continue
+            known = ", ".join(account["username"] for account in demo.well_known())
+            owner = connection.vendor == "postgresql" and _owns_releases(connection)
+        except (OperationalError, ProgrammingError):
+            continue
+        if known:
+            sentence = f"Demo accounts have passwords that everybody can read in the source: {known}."
+            found.append(Warning(sentence, hint="Change them, or close the accounts.", id="annotation.W018"))
+        if owner:
+            sentence = (
+                "The application's role owns the tables, so that it could drop the triggers of releases."
+            )
+            found.append(Warning(sentence, hint="Use two roles: docs/operations.md.", id="annotation.W019"))
+    return found
+
+
+def _owns_releases(connection: BaseDatabaseWrapper) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_has_role(relowner, 'MEMBER') FROM pg_class WHERE oid = %s::regclass", [frozen.RELEASE]
+        )
+        row = cursor.fetchone()
+    return bool(row and row[0])

@@ -13,7 +13,7 @@ import tempfile
 from tests.servers import ROOT
 
 PLAIN: dict[str, str] = {}
-PRODUCTION = {"TRISTEP_HTTPS": "1", "TRISTEP_ALLOWED_HOSTS": "tristep.example"}
+PRODUCTION = {"TRISTEP_HTTPS": "1", "TRISTEP_PROXY_HOPS": "1", "TRISTEP_ALLOWED_HOSTS": "tristep.example"}
 CHECKS: tuple[tuple[str, dict[str, str]], ...] = (
     ("check --fail-level WARNING", PLAIN),
     ("check --deploy --fail-level WARNING", PRODUCTION),
