@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
 from django.http import HttpRequest
@@ -114,7 +113,7 @@ def _counters(request: HttpRequest | None) -> tuple[tuple[str, int, int], ...]:
     )
 
 
-class Throttle(BaseBackend):
+class Throttle:
     """Comes before the passwords are looked at: after too many failures nothing is hashed for a while."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
@@ -132,7 +131,7 @@ class Throttle(BaseBackend):
             raise TooMany(sentence, seconds=IN_ALL_SECONDS)
 
 
-class CountFailure(BaseBackend):
+class CountFailure:
     """Comes last, when no backend knew the person: counts the failure."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:

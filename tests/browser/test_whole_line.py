@@ -285,6 +285,6 @@ def check_release(page: Page, folder: Path) -> None:
 
 def download(page: Page, name: str, folder: Path) -> bytes:
     with page.expect_download() as waiting:
-        page.get_by_role("link", name=name).click()
+        page.get_by_role("link", name=name, exact=True).click()
     waiting.value.save_as(folder / f"out-{name}")
     return (folder / f"out-{name}").read_bytes()

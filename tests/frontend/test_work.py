@@ -116,7 +116,8 @@ def test_claim_with_nothing_left_comes_back_with_a_sentence(browse, cast, at, te
 
 def test_claiming_needs_the_role_and_a_post(browse, cast, at):
     people.import_records(cast.project, 1)
-    assert browse("ann").get(at("claim", "bench")).status_code == 405
+    assert browse("ann").get(at("claim", "bench")).url == at("work", "bench")
+    assert not Assignment.objects.exists()
     assert browse("judith").post(at("claim", "bench")).status_code == 403
     assert browse("admin").post(at("claim", "bench")).status_code == 403
     assert browse("oscar").post(at("claim", "bench")).status_code == 404

@@ -82,10 +82,10 @@ def import_labels(
     """Store a label file (docs/formats.md, "Label and prediction files") as the submitted assignments of the
     person `annotator` (a user name).
 
-    Account (without a password) and membership are made when missing. Every record needs a label for each
-    step and an outcome; explanations become notes. The same labels again change nothing; without `subset` a
-    record id is looked for in all subsets. Raises ImportRefused naming every record that does not fit, and
-    Conflict when somebody else imports the same at this moment.
+    Account (without a password) and membership are made when missing, which is the operator's to do. Every
+    record needs a label for each step and an outcome; explanations become notes. The same labels again change
+    nothing; without `subset` a record id is looked for in all subsets. Raises ImportRefused naming every
+    record that does not fit, and Conflict when somebody else imports the same at this moment.
 
     Everything is checked before anything is written. Then each trajectory gets its labels, in short
     transactions, as an open assignment, which counts nowhere; when all of them have a place, they are
@@ -93,6 +93,7 @@ def import_labels(
     by the same file again, or swept away after an hour (`sweep_half_imports`).
     """
     require(actor, "import", project)
+    require(actor, "member.add", project)
     file = read_file(stream, filename)
     errors = file.errors
     found = find_trajectories(project, subset, file.lines)
@@ -144,7 +145,7 @@ def import_labels(
 
 
 def _no_place(line: LabelLine, filename: str) -> RecordError:
-    return record_error(line, "cannot take these labels: All places at this trajectory are taken.", filename)
+    return record_error(line, "cannot take these labels: all places at this trajectory are taken", filename)
 
 
 def _store_open(user: User, fresh: Sequence[_Fresh], errors: FileErrors, filename: str) -> list[int]:
@@ -204,11 +205,7 @@ def sweep_half_imports(*, now: datetime | None = None) -> int:
 
 
 def _annotator(actor: Actor, project: Project, username: str) -> User:
-    """The person of that name, account and role made when missing, which is the operator's to do.
-
-    Nobody can sign in to an account made here.
-    """
-    require(actor, "member.add", project)
+    """The person of that name, account and role made when missing. Nobody can sign in to such an account."""
     name = escape(User.normalize_username(username.strip()))
     user = User.objects.filter(username=name).first()
     if user is None:
