@@ -7,7 +7,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest, label, open_work, suggest
+from annotation.services import ingest, label, open_work, release, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -58,6 +58,7 @@ def reap() -> None:
         suggest.reap()
         open_work.sweep()
         label.sweep_half_imports()
+        release.sweep_staged()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()

@@ -13,7 +13,6 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -31,7 +30,8 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
-from annotation.models import Project, Release, User
+from annotation.models import Project, Release, ReleaseLabel, ReleaseRecord, User
+from annotation.services.blocks import read_snapshot
 
 FORMAT = "tristep-backup/1"
 MANIFEST = "manifest.json"
@@ -70,24 +70,6 @@ def schema() -> list[str]:
     return sorted(name for app, name in applied if app == "annotation")
 
 
-@contextmanager
-def _snapshot() -> Iterator[None]:
-    """One consistent view of the database, without a lock that would keep others from writing."""
-    if connection.vendor == "sqlite":
-        # Django would begin an immediate transaction, which takes the write lock; a deferred one only reads.
-        connection.ensure_connection()
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN DEFERRED")
-            try:
-                yield
-            finally:
-                cursor.execute("ROLLBACK")
-        return
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
-
-
 def backup(path: Path) -> dict[str, Any]:
     """Write the archive (whole or not at all) and return its manifest."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +83,7 @@ def backup(path: Path) -> dict[str, Any]:
             "sha256": {},
         }
         with tarfile.open(target, "w:gz", compresslevel=3) as archive:
-            with _snapshot():
+            with read_snapshot():
                 for model in tables():
                     name = _table(model)
                     manifest["rows"][name] = _dump(model, folder / "table")
@@ -123,8 +105,10 @@ class ExactEncoder(DjangoJSONEncoder):
 
 
 def _dump(model: type[Model], path: Path) -> int:
-    """One table as JSON Lines, ordered by primary key; the number of its rows."""
+    """One table as JSON Lines, ordered by primary key; the number of its rows. No staged releases."""
     rows = model._default_manager.order_by("pk")
+    if model in (ReleaseRecord, ReleaseLabel):
+        rows = rows.filter(release__in=Release.objects.all())
     with path.open("w", encoding="utf-8") as out:
         serializers.serialize("jsonl", rows.iterator(chunk_size=BATCH), stream=out, cls=ExactEncoder)
     return rows.count()

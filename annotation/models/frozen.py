@@ -53,6 +53,15 @@ REFUSED = {
         f"EXISTS (SELECT 1 FROM {WITHDRAWAL} WHERE release_id = NEW.release_id)"
     ),
 }
+# Records and labels whose release has no row yet are staged, and may be deleted: a kill may leave them. Only
+# on SQLite releases are staged (services/release/staging.py).
+KEPT = {
+    RECORD: f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = OLD.release_id)",
+    LABEL: (
+        f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = OLD.release_id) OR EXISTS (SELECT 1 FROM {RECORD} AS "
+        f"record JOIN {RELEASE} AS release ON release.id = record.release_id WHERE record.id = OLD.record_id)"
+    ),
+}
 # On SQLite a row can also be replaced by its hidden row number; elsewhere that is the primary key.
 _ROW_NUMBER = f" OR EXISTS (SELECT 1 FROM {RELEASE} WHERE rowid = NEW.rowid)"
 
@@ -113,7 +122,8 @@ def _definition(trigger: Trigger) -> str:
         when = f"WHEN {REFUSED[trigger.table]}{_ROW_NUMBER if trigger.table == RELEASE else ''} "
         message = ADDED
     else:
-        when, message = "", CHANGED
+        kept = KEPT.get(trigger.table, "") if trigger.event == "DELETE" else ""
+        when, message = f"WHEN {kept} " if kept else "", CHANGED
     return (
         f"CREATE TRIGGER {trigger.name} BEFORE {trigger.event} ON {trigger.table} FOR EACH ROW {when}"
         f"BEGIN SELECT RAISE(ABORT, '{message}'); END"

@@ -1,10 +1,11 @@
 """Long writes in short transactions, so that nobody waits for them for long."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 
 T = TypeVar("T")
 
@@ -27,3 +28,21 @@ def in_blocks(items: Iterable[T], do: Callable[[T], None]) -> None:
                 item = next(waiting, None)
                 if time.monotonic() >= end:
                     break
+
+
+@contextmanager
+def read_snapshot() -> Iterator[None]:
+    """One consistent view of the database, without a lock that would keep others from writing."""
+    if connection.vendor == "sqlite":
+        # Django would begin an immediate transaction, which takes the write lock; a deferred one only reads.
+        connection.ensure_connection()
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield

@@ -6,45 +6,32 @@ says nothing about that.
 
 from __future__ import annotations
 
-import importlib
-import io
-import json
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connections
-from django.utils import timezone
 
-from annotation.core.errors import ImportRefused
 from annotation.models import (
     Assignment,
-    AuditEvent,
-    Consensus,
-    Label,
-    SuggestedLabel,
-    Suggestion,
     Trajectory,
-    User,
 )
-from annotation.policies import OPERATOR
-from annotation.services import blocks, label, projects, suggest
-from annotation.services.label import import_file as label_file
-from annotation.services.suggest import import_file as suggestion_file
+from annotation.services import label
 from config.sqlite3 import queue
 from tests import people
-from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, change
-from tests.suggesting import suggest as suggest_values
+from tests.services.long_writes import (
+    freeze_writer,
+    labels_writer,
+    prepared,
+    suggestions_writer,
+    triage_writer,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-# the package's own `triage` is the function
-triage = importlib.import_module("annotation.services.projects.triage")
 
 LONGEST_TURN = 0.1
 """Seconds of CPU for which nobody else can write."""
@@ -119,59 +106,7 @@ def beside_a_saver(saver: Assignment, write: Callable[[], Any]) -> int:
     return saves
 
 
-def prepared(how_many: int) -> tuple[Cast, list[Trajectory], Assignment]:
-    """Trajectories of four steps, of which the first is being labelled by cleo."""
-    cast = people.make_cast()
-    rows = people.import_records(cast.project, people.make_records(how_many, steps=4))
-    return cast, rows, people.claim(cast.cleo, cast.project)
-
-
-def lines(rows: list[Trajectory], value: int = 1) -> io.BytesIO:
-    """A file with labels of these trajectories."""
-    return io.BytesIO(
-        b"".join(
-            json.dumps(
-                {
-                    "record_id": row.record_id,
-                    "step_labels": {str(index): value for index in people.step_indexes(row)},
-                    "final_label": value,
-                }
-            ).encode()
-            + b"\n"
-            for row in rows
-        )
-    )
-
-
-def import_labels(cast: Cast, rows: list[Trajectory], who: str = "humans") -> label.LabelImport:
-    return label.import_labels(
-        actor=OPERATOR, project=cast.project, annotator=who, stream=lines(rows), filename="labels.jsonl"
-    )
-
-
-def import_suggestions(cast: Cast, rows: list[Trajectory]) -> suggest.SuggestionImport:
-    return suggest.import_suggestions(
-        actor=OPERATOR, project=cast.project, judge_name="Sage", stream=lines(rows), filename="sage.jsonl"
-    )
-
-
-def _labels(cast: Cast, rows: list[Trajectory]) -> Callable[[], Any]:
-    return lambda: import_labels(cast, rows)
-
-
-def _suggestions(cast: Cast, rows: list[Trajectory]) -> Callable[[], Any]:
-    return lambda: import_suggestions(cast, rows)
-
-
-def _triage(cast: Cast, rows: list[Trajectory]) -> Callable[[], Any]:
-    judges = [make_imported_judge(cast.project, name) for name in ("one", "other")]
-    for number, row in enumerate(rows):
-        suggest_values(judges[0], row, 1)
-        suggest_values(judges[1], row, (-1) ** number)
-    return lambda: projects.triage(actor=OPERATOR, project=cast.project, batch_size=50, seed=3)
-
-
-WRITERS = {_labels: 60, _suggestions: 150, _triage: 150}
+WRITERS = {labels_writer: 60, suggestions_writer: 150, triage_writer: 150, freeze_writer: 80}
 
 
 @pytest.mark.once
@@ -189,116 +124,3 @@ def test_turns_of_a_long_write_are_short_and_saves_come_between(
     assert turns > 1 and saves > 2
     assert ledger.longest(ledger.holds, "writer") < LONGEST_TURN
     assert ledger.longest(ledger.waits, threading.current_thread().name) < LONGEST_WAIT
-
-
-# ── Killed in the middle ────────────────────────────────────────────────────
-class Killed(BaseException):
-    """As much of a kill as a test can have of itself."""
-
-
-@pytest.fixture
-def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One piece in a transaction."""
-    monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
-
-
-def _after(patch: pytest.MonkeyPatch, where: Any, name: str, calls: int) -> None:
-    """Let the process be killed at this call of a function, counted from 0."""
-    original, made = getattr(where, name), []
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if len(made) == calls:
-            raise Killed
-        made.append(1)
-        return original(*args, **kwargs)
-
-    patch.setattr(where, name, call)
-
-
-@pytest.mark.parametrize("where", ["_store", "finish"])
-def test_labels_whose_import_was_killed_count_nowhere_and_are_completed_by_the_same_file(
-    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, where: str
-) -> None:
-    cast, rows, _saver = prepared(6)
-    import_labels(cast, rows[1:], "first")
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, label_file, where, 2)
-        import_labels(cast, rows[1:], "second")
-
-    halves = Assignment.objects.filter(annotator__username="second")
-    submitted = 0 if where == "_store" else 2
-    assert halves.count() == (2 if where == "_store" else 5)
-    assert halves.filter(state="submitted").count() == submitted
-    assert Trajectory.objects.filter(state="unanimous").count() == submitted
-    second = import_labels(cast, rows[1:], "second")
-
-    assert (second.created, second.unchanged) == (5 - submitted, submitted)
-    assert set(halves.values_list("state", flat=True)) == {"submitted"}
-    assert Trajectory.objects.filter(state="unanimous", free_slots=0).count() == 5
-    assert Consensus.objects.count() == Label.objects.filter(assignment__in=halves).count() == 20
-    assert AuditEvent.objects.filter(verb="labels.import").count() == 2
-
-
-def test_labels_whose_import_was_killed_are_swept_away_after_an_hour(
-    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
-) -> None:
-    cast, rows, _saver = prepared(5)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, label_file, "_store", 2)
-        import_labels(cast, rows[1:])
-    assert label.sweep_half_imports() == 0
-    assert label.sweep_half_imports(now=timezone.now() + timedelta(hours=2)) == 2
-    assert not Assignment.objects.filter(annotator=User.objects.get(username="humans")).exists()
-    assert [row.free_slots for row in Trajectory.objects.order_by("position")] == [1, 2, 2, 2, 2]
-
-
-def test_labels_of_which_one_lost_its_place_meanwhile_are_taken_away_again(
-    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
-) -> None:
-    cast, rows, _saver = prepared(4)
-    original = label_file._store
-
-    def store(user: User, row: Trajectory, *more: Any) -> int:
-        if row.pk == rows[3].pk:
-            Trajectory.objects.filter(pk=row.pk).update(free_slots=0)
-        return original(user, row, *more)
-
-    monkeypatch.setattr(label_file, "_store", store)
-    with pytest.raises(ImportRefused) as refused:
-        import_labels(cast, rows[1:])
-    assert rows[3].record_id in refused.value.report["errors"][0]["reason"]
-    assert Assignment.objects.count() == 1
-    assert [row.free_slots for row in Trajectory.objects.order_by("position")][:3] == [1, 2, 2]
-
-
-def test_suggestions_whose_import_was_killed_are_completed_by_the_same_file(
-    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
-) -> None:
-    cast, rows, _saver = prepared(6)
-    monkeypatch.setattr(suggestion_file, "STORED_AT_ONCE", 2)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, SuggestedLabel.objects, "bulk_create", 2)
-        import_suggestions(cast, rows)
-    assert Suggestion.objects.count() == 4
-    assert all(suggestion.labels.count() == 4 for suggestion in Suggestion.objects.all())
-    again = import_suggestions(cast, rows)
-    assert (again.created, again.unchanged) == (2, 4)
-
-
-def test_triage_that_was_killed_leaves_an_order_and_is_completed(
-    monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
-) -> None:
-    cast, rows, _saver = prepared(12)
-    write = _triage(cast, rows[1:])
-    monkeypatch.setattr(triage, "PAIRS", 2)
-    places = sorted(row.position for row in rows)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, triage, "_place", 2)
-        write()
-    assert sorted(Trajectory.objects.values_list("position", flat=True)) == places
-    write()
-    once = list(Trajectory.objects.order_by("position").values_list("pk", flat=True))
-    projects.undo_triage(actor=OPERATOR, project=cast.project)
-    assert list(Trajectory.objects.order_by("position")) == rows
-    write()
-    assert list(Trajectory.objects.order_by("position").values_list("pk", flat=True)) == once

@@ -3,6 +3,7 @@
 from .export import documents, export_lines, export_release, verify_export
 from .freeze import freeze
 from .signatures import SignatureCheck, check_release
+from .staging import sweep_staged
 from .verify import Verification, verify
 from .withdraw import withdraw
 
@@ -14,6 +15,7 @@ __all__ = [
     "export_lines",
     "export_release",
     "freeze",
+    "sweep_staged",
     "verify",
     "verify_export",
     "withdraw",
