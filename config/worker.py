@@ -35,8 +35,9 @@ LINGER_BYTES = 8 * 1024**2
 GRACE_SECONDS = 20.0
 RATE = 8 * 1024
 DRAIN_SECONDS = 0.05
-# The kernel takes any page or script whole, so that no thread waits for a visitor who does not read it.
+# What a visitor has not read yet waits in the kernel, and this much of it here: no thread waits for them.
 SEND_BUFFER = 512 * 1024
+KEPT = 512 * 1024
 BLOCK = 64 * 1024
 
 END_OF_HEAD = b"\r\n\r\n"
@@ -60,8 +61,11 @@ class PacedSocket(socket.socket):
         self._spent = 0.0
         self._moved = 0
 
-    def _paced(self, call: Callable[[], Any], more: int = 0) -> Any:
-        left = self._grace + (self._moved + more) / RATE - self._spent
+    # what was given to `sendall`, and the visitor has not taken
+    unsent = b""
+
+    def _paced(self, call: Callable[[], Any]) -> Any:
+        left = self._grace + self._moved / RATE - self._spent
         started = time.monotonic()
         try:
             if left <= 0:
@@ -81,14 +85,16 @@ class PacedSocket(socket.socket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """As of a socket, in time."""
-        sent: int = self._paced(lambda: super(PacedSocket, self).send(data, flags), len(data))
+        sent: int = self._paced(lambda: super(PacedSocket, self).send(data, flags))
         self._moved += sent
         return sent
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """As of a socket, in time."""
-        self._paced(lambda: super(PacedSocket, self).sendall(data, flags), len(data))
-        self._moved += len(data)
+        """Send, or keep up to `KEPT` bytes for `flush_now`; wait, in time, only while there are more."""
+        self.unsent += bytes(data)
+        self.flush_now()
+        while len(self.unsent) > KEPT:
+            self.unsent = self.unsent[self.send(self.unsent[:BLOCK]) :]
 
     def recv_now(self) -> bytes | None:
         """What is there, empty at the end, None when nothing has come: for the main loop, never waiting."""
@@ -97,6 +103,16 @@ class PacedSocket(socket.socket):
             return super().recv(BLOCK)
         except (BlockingIOError, InterruptedError):
             return None
+
+    def flush_now(self) -> bool:
+        """Send what the visitor takes at once; whether that was all."""
+        self.setblocking(False)
+        sent = 0
+        with contextlib.suppress(BlockingIOError, InterruptedError):
+            while sent < len(self.unsent):
+                sent += super().send(memoryview(self.unsent)[sent : sent + BLOCK])
+        self.unsent = self.unsent[sent:]
+        return not self.unsent
 
     def send_now(self, data: bytes) -> None:
         """Send a few bytes if they can be sent."""
@@ -141,18 +157,24 @@ class Worker(ThreadWorker):
         self.waiting: dict[Connection, None] = {}
 
     # ── Waiting ─────────────────────────────────────────────────────────────
-    def wait(self, conn: Connection, seconds: float, arrives: Callable[[Connection], None]) -> None:
-        """Give a connection to the main loop, which calls `arrives` when there are bytes."""
+    def wait(
+        self,
+        conn: Connection,
+        seconds: float,
+        ready: Callable[[Connection], None],
+        event: int = selectors.EVENT_READ,
+    ) -> None:
+        """Give a connection to the main loop, which calls `ready` when bytes have come, or can go."""
         conn.sock.setblocking(False)
         conn.deadline = time.monotonic() + seconds
         self.waiting[conn] = None
-        self.poller.register(conn.sock, selectors.EVENT_READ, lambda _file: self._bytes(conn, arrives))
+        self.poller.register(conn.sock, event, lambda _file: self._happened(conn, ready))
 
-    def _bytes(self, conn: Connection, arrives: Callable[[Connection], None]) -> None:
+    def _happened(self, conn: Connection, ready: Callable[[Connection], None]) -> None:
         # it may have been closed since the loop was told of it
         if conn in self.waiting:
             try:
-                arrives(conn)
+                ready(conn)
             except OSError:
                 self.drop(conn)
 
@@ -250,8 +272,23 @@ class Worker(ThreadWorker):
         return bool(keepalive and conn.parser.finish_body(deadline=time.monotonic() + DRAIN_SECONDS))
 
     def finish_request(self, conn: Connection, fs: Future[Any]) -> None:
-        """Back from a thread: wait for the next request, or say goodbye."""
-        if fs.cancelled() or fs.exception() is not None or not fs.result():
+        """Back from a thread: send the rest of the answer, then wait for the next request or say goodbye."""
+        keep = not fs.cancelled() and fs.exception() is None and bool(fs.result())
+        if conn.sock.fileno() < 0 or not conn.sock.unsent:
+            self.answered(conn, keep)
+            return
+        seconds = GRACE_SECONDS + len(conn.sock.unsent) / RATE
+
+        def flush(conn: Connection) -> None:
+            if conn.sock.flush_now():
+                self.unwait(conn)
+                self.answered(conn, keep)
+
+        self.wait(conn, seconds, flush, selectors.EVENT_WRITE)
+
+    def answered(self, conn: Connection, keep: bool) -> None:
+        """The answer is out: wait for the next request, or say goodbye."""
+        if not keep:
             self.linger(conn)
             return
         conn.arrived += conn.parser.unreader.take_buffered()
