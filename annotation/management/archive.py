@@ -1,7 +1,7 @@
 """Backup archives: one .tar.gz with every table as JSON Lines, portable between SQLite and PostgreSQL.
 
-Read in one snapshot, so that people may go on working; restored in one transaction, into an empty database of
-the same schema. The secret key is not part of it (sessions and password links end with a restore on a new
+Read in one snapshot, so that people may go on working; restored into an empty database of the same schema
+(restoring.py). The secret key is not part of it (sessions and password links end with a restore on a new
 machine).
 """
 
@@ -14,23 +14,20 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.core import serializers
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.core.management.color import no_style
-from django.core.serializers.base import DeserializationError
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
-from annotation.models import Project, Release, ReleaseLabel, ReleaseRecord, User
+from annotation.management import restoring
+from annotation.models import Release, ReleaseLabel, ReleaseRecord
 from annotation.services.blocks import read_snapshot
 
 FORMAT = "tristep-backup/1"
@@ -39,9 +36,8 @@ UPLOAD = re.compile(r"uploads/[0-9a-f]{32}\.import")
 FOLDERS = frozenset({"tables", "uploads"})
 BATCH = 500
 BLOCK = 1 << 20
-# What a restore takes in, in bytes: the manifest, one row, an extended header; and what the disk keeps free.
+# What a restore takes in, in bytes: the manifest, an extended header; and what the disk keeps free.
 MAX_MANIFEST = 64 << 20
-MAX_LINE = 256 << 20
 MAX_HEADER = 64 << 10
 SPARE = 64 << 20
 EXTENDED = frozenset(
@@ -59,7 +55,7 @@ def tables() -> list[type[Model]]:
     return [model for model in ours if model is not Release] + [Release]
 
 
-def _table(model: type[Model]) -> str:
+def table(model: type[Model]) -> str:
     """The name of a table's member."""
     return f"tables/{model._meta.model_name}.jsonl"
 
@@ -85,7 +81,7 @@ def backup(path: Path) -> dict[str, Any]:
         with tarfile.open(target, "w:gz", compresslevel=3) as archive:
             with read_snapshot():
                 for model in tables():
-                    name = _table(model)
+                    name = table(model)
                     manifest["rows"][name] = _dump(model, folder / "table")
                     _add(archive, folder / "table", name, manifest)
             for upload in sorted(Path(settings.UPLOAD_DIR).glob("*.import")):
@@ -122,22 +118,12 @@ def _add(archive: tarfile.TarFile, path: Path, name: str, manifest: dict[str, An
 
 def restore(path: Path) -> dict[str, Any]:
     """Fill an empty database from an archive, all or nothing. Raises CommandError with one clear sentence."""
-    if User.objects.exists() or Project.objects.exists():
-        raise CommandError(
-            "This database is not empty; restore into a new one (DATABASE_URL or TRISTEP_DATA_DIR)."
-        )
+    restoring.refuse_others(path)
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix=".restore-") as scratch:
         folder = Path(scratch)
         manifest = _unpack(path, folder)
-        try:
-            with transaction.atomic():
-                for model in tables():
-                    _load(model, folder / _table(model), manifest["rows"][_table(model)])
-                with connection.cursor() as cursor:
-                    for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
-                        cursor.execute(statement)
-        except IntegrityError as error:
-            raise CommandError(f"{path} is damaged: its rows do not fit each other.") from error
+        files = {model: (folder / table(model), manifest["rows"][table(model)]) for model in tables()}
+        restoring.fill(path, files)
         for upload in folder.glob("uploads/*.import"):
             upload.replace(Path(settings.UPLOAD_DIR) / upload.name)
     return manifest
@@ -171,20 +157,20 @@ def _unpack(path: Path, folder: Path) -> dict[str, Any]:
     del found[MANIFEST]
     if not isinstance(stated, dict) or not stated:
         raise CommandError(f"{path} has no checksums; nothing says that it is whole.")
-    if missing := sorted({_table(model) for model in tables()} - set(stated)):
+    if missing := sorted({table(model) for model in tables()} - set(stated)):
         raise CommandError(f"{path} is damaged: it has no {missing[0]}.")
     for name in sorted(set(stated) | set(found)):
         if stated.get(name) != found.get(name):
             raise CommandError(f"{path} is damaged: {name[:80]} does not match its checksum.")
     rows = manifest.get("rows")
-    if not isinstance(rows, dict) or not all(isinstance(rows.get(_table(one)), int) for one in tables()):
+    if not isinstance(rows, dict) or not all(isinstance(rows.get(table(one)), int) for one in tables()):
         raise CommandError(f"{path} is damaged: it does not say how many rows it has.")
     return manifest
 
 
 def _extract(archive: tarfile.TarFile, folder: Path, path: Path) -> Iterator[tuple[str, str]]:
     """Write each member that a backup may have, and give its name and SHA-256. Raises CommandError."""
-    expected = {MANIFEST, *(_table(model) for model in tables())}
+    expected = {MANIFEST, *(table(model) for model in tables())}
     room = shutil.disk_usage(folder).free - SPARE
     seen: set[str] = set()
     for member in archive:
@@ -211,39 +197,3 @@ def _extract(archive: tarfile.TarFile, folder: Path, path: Path) -> Iterator[tup
         yield member.name, digest.hexdigest()
     if MANIFEST not in seen:
         raise CommandError(f"{path} is no whole backup of Tristep (it has no {MANIFEST}).")
-
-
-def _load(model: type[Model], path: Path, expected: int) -> None:
-    """Fill one table. Raises CommandError for rows that the database or the model refuses."""
-    loaded = 0
-    try:
-        with path.open("rb") as file:
-            rows = serializers.deserialize("jsonl", _lines(file))
-            while batch := [row.object for row in islice(rows, BATCH)]:
-                if any(type(row) is not model for row in batch):
-                    raise ValueError("a row of another table")
-                loaded += len(model._default_manager.bulk_create(batch))
-    except (
-        DeserializationError,
-        DatabaseError,
-        ValidationError,
-        ValueError,
-        TypeError,
-        RecursionError,
-    ) as error:
-        kind = type(error).__name__
-        raise CommandError(
-            f"The backup is damaged: {path.name} holds a row that is none ({kind})."
-        ) from error
-    if loaded != expected:
-        raise CommandError(
-            f"The backup is damaged: {path.name} has {loaded} rows, and should have {expected}."
-        )
-
-
-def _lines(file: IO[bytes]) -> Iterator[str]:
-    """The lines of a table, of a length that fits into memory. Raises ValueError."""
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE:
-            raise ValueError("a line is too long")
-        yield line.decode("utf-8")

@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.utils import DatabaseError
 
-from annotation.management import archive
-from annotation.models import ReleaseLabel, User, frozen
+from annotation.management import archive, restoring
+from annotation.models import Project, ReleaseLabel, User, frozen
 from annotation.policies import OPERATOR
-from annotation.services import release
+from annotation.services import blocks, release
 from tests.people import (
     import_records,
     make_adjudicated,
@@ -208,3 +208,42 @@ def test_backup_that_is_none_is_refused_in_one_sentence(tmp_path: Path, content:
     path.write_bytes(content)
     with pytest.raises(CommandError, match="no whole backup"):
         call_command("restore", str(path))
+
+
+@pytest.mark.once
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("by", ["b.tar.gz", "other.tar.gz"])
+def test_backup_whose_restore_was_killed_is_seen_by_nobody_and_completed(
+    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    before = contents()
+    call_command("backup", str(tmp_path / "b.tar.gz"))
+    (tmp_path / "other.tar.gz").write_bytes((tmp_path / "b.tar.gz").read_bytes() + b"\0")
+    empty_everything()
+    monkeypatch.setattr(restoring, "BATCH", 3)
+    monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
+
+    class Killed(BaseException):
+        pass
+
+    original, loaded = restoring.in_blocks, []
+
+    def killed(items: Any, do: Any) -> None:
+        def one(item: Any) -> None:
+            if len(loaded) == 12:
+                raise Killed
+            loaded.append(item)
+            do(item)
+
+        original(items, one)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(restoring, "in_blocks", killed)
+        call_command("restore", str(tmp_path / "b.tar.gz"))
+    assert Project.objects.exists() and not User.objects.exists()
+    call_command("restore", str(tmp_path / by))
+
+    assert contents() == before
+    with pytest.raises(CommandError, match="not empty"):
+        call_command("restore", str(tmp_path / "other.tar.gz"))

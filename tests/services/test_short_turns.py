@@ -10,18 +10,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connections
 
-from annotation.models import (
-    Assignment,
-    Trajectory,
-)
+from annotation.management import archive
+from annotation.models import Assignment, Trajectory
 from annotation.services import label
 from config.sqlite3 import queue
 from tests import people
+from tests.commands.test_backup import empty_everything
 from tests.people import Cast, change
 from tests.services.long_writes import (
     freeze_writer,
@@ -124,3 +124,19 @@ def test_turns_of_a_long_write_are_short_and_saves_come_between(
     assert turns > 1 and saves > 2
     assert ledger.longest(ledger.holds, "writer") < LONGEST_TURN
     assert ledger.longest(ledger.waits, threading.current_thread().name) < LONGEST_WAIT
+
+
+@pytest.mark.once
+def test_turns_of_a_restore_are_short(ledger: Ledger, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = settings.UPLOAD_DIR = tmp_path
+    cast, rows, _saver = prepared(60)
+    suggestions_writer(cast, rows)()
+    archive.backup(tmp_path / "b.tar.gz")
+    empty_everything()
+    ledger.holds.clear()
+
+    archive.restore(tmp_path / "b.tar.gz")
+
+    assert len(ledger.holds) > 5
+    assert max(seconds for _name, seconds in ledger.holds) < LONGEST_TURN
+    assert Trajectory.objects.count() == 60
