@@ -19,6 +19,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotation.models import frozen
@@ -196,3 +197,10 @@ class _Baseline:
             cursor.execute("SET session_replication_role = DEFAULT")
             if releases:
                 frozen.install(connection)
+
+
+def empty_everything() -> None:
+    """Empty the database as a new one is, releases included."""
+    frozen.lift(connection)
+    call_command("flush", interactive=False, verbosity=0)
+    frozen.install(connection)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.utils import DatabaseError
 
 from annotation.management import archive, restoring
-from annotation.models import Project, ReleaseLabel, User, frozen
+from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
 from annotation.services import blocks, release
+from tests.databases import empty_everything
 from tests.people import (
     import_records,
     make_adjudicated,
@@ -50,13 +51,6 @@ def project() -> None:
     make_disputed(cast, 2)
     make_adjudicated(cast, rows[1])
     release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
-
-
-def empty_everything() -> None:
-    frozen.lift(connection)
-    call_command("flush", interactive=False, verbosity=0)
-    frozen.install(connection)
-    assert not User.objects.exists()
 
 
 @pytest.mark.usefixtures("project")

@@ -21,7 +21,7 @@ from annotation.models import Assignment, Trajectory
 from annotation.services import label
 from config.sqlite3 import queue
 from tests import people
-from tests.commands.test_backup import empty_everything
+from tests.databases import empty_everything
 from tests.people import Cast, change
 from tests.services.long_writes import (
     freeze_writer,
