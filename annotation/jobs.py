@@ -58,6 +58,7 @@ def reap() -> None:
         suggest.reap()
         open_work.sweep()
         label.sweep_half_imports()
+        suggest.sweep_half_imports()
         release.sweep_staged()
     finally:
         # a connection that broke must not be met again in the next round

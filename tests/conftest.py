@@ -90,7 +90,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Beside the slowest tests (`--durations`), where the time of all processes went, by folder."""
+    """The order's seed; beside the slowest tests (`--durations`) where all processes' time went, by folder."""
+    if (seed := config.getoption("randomly_seed", None)) is not None:
+        terminalreporter.write_line(f"To repeat this order: --randomly-seed={seed}")
     if config.getoption("durations") is None:
         return
     totals: dict[str, float] = defaultdict(float)

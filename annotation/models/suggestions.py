@@ -153,12 +153,27 @@ class JudgeAnswer(models.Model):
         return f"answer {self.pk}"
 
 
+class LiveSuggestions(models.Manager["Suggestion"]):
+    """Without what a file brings that is not whole yet."""
+
+    def get_queryset(self) -> models.QuerySet["Suggestion"]:
+        return super().get_queryset().filter(live=True)
+
+
+class LiveSuggestedLabels(models.Manager["SuggestedLabel"]):
+    """The labels of live suggestions."""
+
+    def get_queryset(self) -> models.QuerySet["SuggestedLabel"]:
+        return super().get_queryset().filter(suggestion__live=True)
+
+
 class Suggestion(models.Model):
     """What one judge proposes for one trajectory; a missing outcome stays null.
 
     `missing` counts steps without a label, `invalid` entries that are not a label, `extra` labels of messages
     that are not steps. `run` and `answer` say where it comes from, `source` the file of an imported one.
-    `comment` is the judge's own remark, or why it failed.
+    `comment` is the judge's own remark, or why it failed. `live` is False while a file is being imported:
+    `objects` begins to know its suggestions when all of them are there.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="suggestions")
@@ -176,9 +191,16 @@ class Suggestion(models.Model):
     missing = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0)
     extra = models.PositiveIntegerField(default=0)
+    live = models.BooleanField(default=True)
     created_at = models.DateTimeField()
 
+    objects = LiveSuggestions()
+    stored = models.Manager["Suggestion"]()
+
     class Meta:
+        indexes = (
+            models.Index(fields=("judge", "created_at"), condition=Q(live=False), name="suggestion_not_live"),
+        )
         constraints = (
             models.UniqueConstraint(fields=("judge", "trajectory"), name="suggestion_once"),
             models.CheckConstraint(
@@ -203,6 +225,9 @@ class SuggestedLabel(models.Model):
     value = models.SmallIntegerField(null=True, blank=True)
     reason = models.TextField(blank=True)
     probability = models.FloatField(null=True, blank=True)
+
+    objects = LiveSuggestedLabels()
+    stored = models.Manager["SuggestedLabel"]()
 
     class Meta:
         constraints = (

@@ -93,6 +93,7 @@ def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
     return (
         m.Consensus.objects.filter(
             trajectory__suggestions__judge=judge,
+            trajectory__suggestions__live=True,
             trajectory__live=True,
             trajectory__state__in=RESOLVED,
         )
@@ -108,6 +109,7 @@ def _consensus_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
     return (
         m.OutcomeConsensus.objects.filter(
             trajectory__suggestions__judge=judge,
+            trajectory__suggestions__live=True,
             trajectory__live=True,
             trajectory__state__in=RESOLVED,
         )
@@ -121,6 +123,7 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
     return (
         m.Label.objects.filter(
             assignment__trajectory__suggestions__judge=judge,
+            assignment__trajectory__suggestions__live=True,
             assignment__trajectory__live=True,
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
@@ -143,6 +146,7 @@ def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
     return (
         m.OutcomeLabel.objects.filter(
             assignment__trajectory__suggestions__judge=judge,
+            assignment__trajectory__suggestions__live=True,
             assignment__trajectory__live=True,
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,

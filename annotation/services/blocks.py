@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TypeVar
 
 from django.db import connection, transaction
@@ -11,6 +12,9 @@ T = TypeVar("T")
 
 BLOCK_SECONDS = 0.04
 """A transaction takes no more work in after this: with its last piece and the commit it stays under 0.1 s."""
+
+FORGOTTEN = timedelta(hours=1)
+"""What an import left that was killed is taken away when it is not begun again within this."""
 
 
 def in_blocks(items: Iterable[T], do: Callable[[T], None]) -> None:

@@ -17,6 +17,7 @@ from annotation.models import (
     Assignment,
     AuditEvent,
     Consensus,
+    Judge,
     Label,
     Release,
     ReleaseLabel,
@@ -27,10 +28,13 @@ from annotation.models import (
     User,
 )
 from annotation.policies import OPERATOR
-from annotation.services import blocks, label, projects, release
+from annotation.reports.runs import judges as summaries
+from annotation.reports.suggestions import anonymised_order
+from annotation.services import blocks, label, projects, release, suggest
 from annotation.services.label import import_file as label_file
 from annotation.services.release import contents, staging
 from annotation.services.suggest import import_file as suggestion_file
+from tests import people
 from tests.services.long_writes import (
     freeze_writer,
     import_labels,
@@ -124,18 +128,50 @@ def test_labels_of_which_one_lost_its_place_meanwhile_are_taken_away_again(
     assert [row.free_slots for row in Trajectory.objects.order_by("position")][:3] == [1, 2, 2]
 
 
-def test_suggestions_whose_import_was_killed_are_completed_by_the_same_file(
+@pytest.fixture
+def half_imported(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
-) -> None:
+) -> tuple[people.Cast, list[Trajectory]]:
+    """Suggestions for six trajectories, of which four are stored, and the process is killed."""
     cast, rows, _saver = prepared(6)
     monkeypatch.setattr(suggestion_file, "STORED_AT_ONCE", 2)
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, SuggestedLabel.objects, "bulk_create", 2)
+        _after(patch, SuggestedLabel.stored, "bulk_create", 2)
         import_suggestions(cast, rows)
-    assert Suggestion.objects.count() == 4
-    assert all(suggestion.labels.count() == 4 for suggestion in Suggestion.objects.all())
+    assert Suggestion.stored.count() == 4 and SuggestedLabel.stored.count() == 16
+    return cast, rows
+
+
+def test_suggestions_whose_import_was_killed_are_known_to_nobody_until_the_same_file_completes_them(
+    half_imported: tuple[people.Cast, list[Trajectory]],
+) -> None:
+    cast, rows = half_imported
+    judge = Judge.objects.get(name="Sage")
+    assert not Suggestion.objects.exists() and not SuggestedLabel.objects.exists()
+    assert summaries(viewer=OPERATOR, project=cast.project)[0].suggestions == 0
+    assert anonymised_order(rows[0]) == []
+
     again = import_suggestions(cast, rows)
-    assert (again.created, again.unchanged) == (2, 4)
+
+    assert (again.created, again.unchanged, again.labels) == (6, 0, 24)
+    assert Suggestion.objects.filter(judge=judge).count() == 6 and SuggestedLabel.objects.count() == 24
+    assert anonymised_order(rows[0]) == [judge.pk]
+    third = import_suggestions(cast, rows)
+    assert (third.created, third.unchanged, third.labels) == (0, 6, 0)
+
+
+def test_suggestions_whose_import_was_killed_give_way_to_another_file_and_to_time(
+    half_imported: tuple[people.Cast, list[Trajectory]],
+) -> None:
+    cast, rows = half_imported
+    assert suggest.sweep_half_imports() == 0
+    other = import_suggestions(cast, rows[3:])
+
+    assert (other.created, other.unchanged) == (3, 0)
+    assert set(Suggestion.stored.values_list("trajectory", flat=True)) == {row.pk for row in rows[3:]}
+    Suggestion.objects.filter(trajectory=rows[5]).update(live=False)
+    assert suggest.sweep_half_imports(now=timezone.now() + timedelta(hours=2)) == 1
+    assert Suggestion.stored.count() == Suggestion.objects.count() == 2
 
 
 def test_triage_that_was_killed_leaves_an_order_and_is_completed(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import BinaryIO
 
 from django.db import IntegrityError, transaction
@@ -31,7 +31,7 @@ from annotation.policies import Actor, require
 from annotation.reports.label_json import rules_of
 
 from .. import accounts, assign, audit, planner_stats
-from ..blocks import in_blocks
+from ..blocks import FORGOTTEN, in_blocks
 from ..cursors import lower_cursors
 from ..record_lookup import (
     StepRow,
@@ -43,9 +43,6 @@ from ..record_lookup import (
     steps_of,
 )
 from .submit import finish
-
-# An import that was killed, and was not begun again for so long, is swept away.
-FORGOTTEN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Suggestions: judges are set up and asked about many trajectories, or a file brings their answers."""
 
-from .import_file import SuggestionImport, import_suggestions
+from .import_file import SuggestionImport, import_suggestions, sweep_half_imports
 from .judges import create_judge, operator, restore_judge, retire_judge, update_judge
 from .reaper import reap
 from .runner import Progress, run_suggestions
@@ -21,5 +21,6 @@ __all__ = [
     "retry_failed",
     "run_suggestions",
     "start_run",
+    "sweep_half_imports",
     "update_judge",
 ]

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import BinaryIO
 
 from django.db import IntegrityError, transaction
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
@@ -17,7 +18,7 @@ from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, planner_stats
-from ..blocks import in_blocks
+from ..blocks import FORGOTTEN, in_blocks
 from ..record_lookup import (
     StepRow,
     chunks,
@@ -71,6 +72,14 @@ class _Read:
         return (self.labels, self.outcome, self.reason, self.comment)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A suggestion of before; `half`: an import that was killed left it, not live yet."""
+
+    content: tuple[object, ...]
+    half: bool
+
+
 def import_suggestions(
     *, actor: Actor, project: Project, judge_name: str, stream: BinaryIO, filename: str, subset: str = ""
 ) -> SuggestionImport:
@@ -83,8 +92,9 @@ def import_suggestions(
     found or that this judge has judged otherwise, Conflict for a judge of another kind, or when somebody else
     imports the same at this moment.
 
-    Everything is checked before anything is written; then each trajectory gets its suggestion as a whole, in
-    short transactions, as it would from a run. What a kill leaves undone is done by the same file again.
+    Everything is checked before anything is written; then the suggestions are stored in short transactions,
+    known to nobody, until the last one makes all of them live. The same file again completes what a kill
+    left; another one takes its place, and after an hour it is swept away (`sweep_half_imports`).
     """
     require(actor, "judges.change", project)
     file = read_file(stream, filename)
@@ -97,6 +107,7 @@ def import_suggestions(
     known = [pk for pk in found.values() if pk is not None]
     steps = steps_of(known)
     stored = _stored(judge, known) if judge is not None else {}
+    halves: set[int] = set()
     fresh: list[_Read] = []
     reads: list[_Read] = []
     for line, pk in matched_lines(file, found, filename):
@@ -104,7 +115,11 @@ def import_suggestions(
         reads.append(read)
         if pk not in stored:
             fresh.append(read)
-        elif stored[pk] != read.content:
+        elif stored[pk].half and stored[pk].content == read.content:
+            halves.add(pk)
+        elif stored[pk].half:
+            fresh.append(read)
+        elif stored[pk].content != read.content:
             problem = f"has another suggestion of {judge_name.strip()} already"
             errors.add(record_error(line, problem, filename))
     if errors:
@@ -112,19 +127,22 @@ def import_suggestions(
     try:
         with transaction.atomic():
             judge = judge or _new_judge(actor, project, judge_name)
-        labels = _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+        _take_away(Suggestion.stored.filter(judge=judge, live=False).exclude(trajectory__in=halves))
+        _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+        Suggestion.stored.filter(judge=judge, live=False).update(live=True)
     except IntegrityError as error:
         raise Conflict(
             translatable("Somebody else imports the same suggestions at this moment; try again."),
             code="overtaken",
         ) from error
-    if fresh:
+    new = [*fresh, *(read for read in reads if read.trajectory in halves)]
+    if new:
         planner_stats.analyse(Suggestion, SuggestedLabel)
     result = SuggestionImport(
         judge=judge,
-        created=len(fresh),
-        unchanged=len(reads) - len(fresh),
-        labels=labels,
+        created=len(new),
+        unchanged=len(reads) - len(new),
+        labels=sum(len(read.labels) for read in new),
         missing=sum(read.missing for read in reads),
         invalid=sum(read.invalid for read in reads),
         extra=sum(read.extra for read in reads),
@@ -168,14 +186,16 @@ def _new_judge(actor: Actor, project: Project, name: str) -> Judge:
     return judge
 
 
-def _stored(judge: Judge, trajectories: Sequence[int]) -> dict[int, tuple[object, ...]]:
-    """What the judge has suggested for these trajectories already, as `_Read.content`."""
-    stored: dict[int, tuple[object, ...]] = {}
+def _stored(judge: Judge, trajectories: Sequence[int]) -> dict[int, _Stored]:
+    """What the judge has suggested for these trajectories already."""
+    stored: dict[int, _Stored] = {}
+    labels = Prefetch("labels", SuggestedLabel.stored.select_related("step"))
     for part in chunks(trajectories):
-        rows = Suggestion.objects.filter(judge=judge, trajectory__in=part)
-        for row in rows.prefetch_related("labels__step"):
-            labels = {label.step.message_index: (label.value, label.reason) for label in row.labels.all()}
-            stored[row.trajectory_id] = (labels, row.outcome, row.reason, row.comment)
+        rows = Suggestion.stored.filter(judge=judge, trajectory__in=part)
+        for row in rows.prefetch_related(labels):
+            values = {label.step.message_index: (label.value, label.reason) for label in row.labels.all()}
+            content = (values, row.outcome, row.reason, row.comment)
+            stored[row.trajectory_id] = _Stored(content, half=not row.live)
     return stored
 
 
@@ -206,11 +226,11 @@ def _store(
     steps: Mapping[int, Mapping[int, StepRow]],
     source: str,
     now: datetime,
-) -> int:
-    """Write suggestions with their labels, a trajectory's together; how many labels."""
+) -> None:
+    """Write suggestions with their labels, a trajectory's together, known to nobody yet."""
 
     def store(reads: Sequence[_Read]) -> None:
-        made = Suggestion.objects.bulk_create(
+        made = Suggestion.stored.bulk_create(
             Suggestion(
                 judge=judge,
                 trajectory_id=read.trajectory,
@@ -221,11 +241,12 @@ def _store(
                 missing=read.missing,
                 invalid=read.invalid,
                 extra=read.extra,
+                live=False,
                 created_at=now,
             )
             for read in reads
         )
-        SuggestedLabel.objects.bulk_create(
+        SuggestedLabel.stored.bulk_create(
             SuggestedLabel(
                 suggestion=suggestion, step_id=steps[read.trajectory][index].pk, value=value, reason=reason
             )
@@ -234,4 +255,22 @@ def _store(
         )
 
     in_blocks((fresh[at : at + STORED_AT_ONCE] for at in range(0, len(fresh), STORED_AT_ONCE)), store)
-    return sum(len(read.labels) for read in fresh)
+
+
+def _take_away(rows: QuerySet[Suggestion]) -> int:
+    """Delete suggestions that never became live; how many."""
+    left = list(rows.order_by("pk").values_list("pk", flat=True))
+    parts = (left[at : at + STORED_AT_ONCE] for at in range(0, len(left), STORED_AT_ONCE))
+
+    def take_away(part: Sequence[int]) -> None:
+        Suggestion.stored.filter(pk__in=part, live=False).delete()
+
+    in_blocks(parts, take_away)
+    return len(left)
+
+
+def sweep_half_imports(*, now: datetime | None = None) -> int:
+    """Take away what an import of suggestions left that was killed an hour ago, and not begun again; how many
+    suggestions."""
+    before = (now or timezone.now()) - FORGOTTEN
+    return _take_away(Suggestion.stored.filter(live=False, created_at__lt=before))
