@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The order's seed; beside the slowest tests (`--durations`) where all processes' time went, by folder."""
+    """The order's seed; with `--durations` also where the time of all processes went, by folder."""
     if (seed := config.getoption("randomly_seed", None)) is not None:
         terminalreporter.write_line(f"To repeat this order: --randomly-seed={seed}")
     if config.getoption("durations") is None:
