@@ -16,7 +16,7 @@ def rules_of(project: Project, subset: Subset) -> Rules:
     return Rules(suspend_on_user_turn=subset.suspend_on_user_turn, carry_forward=project.carry_forward)
 
 
-class Judged(Protocol):
+class LabelFields(Protocol):
     """What labels and outcomes have in common: a row of the database, or one in memory."""
 
     value: int | None
@@ -27,7 +27,7 @@ class Judged(Protocol):
     version: int
 
 
-class Labelled(Judged, Protocol):
+class StepLabelFields(LabelFields, Protocol):
     """The same of a step's label."""
 
     source: str
@@ -36,17 +36,19 @@ class Labelled(Judged, Protocol):
     closes: str
 
 
-NOT_JUDGED = {"unsure": False, "flagged": False, "note": "", "reason": "", "version": 0}
-NOT_LABELLED = {"value": None, "source": None, "root": None, "root_pinned": False, "closes": "", **NOT_JUDGED}
+NO_FIELDS = {"unsure": False, "flagged": False, "note": "", "reason": "", "version": 0}
+NO_LABEL = {"value": None, "source": None, "root": None, "root_pinned": False, "closes": "", **NO_FIELDS}
 
 
-def label_json(message_index: int, label: Labelled | None, index_of: Mapping[int, int]) -> dict[str, Any]:
+def label_json(
+    message_index: int, label: StepLabelFields | None, index_of: Mapping[int, int]
+) -> dict[str, Any]:
     """One step's label; version 0 when it has never been touched.
 
     `index_of` gives the message index of each of the trajectory's steps by its pk; roots are message indexes.
     """
     if label is None:
-        return {"message_index": message_index, **NOT_LABELLED}
+        return {"message_index": message_index, **NO_LABEL}
     return {
         "message_index": message_index,
         "value": label.value,
@@ -54,18 +56,18 @@ def label_json(message_index: int, label: Labelled | None, index_of: Mapping[int
         "root": None if label.root_id is None else index_of.get(label.root_id),
         "root_pinned": label.root_pinned,
         "closes": label.closes,
-        **_judgement(label),
+        **_fields(label),
     }
 
 
-def outcome_json(outcome: Judged | None) -> dict[str, Any]:
+def outcome_json(outcome: LabelFields | None) -> dict[str, Any]:
     """The outcome of a trajectory; version 0 when it has never been touched."""
     if outcome is None:
-        return {"value": None, **NOT_JUDGED}
-    return {"value": outcome.value, **_judgement(outcome)}
+        return {"value": None, **NO_FIELDS}
+    return {"value": outcome.value, **_fields(outcome)}
 
 
-def _judgement(label: Judged) -> dict[str, Any]:
+def _fields(label: LabelFields) -> dict[str, Any]:
     return {
         "unsure": label.unsure,
         "flagged": label.flagged,

@@ -11,7 +11,7 @@ from annotation.reports.label_json import label_json, outcome_json
 
 from . import rows
 from .changes import Change
-from .rows import JudgedRow, LabelRow, StepRow, Stored
+from .rows import LabelRow, OutcomeRow, StepRow, Stored
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class LabelSet:
     stored: Stored
     now: datetime
     labels: dict[int, LabelRow] = field(init=False)
-    outcome: JudgedRow | None = field(init=False)
+    outcome: OutcomeRow | None = field(init=False)
     touched: dict[int, LabelRow] = field(default_factory=dict)
     events: list[tuple[Any, ...]] = field(default_factory=list)
     outcome_touched: bool = False
@@ -77,7 +77,7 @@ class LabelSet:
 
     def put_outcome(self, change: Change, op_id: str) -> None:
         """Write an accepted change of the outcome into the set."""
-        outcome = self.outcome = self.outcome or JudgedRow()
+        outcome = self.outcome = self.outcome or OutcomeRow()
         outcome.value, outcome.unsure, outcome.flagged = change.value, change.unsure, change.flagged
         outcome.note, outcome.reason = change.note, change.reason
         outcome.version += 1

@@ -52,8 +52,8 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
 OF_STEP = 18  # where the columns of the step begin
 OF_LABEL = 22
 
-JUDGED = ("value", "unsure", "flagged", "note", "reason", "version", "updated_at")
-OF_STEPS = ("source", "root_id", "root_pinned", "closes", *JUDGED)
+OUTCOME_COLUMNS = ("value", "unsure", "flagged", "note", "reason", "version", "updated_at")
+LABEL_COLUMNS = ("source", "root_id", "root_pinned", "closes", *OUTCOME_COLUMNS)
 EVENT = ("assignment_id", "step_id", "op_id", "kind", "value", "source", "version", "detail", "created_at")
 OPERATION = ("assignment_id", "op_id", "digest", "results", "created_at")
 # PostgreSQL takes 65,535 values in a statement; SQLite says what it takes.
@@ -70,7 +70,7 @@ class StepRow(NamedTuple):
 
 
 @dataclass(slots=True)
-class JudgedRow:
+class OutcomeRow:
     """An outcome label, and what labels of steps have in common with it; version 0 is not stored yet."""
 
     value: int | None = None
@@ -82,7 +82,7 @@ class JudgedRow:
 
 
 @dataclass(slots=True)
-class LabelRow(JudgedRow):
+class LabelRow(OutcomeRow):
     """A step's label; `root_id` is a step's pk."""
 
     source: str = ""
@@ -108,7 +108,7 @@ class Stored:
     rules: Rules
     held: frozenset[Role]
     operation: Operation | None
-    outcome: JudgedRow | None
+    outcome: OutcomeRow | None
     outcome_exposed_at: datetime | None
     steps: list[StepRow]
     labels: dict[int, LabelRow]
@@ -140,7 +140,7 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
         steps.append(StepRow(pk, index, bool(after_user_turn), _moment(exposed_at)))
         if label is not None:
             value, source, root, pinned, closes, *rest = columns
-            labels[index] = LabelRow(*_judged(value, *rest), source, root, bool(pinned), closes)
+            labels[index] = LabelRow(*_label_fields(value, *rest), source, root, bool(pinned), closes)
     return Stored(
         project_id=project,
         trajectory_id=trajectory,
@@ -148,14 +148,14 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
         rules=Rules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
         held=held,
         operation=Operation(first[8], json.loads(first[9])) if first[8] is not None else None,
-        outcome=JudgedRow(*_judged(*first[11:17])) if first[10] is not None else None,
+        outcome=OutcomeRow(*_label_fields(*first[11:17])) if first[10] is not None else None,
         outcome_exposed_at=_moment(first[17]),
         steps=steps,
         labels=labels,
     )
 
 
-def _judged(
+def _label_fields(
     value: int | None, unsure: Any, flagged: Any, note: str, reason: str, version: int
 ) -> tuple[int | None, bool, bool, str, str, int]:
     return value, bool(unsure), bool(flagged), note, reason, version
@@ -177,18 +177,18 @@ def write_labels(assignment: int, labels: Sequence[tuple[StepRow, LabelRow]], no
         )
         for step, label in labels
     ]
-    columns = ("assignment_id", "step_id", "exposed_at", *OF_STEPS)
-    _insert("annotation_label", columns, rows, unique=("assignment_id", "step_id"), update=OF_STEPS)
+    columns = ("assignment_id", "step_id", "exposed_at", *LABEL_COLUMNS)
+    _insert("annotation_label", columns, rows, unique=("assignment_id", "step_id"), update=LABEL_COLUMNS)
 
 
-def write_outcome(assignment: int, outcome: JudgedRow, exposed_at: datetime | None, now: datetime) -> None:
+def write_outcome(assignment: int, outcome: OutcomeRow, exposed_at: datetime | None, now: datetime) -> None:
     """Insert the outcome, or bring it up to date."""
     row = (
         *(assignment, exposed_at, outcome.value, outcome.unsure, outcome.flagged, outcome.note),
         *(outcome.reason, outcome.version, now),
     )
-    columns = ("assignment_id", "exposed_at", *JUDGED)
-    _insert("annotation_outcomelabel", columns, [row], unique=("assignment_id",), update=JUDGED)
+    columns = ("assignment_id", "exposed_at", *OUTCOME_COLUMNS)
+    _insert("annotation_outcomelabel", columns, [row], unique=("assignment_id",), update=OUTCOME_COLUMNS)
 
 
 def write_events(rows: Sequence[tuple[Any, ...]]) -> None:
