@@ -2,23 +2,21 @@
 
 import warnings
 from dataclasses import replace
+from itertools import permutations
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from annotation.core.agreement import LabelTable, Measure, summarise
-from annotation.core.agreement.alpha import alpha_sums, alpha_values
+from annotation.core.agreement import LabelTable, Measure, count_steps, summarise
+from annotation.core.agreement.alpha import Scale, alpha_values
 from annotation.core.agreement.confusion import confusion, confusion_by, error_tables
-from annotation.core.agreement.firsterror import compare_first_errors, first_positions
-from annotation.core.agreement.kappa import Weights, agreement_values, kappa_values
+from annotation.core.agreement.kappa import Weights, ac1_values, agreement_values, kappa_values
 from annotation.core.agreement.measure import ONE_LABEL, measured
-from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
 
 label = st.integers(-1, 1)
 pairs_of_labels = st.lists(st.tuples(label, label), min_size=1, max_size=60)
@@ -75,8 +73,8 @@ def test_kappa_of_nothing_to_compare_is_undefined_and_says_so() -> None:
     empty = confusion([], [])
     reason = "there are no steps that two annotators labelled"
     assert np.isnan(agreement_values(empty)) and np.isnan(kappa_values(empty))
-    nothing = summarise(LabelTable.of([])).figures
-    for measure in (nothing.agreement, nothing.kappa):
+    nothing = summarise(count_steps(LabelTable.of([]))).figures
+    for measure in (nothing["percent_agreement"], nothing["kappa"]):
         assert replace(measure, interval=None) == Measure(None, 0, reason)
 
 
@@ -111,135 +109,117 @@ def test_agreement_on_errors_is_that_after_relabelling(pairs) -> None:
     ).all()
 
 
-def two_annotators(runs: list[list[tuple[int, int]]]) -> LabelTable:
-    """The labels of annotators 1 and 2: one trajectory a run, one task a trajectory."""
-    rows = [
-        (run, position, annotator, value, run, 0)
-        for run, steps in enumerate(runs)
-        for position, pair in enumerate(steps)
-        for annotator, value in enumerate(pair, 1)
-    ]
-    return LabelTable.of(rows)
+# --- Gwet's AC1 ------------------------------------------------------------------------------------------
+
+
+def test_ac1_of_gwets_example_stays_high_where_kappa_breaks_down() -> None:
+    # Gwet (2002), "Kappa statistic is not satisfactory for assessing the extent of agreement between raters",
+    # table 3: 118 of 125 alike, all in one category; κ = −.0234, AC1 = .9408
+    table = [[118, 5], [2, 0]]
+    assert kappa_values(table) == pytest.approx(-0.0234, abs=5e-5)
+    assert ac1_values(table) == pytest.approx(0.9408, abs=5e-5)
+
+
+@given(pairs_of_labels)
+def test_ac1_is_its_definition(pairs) -> None:
+    a, b = sides(pairs)
+    n = len(pairs)
+    observed = sum(x == y for x, y in pairs) / n
+    shares = [(a.count(v) + b.count(v)) / (2 * n) for v in (-1, 0, 1)]
+    chance = sum(share * (1 - share) for share in shares) / 2
+    assert ac1_values(confusion(a, b)) == pytest.approx((observed - chance) / (1 - chance))
 
 
 # --- Krippendorff's α ------------------------------------------------------------------------------------
 
+Units = list[list[int | None]]
 
-def counts(units: list[list[int | None]]) -> np.ndarray:
-    """Label counts of units given as lists of labels, None for missing."""
+
+def coincidences(units: Units) -> np.ndarray:
+    """Coincidences of units given as lists of labels, None for missing: Krippendorff (2011), section C."""
     labels = sorted({x for unit in units for x in unit if x is not None})
-    return np.array([[unit.count(x) for x in labels] for unit in units])
+    table = np.zeros((len(labels), len(labels)))
+    for unit in units:
+        given = [labels.index(x) for x in unit if x is not None]
+        for i, j in permutations(range(len(given)), 2):
+            table[given[i], given[j]] += 1 / (len(given) - 1)
+    return table
 
 
-def alpha_of(units: npt.ArrayLike) -> float:
-    """α of label counts per unit."""
-    return float(alpha_values(alpha_sums(units)[0].sum(axis=0)))
+def slow_alpha(units: Units, scale: Scale = "nominal") -> float | None:
+    """The definition, word for word: mean squared difference within units over that of all labels."""
+    paired = [[x for x in unit if x is not None] for unit in units]
+    paired = [unit for unit in paired if len(unit) >= 2]
+    everything = [x for unit in paired for x in unit]
+
+    def squared(c: int, k: int) -> float:
+        if scale == "nominal":
+            return float(c != k)
+        low, high = sorted((c, k))
+        between = sum(low <= x <= high for x in everything)
+        return (between - (everything.count(c) + everything.count(k)) / 2) ** 2
+
+    n = len(everything)
+    observed = sum(squared(*two) / (len(unit) - 1) for unit in paired for two in permutations(unit, 2)) / n
+    expected = sum(squared(*two) for two in permutations(everything, 2)) / (n * (n - 1))
+    return None if expected == 0 else 1 - observed / expected
 
 
-def test_alpha_of_krippendorffs_example_with_missing_labels() -> None:
-    # Krippendorff (2011), section D: four observers, twelve units, nominal data with missing ones: α = .743
-    observers = [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-    ]
-    units = counts([list(unit) for unit in zip(*observers, strict=True)])
-    assert alpha_of(units) == pytest.approx(0.743, abs=5e-4)
-    assert alpha_sums(units)[1].sum() == 11  # the last unit has one label only
+OBSERVERS: list[list[int | None]] = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+]
+
+
+@pytest.mark.parametrize(("scale", "published"), [("nominal", 0.743), ("ordinal", 0.815)])
+def test_alpha_of_krippendorffs_example_with_missing_labels(scale, published) -> None:
+    # Krippendorff (2011), sections C and E: four observers, twelve units
+    units = [list(unit) for unit in zip(*OBSERVERS, strict=True)]
+    assert alpha_values(coincidences(units), scale) == pytest.approx(published, abs=5e-4)
+    assert slow_alpha(units, scale) == pytest.approx(published, abs=5e-4)
 
 
 def test_alpha_of_krippendorffs_binary_example() -> None:
     # Krippendorff (2011), section A: two observers, ten units: α = .095
     a = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     b = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    assert alpha_of(counts([list(unit) for unit in zip(a, b, strict=True)])) == pytest.approx(0.095, abs=5e-4)
+    units = [list(unit) for unit in zip(a, b, strict=True)]
+    assert alpha_values(coincidences(units)) == pytest.approx(0.095, abs=5e-4)
 
 
 def test_alpha_of_krippendorffs_nominal_example() -> None:
     # Krippendorff (2011), section B: two observers, twelve units, five categories: α = .692
     meg = ["a", "a", "b", "b", "d", "c", "c", "c", "e", "d", "d", "a"]
     owen = ["b", "a", "b", "b", "b", "c", "c", "c", "e", "d", "d", "d"]
-    units = counts([list(unit) for unit in zip(meg, owen, strict=True)])
-    assert alpha_of(units) == pytest.approx(0.692, abs=5e-4)
+    units = [["abcde".index(x) for x in unit] for unit in zip(meg, owen, strict=True)]
+    assert alpha_values(coincidences(units)) == pytest.approx(0.692, abs=5e-4)
 
 
 def test_alpha_is_undefined_with_one_label_and_without_pairs() -> None:
-    assert np.isnan(alpha_of([[2, 0, 0], [2, 0, 0]])) and np.isnan(alpha_of([[1, 0, 0], [0, 1, 0]]))
-    alike = two_annotators([[(-1, -1), (-1, -1)]])
-    assert summarise(alike).alpha.reason == "both annotators used one label only"
-    apart = LabelTable.of([[0, 0, 1, -1, 0, 0], [0, 1, 2, 0, 0, 0]])
-    alpha = summarise(apart).alpha
+    alike = LabelTable.of([[0, position, who, -1, 0, 0, 2] for position in (0, 1) for who in (1, 2)])
+    assert summarise(count_steps(alike)).figures["alpha"].reason == "both annotators used one label only"
+    apart = LabelTable.of([[0, 0, 1, -1, 0, 0, 2], [0, 1, 2, 0, 0, 0, 2]])
+    alpha = summarise(count_steps(apart)).figures["alpha"]
     assert replace(alpha, interval=None) == Measure(
         None, 0, "there are no steps that two annotators labelled"
     )
 
 
-@given(st.lists(st.tuples(label, label), min_size=150, max_size=200))
-@settings(max_examples=20)
-def test_alpha_of_two_annotators_is_close_to_kappa_of_their_pooled_marginals(pairs) -> None:
-    a, b = sides(pairs)
-    table = np.array(confusion(a, b))
-    symmetric = table + table.T  # Scott's π: the limit of α for many units
-    pi = float(kappa_values(symmetric))
-    units = np.array([[unit.count(v) for v in (-1, 0, 1)] for unit in pairs])
-    alpha = alpha_of(units)
-    if np.isnan(alpha):
-        assert np.isnan(pi)
-    else:
-        n = len(pairs)
-        assert alpha == pytest.approx(1 - (1 - pi) * (2 * n - 1) / (2 * n))
-
-
-# --- first errors and transitions ------------------------------------------------------------------------
-
-
-def test_first_errors_by_trajectory() -> None:
-    values = [1, -1, -1, 1, 1, -1]
-    groups = [0, 0, 0, 1, 1, 2]
-    assert first_positions(values, groups, [0, 1, 2, 0, 1, 0], 3).tolist() == [1, -1, 0]
-
-
-def test_first_errors_are_compared() -> None:
-    a = [1, -1, 1, 1, -1, 1]
-    b = [1, -1, 1, -1, 1, 1]
-    cell, same = compare_first_errors(a, b, [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 0, 0], 4)
-    assert cell.tolist() == [0, 2, 1, 3]
-    assert same.tolist() == [True, False, False, False]
-
-
-def slow_transition_kappa(runs: list[list[tuple[int, int]]]) -> tuple[float | None, int]:
-    """The definition of docs/design.md, "Statistics", word for word."""
-    strata: dict[object, list[tuple[int, int]]] = {}
-    for run in runs:
-        for i, pair in enumerate(run):
-            if i == 0:
-                strata.setdefault("start", []).append(pair)
-            elif run[i - 1][0] == run[i - 1][1]:
-                strata.setdefault(run[i - 1][0], []).append(pair)
-    above = possible = 0.0
-    for units in strata.values():
-        n = len(units)
-        agreed = sum(a == b for a, b in units) / n
-        chance = sum(
-            sum(a == v for a, _ in units) / n * sum(b == v for _, b in units) / n for v in (-1, 0, 1)
-        )
-        above += n * (agreed - chance)
-        possible += n * (1 - chance)
-    n = sum(map(len, strata.values()))
-    return (above / possible if possible > 1e-9 else None), n
-
-
-@given(st.lists(st.lists(st.tuples(label, label), min_size=1, max_size=8), min_size=1, max_size=12))
-def test_transition_kappa_is_its_definition(runs) -> None:
-    measure = summarise(two_annotators(runs)).figures.transition
-    value, n = slow_transition_kappa(runs)
-    assert measure.n == n
-    if value is None:
-        assert measure.value is None and measure.reason
-    else:
-        assert measure.value == pytest.approx(value)
-
-
-def test_step_without_its_previous_step_is_no_unit() -> None:
-    assert strata([1, 1], [1, 1], [0, 0], [0, 2]).tolist() == [STRATA - 1, NO_UNIT]
+@given(st.lists(st.lists(st.none() | label, min_size=2, max_size=6), min_size=1, max_size=20))
+def test_alpha_from_counts_of_pairs_is_its_definition(units) -> None:
+    # the units are steps of trajectories of three, so that counts of several steps add up
+    rows = [
+        (unit // 3, unit % 3, who, value, unit // 3, 0, 3)
+        for unit, labels in enumerate(units)
+        for who, value in enumerate(labels)
+        if value is not None
+    ]
+    figures = summarise(count_steps(LabelTable.of(rows))).figures
+    paired = [unit for unit in units if len([x for x in unit if x is not None]) >= 2]
+    for scale, name in (("nominal", "alpha"), ("ordinal", "ordinal_alpha")):
+        assert figures[name].n == len(paired)
+        slow = slow_alpha(units, scale) if paired else None
+        assert figures[name].value == (None if slow is None else pytest.approx(slow))
+        assert (slow is None) == bool(figures[name].reason)

@@ -1,4 +1,4 @@
-"""Percent agreement and Cohen's κ, plain and weighted, from tables of counts.
+"""Percent agreement, Cohen's κ, plain and weighted, and Gwet's AC1, from tables of counts.
 
 κ = 1 − Σ w·O / Σ w·E with O the counts, E those expected from the marginals, and w the disagreement weight of
 a cell: 1 off the diagonal (plain), |i − j| (linear) or (i − j)² (quadratic). Sources: J. Cohen, "A
@@ -6,7 +6,11 @@ coefficient of agreement for nominal scales" (1960) and "Weighted kappa" (1968).
 of the table's, also those that nobody used; this changes no value, and agrees with
 `sklearn.metrics.cohen_kappa_score(…, labels=[-1, 0, 1])`.
 
-Conventions: no pairs, or Σ w·E = 0 (both annotators used one and the same label only), is undefined.
+AC1 = (p_o − p_e) / (1 − p_e) with p_e = Σ_c π_c (1 − π_c) / (K − 1), π_c the mean of both annotators' shares
+of label c, and K the number of labels there are, used or not: K. L. Gwet, "Computing inter-rater reliability
+and its variance in the presence of high agreement" (2008).
+
+Conventions: no pairs, or for κ Σ w·E = 0 (both annotators used one and the same label only), is undefined.
 """
 
 from typing import Literal
@@ -32,8 +36,17 @@ def kappa_values(tables: npt.ArrayLike, weights: Weights = "plain") -> FloatArra
     weight = disagreement(counts.shape[-1], weights)
     total = counts.sum(axis=(-2, -1))
     observed = (counts * weight).sum(axis=(-2, -1)) * total
-    expected = np.einsum("...i,ij,...j->...", counts.sum(axis=-1), weight, counts.sum(axis=-2))
+    expected = (counts.sum(axis=-1) @ weight * counts.sum(axis=-2)).sum(axis=-1)
     return 1.0 - divide(observed, expected)
+
+
+def ac1_values(tables: npt.ArrayLike) -> FloatArray:
+    """AC1 of many tables at once: (…, k, k) → (…), NaN where a table is empty. Defined with one label too."""
+    counts = np.asarray(tables, dtype=np.float64)
+    total = counts.sum(axis=(-2, -1))
+    share = divide(counts.sum(axis=-1) + counts.sum(axis=-2), 2 * total[..., None])
+    chance = (share * (1 - share)).sum(axis=-1) / (counts.shape[-1] - 1)
+    return divide(agreement_values(counts) - chance, 1 - chance)
 
 
 def disagreement(size: int, weights: Weights) -> FloatArray:

@@ -13,13 +13,15 @@ IntArray = npt.NDArray[np.int64]
 
 NO_PAIRS: Final = translatable("there are no steps that two annotators labelled")
 ONE_LABEL: Final = translatable("both annotators used one label only")
-NO_TRAJECTORIES: Final = translatable("there are no trajectories that two annotators labelled")
+NO_TRAJECTORIES: Final = translatable("there are no trajectories that two annotators labelled completely")
 ONE_VERDICT: Final = translatable("both annotators found errors in every trajectory, or in none")
 NO_SHARED_ERROR: Final = translatable("there is no trajectory in which both annotators found an error")
 NO_PAIR_DEFINED: Final = translatable("it is undefined for every pair of annotators")
 FEW_TASKS: Final = translatable("an interval needs at least 20 tasks")
 NOT_RESAMPLED: Final = translatable("no interval was asked for")
 UNSTABLE: Final = translatable("it is undefined in too many of the resamples")
+ONE_TASK: Final = translatable("without one of the tasks it would be undefined")
+NO_SPREAD: Final = translatable("every task gives the same figure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,9 @@ def measured(value: float, n: int, reason: str, *, empty: str = NO_PAIRS) -> Mea
 
 def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
     """Quotients, NaN where the denominator is 0: shapes as NumPy broadcasts them."""
-    below = np.asarray(denominator, dtype=np.float64)
-    result = np.full(np.shape(below), np.nan)
-    np.divide(numerator, below, out=result, where=below != 0)
+    above, below = np.broadcast_arrays(numerator, np.asarray(denominator, dtype=np.float64))
+    result = np.full(below.shape, np.nan)
+    np.divide(above, below, out=result, where=below != 0)
     return result
 
 

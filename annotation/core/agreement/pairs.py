@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.agreement import grouping
 from annotation.core.agreement.measure import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -14,8 +15,9 @@ BoolArray = npt.NDArray[np.bool_]
 class LabelTable:
     """One row per label; parallel integer arrays of one length. Ids are any integers.
 
-    `position` is the step's place among the steps of its trajectory (0 for the first); outcomes are a table
-    of their own, with position 0. Missing labels have no row.
+    `position` is the step's place among the steps of its trajectory (0 for the first), `steps` how many the
+    trajectory has; outcomes are a table of their own, with position 0 and one step. Missing labels have no
+    row.
     """
 
     trajectory: IntArray
@@ -24,26 +26,35 @@ class LabelTable:
     value: IntArray
     task: IntArray
     subset: IntArray
+    steps: IntArray
 
     @classmethod
     def of(cls, rows: npt.ArrayLike) -> "LabelTable":
-        """From rows (trajectory, position, annotator, value, task, subset); no rows give an empty table."""
-        array = np.asarray(rows, dtype=np.int64).reshape(-1, 6)
+        """From rows (trajectory, position, annotator, value, task, subset, steps); no rows give an empty
+        table."""
+        array = np.asarray(rows, dtype=np.int64).reshape(-1, 7)
         return cls(*(np.ascontiguousarray(column) for column in array.T))
 
     def __len__(self) -> int:
         return len(self.value)
 
-    def where(self, keep: BoolArray) -> "LabelTable":
-        """The rows for which `keep` is true."""
+    def where(self, rows: BoolArray | IntArray) -> "LabelTable":
+        """Some of the rows, by a mask or by number: labels of a source, of steps of a kind. What is left of a
+        trajectory counts for no figure of whole trajectories."""
         return LabelTable(
-            self.trajectory[keep],
-            self.position[keep],
-            self.annotator[keep],
-            self.value[keep],
-            self.task[keep],
-            self.subset[keep],
+            self.trajectory[rows],
+            self.position[rows],
+            self.annotator[rows],
+            self.value[rows],
+            self.task[rows],
+            self.subset[rows],
+            self.steps[rows],
         )
+
+    def in_order(self) -> "LabelTable":
+        """Sorted by trajectory, position and annotator."""
+        key = grouping.keys(self.trajectory, self.position, self.annotator)
+        return self.where(np.argsort(key, kind="stable"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,8 @@ class Pairs:
 
     `a` is the label of the annotator with the smaller id. `pair`, `trajectory` and `task` are running numbers
     from 0; `pair_ids` (pairs, 2) names the annotators, `trajectory_ids` (trajectories,) the trajectories,
-    `task_subset` (tasks,) the subset id of each task.
+    `task_ids` (tasks,) the tasks, `task_subset` (tasks,) the subset id of each. `labels` is how many
+    annotators labelled the step, `steps` how many steps the trajectory has.
     """
 
     a: IntArray
@@ -61,27 +73,15 @@ class Pairs:
     trajectory: IntArray
     position: IntArray
     task: IntArray
+    labels: IntArray
+    steps: IntArray
     pair_ids: IntArray
-    task_subset: IntArray
     trajectory_ids: IntArray
+    task_ids: IntArray
+    task_subset: IntArray
 
     def __len__(self) -> int:
         return len(self.a)
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs of annotators."""
-        return len(self.pair_ids)
-
-    @property
-    def n_trajectories(self) -> int:
-        """How many trajectories with at least one pair."""
-        return len(self.trajectory_ids)
-
-    @property
-    def n_tasks(self) -> int:
-        """How many tasks."""
-        return len(self.task_subset)
 
 
 def at_least(labels: LabelTable, trajectories: int) -> LabelTable:
@@ -93,15 +93,23 @@ def at_least(labels: LabelTable, trajectories: int) -> LabelTable:
     """
     while len(labels):
         # one row a person and trajectory is enough to say who shares what
-        ids = np.column_stack([labels.trajectory, labels.annotator, labels.task, labels.subset])
-        trajectory, annotator, task, subset = np.unique(ids, axis=0).T
-        once = np.zeros_like(trajectory)
-        pairs = pair_up(LabelTable(trajectory, once, annotator, once, task, subset))
+        once, _ = grouping.distinct(labels.trajectory, labels.annotator)
+        nothing = np.zeros_like(once)
+        pairs = pair_up(
+            LabelTable(
+                labels.trajectory[once],
+                nothing,
+                labels.annotator[once],
+                nothing,
+                labels.task[once],
+                labels.subset[once],
+                nothing + 1,
+            )
+        )
         if not len(pairs):
             return labels.where(np.zeros(len(labels), dtype=bool))
-        cell = np.column_stack([pairs.pair, pairs.task_subset[pairs.task]])
-        _, cell, shared = np.unique(cell, axis=0, return_inverse=True, return_counts=True)
-        few = np.bincount(pairs.trajectory, weights=shared[cell.reshape(-1)] < trajectories) > 0
+        _, cell = grouping.distinct(pairs.pair, pairs.task_subset[pairs.task])
+        few = np.bincount(pairs.trajectory, weights=np.bincount(cell)[cell] < trajectories) > 0
         paired = pairs.trajectory_ids
         keep = np.isin(labels.trajectory, paired[~few])
         if keep.all():
@@ -115,38 +123,54 @@ def pair_up(labels: LabelTable) -> Pairs:
 
     ValueError when one annotator labels a step twice.
     """
-    order = np.lexsort((labels.annotator, labels.position, labels.trajectory))
-    trajectory, position = labels.trajectory[order], labels.position[order]
-    annotator = labels.annotator[order]
+    table = labels.in_order()
+    step = np.zeros(len(table), dtype=np.int64)
+    same = (table.trajectory[1:] == table.trajectory[:-1]) & (table.position[1:] == table.position[:-1])
+    if (same & (table.annotator[1:] == table.annotator[:-1])).any():
+        raise ValueError("an annotator has two labels for one step")
+    np.cumsum(~same, out=step[1:])
+    first, second = _within(step)
+    people, person = grouping.ranks(table.annotator)
+    pair_key = person[first] * max(len(people), 1) + person[second]
+    # by pair, keeping the order of trajectories and positions
+    order = np.argsort(pair_key, kind="stable")
+    first, second, pair_key = first[order], second[order], pair_key[order]
+    pair_keys, pair = grouping.ranks(pair_key)
+    trajectory_ids, trajectory = grouping.ranks(table.trajectory[first])
+    task_ids, task = grouping.ranks(table.task[first])
+    task_subset = np.zeros(len(task_ids), dtype=np.int64)
+    task_subset[task] = table.subset[first]
+    of_step = np.bincount(step, minlength=1)
+    return Pairs(
+        a=table.value[first],
+        b=table.value[second],
+        pair=pair,
+        trajectory=trajectory,
+        position=table.position[first],
+        task=task,
+        labels=of_step[step[first]],
+        steps=table.steps[first],
+        pair_ids=people[np.column_stack(np.divmod(pair_keys, max(len(people), 1)))],
+        trajectory_ids=trajectory_ids,
+        task_ids=task_ids,
+        task_subset=task_subset,
+    )
+
+
+def _within(group: IntArray) -> tuple[IntArray, IntArray]:
+    """All pairs of rows of the same group, the earlier row first, in the order of the first; `group` is
+    sorted."""
     left: list[IntArray] = []
     right: list[IntArray] = []
-    lag, rows = 1, np.arange(len(order))
-    while lag < len(order):
-        early, late = rows[:-lag], rows[lag:]
-        same = (trajectory[early] == trajectory[late]) & (position[early] == position[late])
-        if not same.any():
+    for lag in range(1, len(group)):
+        early = np.flatnonzero(group[lag:] == group[:-lag])
+        if not len(early):
             break
-        if lag == 1 and (annotator[early][same] == annotator[late][same]).any():
-            raise ValueError("an annotator has two labels for one step")
-        left.append(early[same])
-        right.append(late[same])
-        lag += 1
+        left.append(early)
+        right.append(early + lag)
+    if len(left) == 1:
+        return left[0], right[0]
     first = np.concatenate(left) if left else np.zeros(0, dtype=np.int64)
     second = np.concatenate(right) if right else np.zeros(0, dtype=np.int64)
-    people = np.column_stack([annotator[first], annotator[second]])
-    pair_ids, pair = np.unique(people, axis=0, return_inverse=True)
-    by_pair = np.lexsort((position[first], trajectory[first], pair.reshape(-1)))
-    first, second, pair = first[by_pair], second[by_pair], pair.reshape(-1)[by_pair]
-    trajectory_ids, trajectory_number = np.unique(trajectory[first], return_inverse=True)
-    _, one_row, task_number = np.unique(labels.task[order][first], return_index=True, return_inverse=True)
-    return Pairs(
-        a=labels.value[order][first],
-        b=labels.value[order][second],
-        pair=pair,
-        trajectory=trajectory_number.reshape(-1),
-        position=position[first],
-        task=task_number.reshape(-1),
-        pair_ids=pair_ids.reshape(-1, 2),
-        task_subset=labels.subset[order][first][one_row],
-        trajectory_ids=trajectory_ids,
-    )
+    order = np.argsort(first, kind="stable")
+    return first[order], second[order]

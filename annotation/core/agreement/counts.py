@@ -1,0 +1,223 @@
+"""Counts per (trajectory, pair of annotators), from which every figure of agreement comes without its labels.
+
+One row is one trajectory that annotators `first` and `second` both labelled; `first` has the smaller id. All
+columns add up over rows, so that rows may be stored, selected and summed by trajectory or by task before
+`summary.summarise` sees them. The columns of steps, in the order of `STEP_COLUMNS` (a, b stand for the labels
+of `first` and `second`, always in the order −1, 0, +1; "minus", "zero", "plus"):
+
+- `table_a_b` (9): steps that `first` labelled a and `second` b.
+- `coincidence_…` (6): for Krippendorff's α: the same steps, each weighing 1/(m − 1) where m annotators in all
+  labelled the step, by the two labels in no order. Summed over the pairs of a trajectory they are its part of
+  the coincidences (`alpha`): half of o_cc, and o_ck. Fractions, when there are three annotators or more.
+- `units` (1): each step weighing 2/(m(m − 1)), so that the pairs of a step add up to one step. A fraction.
+- `transition_s_a_b` (36): the units of transition κ by stratum s: the previous step's label on which both
+  agreed, or "start" (`transition`).
+- `first_error_…` (8): the trajectory's class, one of them 1 (`firsterror.FirstErrors`); all 0 unless both
+  annotators labelled every step of the trajectory, as the next.
+- `steps_before_error` (1): how many steps lie before the first error of both; all, without an error.
+- `trajectories` (1): 1 divided by the pairs of annotators of the trajectory, so that they add up to 1.
+
+Outcomes have the first 16 of these, each trajectory being one step.
+
+`coincidence_…`, `units` and `trajectories` speak of all annotators of a trajectory. Where a cut takes some of
+its pairs and leaves others, `Counts.as_only_pairs` makes them speak of each pair alone.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from annotation.core.agreement import grouping
+from annotation.core.agreement.confusion import SIZE, confusion_by
+from annotation.core.agreement.firsterror import CLASSES, NONE, classify
+from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.agreement.pairs import BoolArray, LabelTable, Pairs, pair_up
+from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
+
+_NAMES: Final = ("minus", "zero", "plus")
+_CELLS: Final = tuple(f"{a}_{b}" for a in _NAMES for b in _NAMES)
+_UPPER: Final = tuple((a, b) for a in range(SIZE) for b in range(a, SIZE))
+
+OUTCOME_COLUMNS: Final = (
+    *(f"table_{cell}" for cell in _CELLS),
+    *(f"coincidence_{_NAMES[a]}_{_NAMES[b]}" for a, b in _UPPER),
+    "units",
+)
+STEP_COLUMNS: Final = (
+    *OUTCOME_COLUMNS,
+    *(f"transition_{stratum}_{cell}" for stratum in (*_NAMES, "start") for cell in _CELLS),
+    *(
+        f"first_error_{name}"
+        for name in (
+            *("far_earlier", "one_earlier", "same", "one_later", "far_later"),
+            *("only_first", "only_second", "neither"),
+        )
+    ),
+    "steps_before_error",
+    "trajectories",
+)
+
+TABLE: Final = slice(0, SIZE * SIZE)
+COINCIDENCES: Final = slice(TABLE.stop, TABLE.stop + len(_UPPER))
+UNITS: Final = COINCIDENCES.stop
+TRANSITIONS: Final = slice(UNITS + 1, UNITS + 1 + STRATA * SIZE * SIZE)
+FIRST_ERRORS: Final = slice(TRANSITIONS.stop, TRANSITIONS.stop + CLASSES)
+STEPS_BEFORE: Final = FIRST_ERRORS.stop
+TRAJECTORIES: Final = STEPS_BEFORE + 1
+assert len(OUTCOME_COLUMNS) == UNITS + 1 and len(STEP_COLUMNS) == TRAJECTORIES + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of counts; parallel arrays. `sums` is (rows, 62) for steps, (rows, 16) for outcomes.
+
+    Ids are any integers. A row may also be the sum of a pair's rows in a task, or of several tasks taken for
+    one; figures need no trajectory, only tasks for their intervals.
+    """
+
+    subset: IntArray
+    task: IntArray
+    first: IntArray
+    second: IntArray
+    trajectory: IntArray
+    sums: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def where(self, keep: BoolArray) -> "Counts":
+        """The rows for which `keep` is true."""
+        return Counts(
+            self.subset[keep],
+            self.task[keep],
+            self.first[keep],
+            self.second[keep],
+            self.trajectory[keep],
+            self.sums[keep],
+        )
+
+    @property
+    def of_steps(self) -> bool:
+        """Whether these are counts of steps; else of outcomes."""
+        return int(self.sums.shape[1]) == len(STEP_COLUMNS)
+
+    def as_only_pairs(self) -> "Counts":
+        """The same pairs, each as if nobody else had labelled its steps. `trajectories` needs rows that are
+        one trajectory each."""
+        sums = as_only_pairs(self.sums)
+        if self.of_steps:
+            sums[:, TRAJECTORIES] = 1
+        return replace(self, sums=sums)
+
+
+def as_only_pairs(sums: FloatArray) -> FloatArray:
+    """Sums of pairs, (pairs, columns), as if nobody else had labelled their steps; `trajectories` stays."""
+    result = sums.copy()
+    table = sums[:, TABLE].reshape(-1, SIZE, SIZE)
+    for column, (a, b) in enumerate(_UPPER, COINCIDENCES.start):
+        result[:, column] = table[:, a, b] + (table[:, b, a] if a != b else 0)
+    result[:, UNITS] = table.sum(axis=(1, 2))
+    return result
+
+
+def count_outcomes(labels: LabelTable) -> Counts:
+    """Count outcomes: one row in `labels` per outcome."""
+    return count_outcome_pairs(pair_up(labels))
+
+
+def count_outcome_pairs(pairs: Pairs) -> Counts:
+    """Count outcomes that are paired already."""
+    rows, starts = _rows(pairs)
+    return _counts(pairs, starts, _common(pairs, rows, len(starts)))
+
+
+def count_steps(labels: LabelTable) -> Counts:
+    """Count the steps that two annotators labelled. ValueError when one annotator labels a step twice."""
+    return count_step_pairs(pair_up(labels))
+
+
+def count_step_pairs(pairs: Pairs) -> Counts:
+    """Count steps that are paired already."""
+    rows, starts = _rows(pairs)
+    n = len(starts)
+    sums = np.zeros((n, len(STEP_COLUMNS)))
+    sums[:, : UNITS + 1] = _common(pairs, rows, n)
+    stratum = strata(pairs.a, pairs.b, rows, pairs.position)
+    unit = stratum != NO_UNIT
+    cell = rows[unit] * STRATA + stratum[unit]
+    moved = confusion_by(pairs.a[unit], pairs.b[unit], cell, n * STRATA)
+    sums[:, TRANSITIONS] = moved.reshape(n, STRATA * SIZE * SIZE)
+    if n:
+        _first_errors(pairs, starts, sums)
+        trajectory = pairs.trajectory[starts]
+        sums[:, TRAJECTORIES] = 1 / np.bincount(trajectory)[trajectory]
+    return _counts(pairs, starts, sums)
+
+
+def _rows(pairs: Pairs) -> tuple[IntArray, IntArray]:
+    """The running number of each step's row (pair and trajectory), and the first step of each row."""
+    if not len(pairs):
+        return pairs.pair, pairs.pair
+    new = np.ones(len(pairs), dtype=bool)
+    new[1:] = (pairs.pair[1:] != pairs.pair[:-1]) | (pairs.trajectory[1:] != pairs.trajectory[:-1])
+    return np.cumsum(new) - 1, np.flatnonzero(new)
+
+
+def _common(pairs: Pairs, rows: IntArray, n: int) -> FloatArray:
+    """The 16 columns that steps and outcomes have."""
+    sums = np.zeros((n, len(OUTCOME_COLUMNS)))
+    sums[:, TABLE] = confusion_by(pairs.a, pairs.b, rows, n).reshape(n, SIZE * SIZE)
+    weight = 1 / (pairs.labels - 1)
+    cell = rows * SIZE * SIZE + (pairs.a + 1) * SIZE + pairs.b + 1
+    weighted = np.bincount(cell, weights=weight, minlength=n * SIZE * SIZE).reshape(n, SIZE, SIZE)
+    for column, (a, b) in enumerate(_UPPER, COINCIDENCES.start):
+        sums[:, column] = weighted[:, a, b] + (weighted[:, b, a] if a != b else 0)
+    sums[:, UNITS] = np.bincount(rows, weights=2 * weight / pairs.labels, minlength=n)
+    return sums
+
+
+def _first_errors(pairs: Pairs, starts: IntArray, sums: FloatArray) -> None:
+    """Fill in the classes of trajectories, and the steps before the first error of both."""
+    length = pairs.steps[starts]
+    whole = np.diff(np.append(starts, len(pairs))) == length
+    never = np.iinfo(np.int64).max
+    first, second = (
+        np.minimum.reduceat(np.where(values == -1, pairs.position, never), starts)
+        for values in (pairs.a, pairs.b)
+    )
+    before = np.minimum(np.minimum(first, second), length)
+    kinds = classify(np.where(first == never, NONE, first), np.where(second == never, NONE, second))
+    sums[whole, FIRST_ERRORS.start + kinds[whole]] = 1
+    sums[whole, STEPS_BEFORE] = before[whole]
+
+
+def _counts(pairs: Pairs, starts: IntArray, sums: FloatArray) -> Counts:
+    people = pairs.pair_ids[pairs.pair[starts]]
+    task = pairs.task[starts]
+    return Counts(
+        subset=pairs.task_subset[task],
+        task=pairs.task_ids[task],
+        first=people[:, 0],
+        second=people[:, 1],
+        trajectory=pairs.trajectory_ids[pairs.trajectory[starts]],
+        sums=sums,
+    )
+
+
+def by_task(counts: Counts) -> Counts:
+    """One row for each (task, pair), sorted by pair: the grain at which figures are worked out. Trajectories
+    become −1."""
+    key = grouping.keys(counts.first, counts.second, counts.task)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    first = order[starts]
+    sums = np.add.reduceat(counts.sums[order], starts) if len(first) else counts.sums
+    return Counts(
+        counts.subset[first],
+        counts.task[first],
+        counts.first[first],
+        counts.second[first],
+        np.full(len(first), -1, dtype=np.int64),
+        sums,
+    )
