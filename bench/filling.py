@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.models import (
     Assignment,
     Consensus,
+    Dispute,
     Label,
     LabelEvent,
     Membership,
@@ -25,11 +26,13 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.services import pairing
 
 ANNOTATORS = ("ann", "ben")
+DISPUTED = 3  # trajectories of ten
 
 # One step of four is −1, one of thirteen of the others 0; where there is a dispute slot 1 differs at first.
-VALUE = """CASE WHEN t.id % 10 < 3 AND a.slot = 1 AND s.ordinal = 0 THEN 0
+VALUE = """CASE WHEN t.id % 10 < %(disputed)s AND a.slot = 1 AND s.ordinal = 0 THEN 0
     WHEN s.id % 4 = 0 THEN -1 WHEN s.id % 13 = 0 THEN 0 ELSE 1 END"""
 
 ASSIGNMENTS = f"{Assignment._meta.db_table} a"
@@ -39,15 +42,17 @@ LABELS = f"{Label._meta.db_table} l"
 OUTCOMES = f"{OutcomeLabel._meta.db_table} o"
 
 
-def label(*, project: Project, share: float) -> dict[str, Any]:
-    """Fill a project; how many trajectories and labels it then has."""
+def label(*, project: Project, share: float, unanimous: bool = False) -> dict[str, Any]:
+    """Fill a project; how many trajectories and labels it then has. `unanimous`: without any dispute."""
+    disputed = 0 if unanimous else DISPUTED
     total = Trajectory.objects.filter(project=project, live=True).count()
     wanted = round(total * share)
     if wanted:
         with transaction.atomic():
             _assignments(project, wanted)
-            _labels(project)
-            _settle(project)
+            _labels(project, disputed)
+            _settle(project, disputed)
+        pairing.fill(list(pairing.unpaired(project.trajectories.all()).values_list("pk", flat=True)))
         _statistics()
     return {
         "trajectories": total,
@@ -99,7 +104,7 @@ def _assignments(project: Project, wanted: int) -> None:
         )
 
 
-def _labels(project: Project) -> None:
+def _labels(project: Project, disputed: int) -> None:
     """Labels, outcomes, and one event and one operation a label: the browser saves each press at once."""
     _insert(
         Label,
@@ -113,6 +118,7 @@ def _labels(project: Project) -> None:
         f"FROM {ASSIGNMENTS} JOIN {TRAJECTORIES} ON t.id = a.trajectory_id"
         f" JOIN {STEPS} ON s.trajectory_id = t.id WHERE a.project_id = %(project)s",
         project=project.pk,
+        disputed=disputed,
     )
     _insert(
         OutcomeLabel,
@@ -127,12 +133,27 @@ def _labels(project: Project) -> None:
     _insert(SaveOperation, press, of_labels, project=project.pk)
 
 
-def _settle(project: Project) -> None:
+def _settle(project: Project, disputed: int) -> None:
     _run(
         f"""UPDATE {Trajectory._meta.db_table} SET free_slots = 0,
-            state = CASE WHEN id % 10 < 3 THEN 'disputed' ELSE 'unanimous' END
+            state = CASE WHEN id % 10 < %(disputed)s THEN 'disputed' ELSE 'unanimous' END
         WHERE id IN (SELECT trajectory_id FROM {Assignment._meta.db_table} WHERE project_id = %(project)s)""",
-        {"project": project.pk},
+        {"project": project.pk, "disputed": disputed},
+    )
+    _insert(
+        Dispute,
+        {
+            "trajectory_id": "t.id",
+            "project_id": "t.project_id",
+            "subset_id": "t.subset_id",
+            "disputed_steps": "1",
+            "sign_flips": "0",
+            "neutral_boundaries": "1",
+            "first_error": "t.id % 4 = 0",
+            "outcome": "t.id < 0",
+        },
+        f"FROM {TRAJECTORIES} WHERE t.project_id = %(project)s AND t.state = 'disputed'",
+        project=project.pk,
     )
     resolved = "WHERE t.project_id = %(project)s AND t.state = 'unanimous' AND a.slot = 0"
     of = f"FROM {TRAJECTORIES} JOIN {ASSIGNMENTS} ON a.trajectory_id = t.id JOIN"

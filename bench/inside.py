@@ -50,6 +50,7 @@ def start(slug: str) -> dict[str, Any]:
             "is_admin": name == "admin",
         }
         projects.add_member(actor=OPERATOR, project=project, user=user, **roles)
+        projects.read_guidelines(actor=user, guideline=project.guidelines.get())
     return {"project": slug}
 
 
@@ -87,12 +88,43 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def fill(slug: str, share: float) -> dict[str, Any]:
+def fill(slug: str, share: float, unanimous: bool) -> dict[str, Any]:
     """Label that share of a project, the first in the queue, by ann and ben; see `bench.filling`."""
     from annotation.models import Project
     from bench import filling
 
-    return filling.label(project=Project.objects.get(slug=slug), share=share)
+    return filling.label(project=Project.objects.get(slug=slug), share=share, unanimous=unanimous)
+
+
+def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
+    """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory."""
+    from annotation.models import Project, Release
+    from annotation.policies import OPERATOR
+    from annotation.services import release
+
+    project = Project.objects.get(slug=slug)
+    frozen = Release.objects.filter(project=project).first()
+    before = peak_memory()
+    wall, cpu = time.perf_counter(), time.process_time()
+    if frozen is None:
+        count = release.freeze(actor=OPERATOR, project=project, version="1.0").record_count
+    elif work == "export":
+        manifest = release.export_release(
+            actor=OPERATOR, release=frozen, format="agentprocessbench", output=folder / "exported"
+        )
+        count = manifest["records"]
+    else:
+        found = release.verify(actor=OPERATOR, release=frozen)
+        if not found.ok:
+            raise RuntimeError(found.problems[0])
+        count = found.records
+    return {
+        "records": count,
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "peak_bytes": peak_memory(),
+        "idle_bytes": before,
+    }
 
 
 def main() -> int:
@@ -105,6 +137,11 @@ def main() -> int:
     two = works.add_parser("fill")
     two.add_argument("project")
     two.add_argument("share", type=float)
+    two.add_argument("--unanimous", action="store_true")
+    for work in ("freeze", "export", "verify"):
+        five = works.add_parser(work)
+        five.add_argument("project")
+        five.add_argument("folder", type=Path)
     works.add_parser("workbench").add_argument("folder", type=Path)
     works.add_parser("stored").add_argument("project")
     three = works.add_parser("endurance-start")
@@ -126,12 +163,15 @@ def main() -> int:
     works_by_name: dict[str, Callable[[], dict[str, Any]]] = {
         "start": lambda: start(options.project),
         "import": lambda: import_file(options.project, options.file),
-        "fill": lambda: fill(options.project, options.share),
+        "fill": lambda: fill(options.project, options.share, options.unanimous),
         "workbench": lambda: workbench.prepare(options.folder, start, import_file),
         "endurance-start": lambda: endurance.prepare(options.project, options.names),
         "endurance-compare": lambda: endurance.compare(json.loads(options.file.read_text())),
         "endurance-claims": lambda: endurance.claim_and_leave(options.project, people=options.people, seed=1),
         "stored": lambda: workbench.stored(options.project),
+        **dict.fromkeys(
+            ("freeze", "export", "verify"), lambda: publish(options.work, options.project, options.folder)
+        ),
     }
     json.dump(works_by_name[options.work](), sys.stdout)
     return 0
