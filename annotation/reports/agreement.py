@@ -3,24 +3,30 @@
 Trajectories that are still being labelled are left out, so that nobody who may yet label one learns of
 others' labels through a figure. Who annotated what, and figures of single pairs, are for admins;
 adjudicators, who decide between "A" and "B", get figures in which nobody can be made out (docs/sealing.md).
+
+Figures are made of paired labels (reports/paired_labels.py) and never read labels.
 """
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, QuerySet, Value
+from django.db.models import Count
 
 from annotation import models as m
-from annotation.core.agreement.measure import Measure
-from annotation.core.agreement.pairs import LabelTable, at_least
+from annotation.core.agreement.counts import Counts, count_outcome_pairs, count_step_pairs
 from annotation.core.agreement.summary import Summary, summarise
-from annotation.core.seed import SEED
-from annotation.core.vocabulary import SETTLED, VALUES, AssignmentState, TrajectoryState
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import VALUES, TrajectoryState
 from annotation.policies import Actor, allowed, require
 
-from ..models.blindness import BLIND_VALUE
-from .integer_rows import integer_rows
+from .agreement_cuts import ALONE, CUTS, FOR_ALL, Selection, View, parse, select
+from .agreement_pictures import Drawn, Pictures, measure_json, pictures, pictures_json
+from .paired_labels import Kept, paired_rows
 
 FEWEST = 5
 """Of how many trajectories a pair's labels count for those who may not know the pair."""
@@ -38,108 +44,143 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the agreement page and `agreement --json` show.
+    """What the agreement page, the API and `agreement --json` show, of what `selection` leaves.
 
-    `people` maps annotator ids to names. Without `with_people` it is empty, as are the parts' pairs; tables
-    are symmetric; and trajectories whose pairs of annotators share fewer than `FEWEST` of a subset are left
-    out of every figure. `seed` is that of the intervals' resampling.
+    `people` maps annotator ids to names. Without `with_people` it is empty, as are the parts' pairs; and
+    trajectories whose pairs of annotators share fewer than `FEWEST` of a subset are left out of every figure.
     """
 
     project: m.Project
     overall: Part
     subsets: tuple[Part, ...]
-    people: dict[int, str]
-    seed: int
+    view: View
+    selection: Selection
+    pictures: Pictures
     with_people: bool = True
 
-    def without_people(self) -> "Agreement":
-        """The same figures without anything of a single person."""
+    @property
+    def people(self) -> Mapping[int, str]:
+        """The names of annotators by their ids."""
+        return self.view.people
+
+    def without_people(self) -> Agreement:
+        """The same figures without anything of a single person, or of when they worked."""
         bare = [
             replace(part, steps=part.steps.without_people(), outcomes=part.outcomes.without_people())
             for part in (self.overall, *self.subsets)
         ]
-        return replace(self, overall=bare[0], subsets=tuple(bare[1:]), people={}, with_people=False)
+        return replace(
+            self,
+            overall=bare[0],
+            subsets=tuple(bare[1:]),
+            view=replace(self.view, people={}, with_people=False),
+            pictures=replace(self.pictures, weeks=(), annotators=()),
+            with_people=False,
+        )
 
 
-def agreement(*, viewer: Actor, project: m.Project, intervals: bool = True) -> Agreement:
-    """Compute every figure. Five queries and those of the permission; raises Denied to whoever may not see
-    agreement."""
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What is kept in memory until labels change: everything but the states of trajectories."""
+
+    steps: dict[str, Summary]
+    outcomes: dict[str, Summary]
+    pictures: Pictures
+
+
+def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
+    """A project's paired labels as the viewer may see them. Three queries and those of the permission; one
+    more when there are new labels. Raises Denied to whoever may not see agreement."""
     require(viewer, "agreement.view", project)
     with_people = allowed(viewer, "agreement.pairs", project)
     subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    kept = paired_rows(project)
+    if not with_people:
+        rows = kept.result("few", lambda: kept.rows.shared_by_at_least(FEWEST))
+        return View(rows, subsets, {}, FOR_ALL, with_people), kept
+    annotators = np.unique(np.concatenate([kept.rows.first, kept.rows.second])).tolist()
+    people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
+    return View(kept.rows, subsets, people, CUTS, with_people), kept
+
+
+def agreement(
+    *,
+    viewer: Actor,
+    project: m.Project,
+    asked: Mapping[str, str] | None = None,
+    by: str = "",
+    intervals: bool = True,
+    details: bool = True,
+) -> Agreement:
+    """Every figure of the labels that the filters `asked` for leave, and the pictures of them, cut `by` one
+    of `agreement_cuts.CUTS` (the subset, when it says nothing).
+
+    Without `details` there are neither subsets nor single pairs of several, which take most of the time.
+    Four queries and those of the permission, one more when there are new labels. Raises Invalid for a filter
+    or a cut that there is not.
+    """
+    view, kept = view_of(viewer, project)
+    selection = parse(view, asked or {})
+    cut = parse_cut(view, by)
     states = _states(project)
-    steps, outcomes = (LabelTable.of(integer_rows(rows(project), 6)) for rows in (_step_rows, _outcome_rows))
-    people: dict[int, str] = {}
-    if with_people:
-        annotators = sorted({int(one) for one in steps.annotator} | {int(one) for one in outcomes.annotator})
-        people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
-    else:
-        steps, outcomes = at_least(steps, FEWEST), at_least(outcomes, FEWEST)
+    found = kept.result(
+        # the subsets too: one without labels is made without any that are new
+        ("figures", view.with_people, selection, cut, intervals, details, tuple(view.subsets)),
+        lambda: _figures(view, selection, cut, intervals, details),
+    )
 
     def part(pk: int | None, name: str) -> Part:
-        rng = np.random.default_rng(SEED) if intervals else None
-        of_steps = steps if pk is None else steps.where(steps.subset == pk)
-        of_outcomes = outcomes if pk is None else outcomes.where(outcomes.subset == pk)
-        return Part(
-            name=name,
-            steps=summarise(of_steps, rng=rng),
-            outcomes=summarise(of_outcomes),
-            states=_sum_states(states, pk),
-        )
+        steps, outcomes = found.steps[name], found.outcomes[name]
+        return Part(name, steps, outcomes, _sum_states(states, pk))
 
-    overall = part(None, "")
-    # All of one subset is that subset: the same labels, the same seed, the same figures.
-    parts = (
-        [replace(overall, name=name) for name in subsets.values()]
-        if len(subsets) == 1
-        else [part(pk, name) for pk, name in subsets.items()]
-    )
-    found = Agreement(project=project, overall=overall, subsets=tuple(parts), people=people, seed=SEED)
-    return found if with_people else found.without_people()
-
-
-def _step_rows(project: m.Project) -> QuerySet[Any, Any]:
-    return (
-        m.Label.objects.filter(
-            assignment__project=project,
-            assignment__state=AssignmentState.SUBMITTED,
-            assignment__trajectory__live=True,
-            assignment__trajectory__state__in=SETTLED,
-        )
-        .annotate(blind=BLIND_VALUE)
-        .filter(blind__isnull=False)
-        .values_list(
-            "assignment__trajectory",
-            "step__ordinal",
-            "assignment__annotator",
-            "blind",
-            "assignment__trajectory__task",
-            "assignment__trajectory__subset",
-        )
-        .order_by()
+    chosen = selection.part("subset")
+    names = view.subsets.items() if details else ()
+    subsets = [(pk, name) for pk, name in names if chosen is None or name == chosen.key]
+    return Agreement(
+        project=project,
+        overall=part(None if chosen is None else chosen.number, ""),
+        subsets=tuple(part(pk, name) for pk, name in subsets),
+        view=view,
+        selection=selection,
+        pictures=found.pictures,
+        with_people=view.with_people,
     )
 
 
-def _outcome_rows(project: m.Project) -> QuerySet[Any, Any]:
-    return (
-        m.OutcomeLabel.objects.filter(
-            assignment__project=project,
-            assignment__state=AssignmentState.SUBMITTED,
-            assignment__trajectory__live=True,
-            assignment__trajectory__state__in=SETTLED,
-        )
-        .annotate(blind=BLIND_VALUE, position=Value(0))
-        .filter(blind__isnull=False)
-        .values_list(
-            "assignment__trajectory",
-            "position",
-            "assignment__annotator",
-            "blind",
-            "assignment__trajectory__task",
-            "assignment__trajectory__subset",
-        )
-        .order_by()
-    )
+def parse_cut(view: View, by: str) -> str:
+    """The cut of that name, the subset when there is none. Raises Invalid for one that there is not."""
+    if by and by not in view.cuts:
+        raise Invalid(translatable("There is no cut “{name}”.", name=by[:40]), code="unknown_filter")
+    return by or "subset"
+
+
+def _figures(view: View, selection: Selection, cut: str, intervals: bool, details: bool) -> _Figures:
+    rows, keep = select(view, selection)
+    alone = any(name in ALONE for name, _ in selection.parts)
+    steps = count_step_pairs(rows.pairs(keep, alone=alone))
+    outcomes = count_outcome_pairs(rows.outcome_pairs(alone=alone))
+    if keep is not None:  # outcomes belong to no step
+        outcomes = outcomes.where(np.zeros(len(outcomes), dtype=bool))
+
+    def summaries(counts: Counts) -> dict[str, Summary]:
+        def of(counts: Counts) -> Summary:
+            found = summarise(counts, with_intervals=intervals, with_pairs=details)
+            return found if view.with_people else found.without_people()
+
+        every = of(counts)
+        if not details:
+            return {"": every}
+        # All of one subset is that subset: the same labels, the same figures.
+        if len(view.subsets) == 1:
+            return {"": every, **dict.fromkeys(view.subsets.values(), every)}
+        return {"": every} | {
+            name: of(counts.where(counts.subset == pk)) for pk, name in view.subsets.items()
+        }
+
+    of_steps = summaries(steps)
+    headline = of_steps[""].headline
+    shown = pictures(view, Drawn(rows, keep, steps, alone), cut, headline)
+    return _Figures(of_steps, summaries(outcomes), shown)
 
 
 def _states(project: m.Project) -> list[tuple[int, str, int]]:
@@ -160,47 +201,44 @@ def _sum_states(rows: list[tuple[int, str, int]], subset: int | None) -> dict[st
 
 
 def as_json(report: Agreement) -> dict[str, Any]:
-    """The report as JSON: unrounded numbers, null with a reason where undefined. `symmetric`: each pair of
-    labels is counted in both orders in `confusion`, and `pairs` is empty."""
+    """The report as JSON: unrounded numbers, null with a reason where undefined. `confusion` has the first
+    annotator of the only pair in its rows; of several pairs, or none that may be named, it is `symmetric`:
+    each pair of labels is counted in both orders."""
     return {
         "project": report.project.slug,
-        "symmetric": not report.with_people,
+        "filters": dict(report.selection.asked),
         "fewest_trajectories": 1 if report.with_people else FEWEST,
         "overall": _part_json(report.overall, report.people),
         "subsets": {part.name: _part_json(part, report.people) for part in report.subsets},
         "values": list(VALUES),
-        "interval_seed": report.seed,
+        **pictures_json(report.pictures, report.people),
     }
 
 
-def _part_json(part: Part, people: dict[int, str]) -> dict[str, Any]:
+def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
     steps = part.steps
+    offsets = steps.offsets
     return {
         "n": steps.n,
         "trajectories": steps.n_trajectories,
         "tasks": steps.n_tasks,
-        "percent_agreement": steps.figures.agreement.value,
-        "kappa": steps.figures.kappa.value,
-        "linear_kappa": steps.figures.kappa_linear.value,
-        "quadratic_kappa": steps.figures.kappa_quadratic.value,
-        "confusion": steps.confusion.tolist(),
+        "annotators": steps.n_annotators,
+        "headline": steps.headline,
         "states": part.states,
-        "disputed": part.states[TrajectoryState.DISPUTED.value],
-        "unanimous": part.states[TrajectoryState.UNANIMOUS.value],
         "figures": _figures_json(steps),
+        "symmetric": len(steps.pairs) != 1,
+        "confusion": steps.table.tolist(),
+        "first_errors": asdict(offsets) if offsets is not None else None,
         "outcome": {
             "n": part.outcomes.n,
-            **_figures_json(part.outcomes),
-            "confusion": part.outcomes.confusion.tolist(),
+            "figures": _figures_json(part.outcomes),
+            "confusion": part.outcomes.table.tolist(),
         },
         "pairs": [
             {
                 "annotators": [people.get(pair.first, "?"), people.get(pair.second, "?")],
                 "n": pair.n,
-                "percent_agreement": pair.figures.agreement.value,
-                "kappa": pair.figures.kappa.value,
-                "linear_kappa": pair.figures.kappa_linear.value,
-                "quadratic_kappa": pair.figures.kappa_quadratic.value,
+                "figures": {name: measure_json(measure) for name, measure in pair.figures.items()},
                 "confusion": pair.confusion.tolist(),
             }
             for pair in steps.pairs
@@ -209,28 +247,4 @@ def _part_json(part: Part, people: dict[int, str]) -> dict[str, Any]:
 
 
 def _figures_json(summary: Summary) -> dict[str, Any]:
-    figures = summary.figures
-    return {
-        "percent_agreement": measure_json(figures.agreement),
-        "kappa": measure_json(figures.kappa),
-        "linear_kappa": measure_json(figures.kappa_linear),
-        "quadratic_kappa": measure_json(figures.kappa_quadratic),
-        "error_kappa": measure_json(figures.kappa_error),
-        "error_presence_kappa": measure_json(figures.error_presence),
-        "first_error_agreement": measure_json(figures.first_error),
-        "transition_kappa": measure_json(figures.transition),
-        "alpha": measure_json(summary.alpha),
-    }
-
-
-def measure_json(measure: Measure) -> dict[str, Any]:
-    """One figure: {"value", "n", "reason", "interval": [low, high] or null, "interval_reason"}."""
-    interval = measure.interval
-    known = interval is not None and interval.low is not None
-    return {
-        "value": measure.value,
-        "n": measure.n,
-        "reason": measure.reason,
-        "interval": [interval.low, interval.high] if interval is not None and known else None,
-        "interval_reason": interval.reason if interval is not None else "",
-    }
+    return {name: measure_json(measure) for name, measure in summary.figures.items()}

@@ -1,112 +1,146 @@
-"""The agreement page."""
+"""The agreement page: a verdict, figures, and pictures whose parts open the steps that they are made of."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy as _
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from annotation.core.agreement.summary import Figures
-from annotation.core.vocabulary import SETTLED, VALUES
-from annotation.language import translated
+from annotation.core.agreement.figures import FIGURES
+from annotation.core.agreement.verdict import verdict
+from annotation.core.vocabulary import SETTLED
 from annotation.reports import agreement as report
-from frontend.pages.common import open_project
-from frontend.rendering.charts import CELL, heat
-from frontend.templatetags.tristep import SIGNS
+from annotation.reports.agreement_steps import PER_PAGE
+from annotation.services import sights
+from frontend.pages.agreement_charts import CUT_TITLES, FIRST_ERROR_TITLES, Charts, part_title
+from frontend.pages.common import ProjectPage, open_project
 
-# What the page shows, in order: attribute of `Figures`, title, what it says in a few words.
-ROWS = (
-    ("agreement", _("Percent agreement"), _("share of steps with the same label")),
-    ("kappa", _("Cohen’s κ"), _("corrected for chance")),
-    ("kappa_linear", _("κ, linear weights"), _("−1 against +1 counts twice as far as −1 against 0")),
-    ("kappa_quadratic", _("κ, quadratic weights"), _("… four times as far")),
-)
+VIEW = "agreement.view"
+PEOPLE = "agreement.pairs"
+OTHER_KEYS = frozenset({"by", "page"})
 
 
-def _figures(figures: Figures) -> list[dict[str, Any]]:
-    return [
-        {"title": title, "about": about, "percent": name == "agreement", "measure": getattr(figures, name)}
-        for name, title, about in ROWS
-    ]
+def _asked(request: HttpRequest) -> dict[str, str]:
+    """The filters of the query string."""
+    return {name: str(value) for name, value in request.GET.items() if name not in OTHER_KEYS and value}
 
 
-def _matrix(confusion: Any) -> dict[str, Any]:
-    """A 3 × 3 table for the template: rows with sums, and the cells of the heat map."""
-    counts = [[int(count) for count in row] for row in confusion]
-    return {
-        "signs": [SIGNS[value] for value in VALUES],
-        "axis": [
-            {"sign": SIGNS[value], "at": CELL + CELL // 2 + index * CELL}
-            for index, value in enumerate(VALUES)
-        ],
-        "rows": [
-            {"sign": SIGNS[value], "counts": row, "sum": sum(row), "y": CELL + index * CELL}
-            for index, (value, row) in enumerate(zip(VALUES, counts, strict=True))
-        ],
-        "sums": [sum(column) for column in zip(*counts, strict=True)],
-        "total": sum(map(sum, counts)),
-        "cells": heat(counts),
-    }
+def _found(request: HttpRequest, opened: ProjectPage) -> report.Agreement:
+    return report.agreement(
+        viewer=opened.user,
+        project=opened.project,
+        asked=_asked(request),
+        by=request.GET.get("by", ""),
+        details=False,
+    )
 
 
-def _part(part: report.Part, people: dict[int, str]) -> dict[str, Any]:
-    steps = part.steps
-    return {
-        "name": part.name,
-        "summary": steps,
-        "states": part.states,
-        "figures": _figures(steps.figures),
-        "outcome": _figures(part.outcomes.figures),
-        "outcomes": part.outcomes,
-        "matrix": _matrix(steps.confusion),
-        "pairs": [
-            {
-                "names": (people.get(pair.first, "?"), people.get(pair.second, "?")),
-                "n": pair.n,
-                "figures": _figures(pair.figures),
-            }
-            for pair in steps.pairs
-        ],
-    }
-
-
-def _undefined(parts: list[dict[str, Any]], with_people: bool) -> list[tuple[str, str]]:
-    """(what, why) for every figure of a subset that is undefined; one line a reason."""
-    why: dict[str, list[str]] = {}
-    for part in parts:
-        if not with_people and not part["summary"].n and any(part["states"][state] for state in SETTLED):
-            why.setdefault(str(_("too few to show")), []).append(part["name"])
-            continue
-        lacking = [row for row in part["figures"] if row["measure"].value is None]
-        for reason in dict.fromkeys(row["measure"].reason for row in lacking):
-            titles = [str(row["title"]) for row in lacking if row["measure"].reason == reason]
-            everything = len(titles) == len(part["figures"])
-            why.setdefault(reason, []).append(
-                part["name"] if everything else f"{part['name']} ({', '.join(titles)})"
+def _filters(view: report.View, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+    """One choice a cut; cuts with one part only are left out, unless they are asked for."""
+    choices = []
+    for cut in view.cuts:
+        parts = view.parts(cut)
+        if len(parts) > 1 or cut in asked:
+            options = [{"key": part.key, "title": part_title(cut, part)} for part in parts]
+            choices.append(
+                {"name": cut, "title": CUT_TITLES[cut], "options": options, "chosen": asked.get(cut)}
             )
-    return [("; ".join(what), translated(reason)) for reason, what in why.items()]
+    return choices
+
+
+def _rows(part: report.Part) -> list[dict[str, Any]]:
+    """Every figure with what it says; outcomes beside steps where they have it."""
+    outcomes = part.outcomes.figures
+    return [
+        {
+            "name": name,
+            "title": figure.title,
+            "about": figure.convention,
+            "percent": figure.percent,
+            "headline": figure.headline,
+            "measure": part.steps.figures[name],
+            "outcome": outcomes.get(name),
+        }
+        for name, figure in FIGURES.items()
+    ]
 
 
 @require_GET
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """How far the annotators agree, over all and by subset; what cannot be said is said in words."""
-    opened = open_project(request, slug, "agreement.view")
-    figures = report.agreement(viewer=opened.user, project=opened.project)
-    filled = [part for part in figures.subsets if any(part.states.values())]
-    parts = [_part(part, figures.people) for part in (figures.overall, *filled)]
-    chosen = request.GET.get("subset", "")
-    shown = next((part for part in parts if part["name"] == chosen), parts[0])
+    """How far the annotators agree, cut as asked for; what cannot be said is said in words."""
+    opened = open_project(request, slug, VIEW)
+    found = _found(request, opened)
+    asked = dict(found.selection.asked)
+    overall = found.overall
+    headline = FIGURES[overall.steps.headline]
     return opened.render(
         "results/agreement.html",
         "agreement",
-        parts=parts,
-        shown=shown,
-        rows=ROWS,
-        undefined=_undefined(parts[1:], figures.with_people),
-        with_people=figures.with_people,
+        found=found,
+        asked=asked,
+        filters=_filters(found.view, asked),
+        overall=overall,
+        headline=headline,
+        measure=overall.steps.figures[headline.name],
+        verdict=verdict(overall.steps.figures[headline.name]),
+        rows=_rows(overall),
+        charts=Charts(opened.project.slug, found, asked),
+        with_people=found.with_people,
         fewest=report.FEWEST,
-        settled=sum(figures.overall.states[state] for state in SETTLED),
+        settled=sum(overall.states[state] for state in SETTLED),
+        query=request.GET.urlencode(),
         policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
     )
+
+
+@require_GET
+def steps(request: HttpRequest, slug: str) -> HttpResponse:
+    """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
+    opened = open_project(request, slug, PEOPLE)
+    number = request.GET.get("page", "1")
+    found, rows = sights.agreement_steps(
+        actor=opened.user,
+        project=opened.project,
+        asked=_asked(request),
+        page=int(number) if number.isdecimal() and len(number) < 9 else 1,
+    )
+    asked = dict(found.selection.asked)
+    parts = [
+        {"name": cut, "title": CUT_TITLES[cut], "part": part_title(cut, part)}
+        for cut, part in found.selection.parts
+    ]
+    return opened.render(
+        "results/agreement_steps.html",
+        "agreement",
+        page=Paginator(range(found.count), PER_PAGE).get_page(number),
+        rows=rows,
+        count=found.count,
+        parts=parts,
+        listed=dict(found.selection.listed),
+        first_error=FIRST_ERROR_TITLES.get(asked.get("first_error", "")),
+        annotator=found.view.people.get(int(asked["annotator"])) if "annotator" in asked else "",
+    )
+
+
+@require_GET
+def csv_file(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
+    """The numbers of one chart as CSV, unrounded."""
+    opened = open_project(request, slug, VIEW)
+    tables = Charts(opened.project.slug, _found(request, opened), _asked(request)).tables
+    if chart not in tables:
+        raise Http404
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="agreement-{chart}.csv"'
+    writer = csv.writer(answer)
+    for row in tables[chart]():
+        writer.writerow([_harmless(cell) for cell in row])
+    return answer
+
+
+def _harmless(cell: Any) -> Any:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -1,12 +1,22 @@
-"""The agreement page: figures, the confusion, and what is undefined in words."""
+"""The agreement page: a verdict, figures, charts, and the lists of steps that they open."""
 
 from __future__ import annotations
 
+import csv
+import html
+import io
 import json
+import re
 
+import pytest
+
+from annotation.core.vocabulary import ExposureKind
+from annotation.models import Exposure
 from annotation.reports.agreement import agreement as figures
 from annotation.reports.agreement import as_json
+from annotation.reports.agreement_cuts import CUTS
 from tests import people
+from tests.people import Caller
 
 
 def test_agreement_before_anything_is_settled_says_so(browse, cast, at, text):
@@ -15,34 +25,132 @@ def test_agreement_before_anything_is_settled_says_so(browse, cast, at, text):
     assert "Nothing to compare yet" in text(browse("admin").get(at("agreement", "bench")))
 
 
-def test_figures_confusion_and_subsets(browse, cast, at, text):
+def two_subsets(cast):
+    """Two trajectories of four steps and one of two, labelled by ann and ben; eight pairs and two."""
     people.import_records(cast.project, people.make_records(2, steps=4), subset="one")
     people.import_records(cast.project, 1, subset="two")
     for user, values in ((cast.ann, [1, 1, -1, -1]), (cast.ben, [1, 0, -1, 1])):
         people.label_next(user, cast.project, values)
         people.label_next(user, cast.project, 1)
         people.label_next(user, cast.project, [1, 1])
-    page = text(browse("admin").get(at("agreement", "bench")))
-    assert "80.0\u00a0%" in page
+
+
+def test_agreement_shows_a_verdict_figures_and_a_cut(browse, cast, at, text):
+    two_subsets(cast)
+
     response = browse("admin").get(at("agreement", "bench") + "?subset=one")
-    matrix = response.context["shown"]["matrix"]
-    assert matrix["total"] == 8
-    assert sum(row["counts"][index] for index, row in enumerate(matrix["rows"])) == 6
-    assert "two" in page
-    assert "both annotators used one label only" in page
-    assert "an interval needs at least 20 tasks" in page
+    page = text(response)
+
+    assert "The figure lies below .667" in page and "Krippendorff (2004)" in page
+    assert "75.0\u00a0%" in page and "an interval needs at least 20 tasks" in page
+    assert response.context["overall"].steps.n == 8
+    assert [row["title"] for row in response.context["charts"].groups["rows"]] == ["one"]
+    assert "Look at the 2 steps on which annotators differ" in page
+    cells = {(cell["a"], cell["b"]): cell["count"] for cell in response.context["charts"].confusion["cells"]}
+    assert sum(cells.values()) == 8 and len(cells) == 9, "one named pair: first in rows"
+    assert cells[-1, 1] == 1 and cells[1, 0] == 1
 
 
-def test_agreement_of_an_unknown_subset_shows_all(browse, cast, at):
-    people.import_records(cast.project, 1)
-    people.make_disputed(cast)
-    response = browse("admin").get(at("agreement", "bench") + "?subset=<script>")
-    assert response.context["shown"]["name"] == ""
+def links(response):
+    """(url, number) of every link of the page that opens steps."""
+    found = re.findall(
+        r'<a[^>]*href="([^"]*agreement/steps/[^"]*)"[^>]*>(.*?)</a>', response.content.decode(), re.S
+    )
+    return [(url.replace("&amp;", "&"), re.sub(r"<[^>]*>", " ", inside)) for url, inside in found]
 
 
-def test_annotators_do_not_see_agreement(browse, at):
+def test_agreement_opens_the_very_steps_of_every_number(browse, cast, at):
+    two_subsets(cast)
+    client = browse("admin")
+    for query in ("", "subset=one", "kind=call", *(f"by={cut}" for cut in CUTS)):
+        response = client.get(f"{at('agreement', 'bench')}?{query}")
+        charts = response.context["charts"]
+        expected = [
+            *((row["url"], row["n"]) for row in charts.groups["rows"]),
+            *((cell["url"], cell["count"]) for cell in charts.confusion["cells"]),
+            *((row["url"], row["count"]) for row in charts.first_errors["rows"]),
+            *((cell["url"], cell["place"].n) for row in charts.places["rows"] for cell in row["cells"]),
+            *((one["url"], one["count"]) for row in charts.annotators["rows"] for one in row["values"]),
+            (charts.all_steps, response.context["overall"].steps.n),
+            (charts.differing_steps, charts.differing),
+        ]
+        shown = {url for url, _ in links(response)}
+        for url, count in expected:
+            if count:
+                assert client.get(url).context["count"] == count, url
+                assert url in shown, url
+        assert shown <= {url for url, _ in expected}
+
+
+def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, cast, at, text):
+    two_subsets(cast)
+    Exposure.objects.all().delete()
+
+    response = browse("admin").get(at("agreement-steps", "bench") + "?labels=-1,1")
+
+    (row,) = response.context["rows"]
+    assert [(label.annotator, label.value) for label in row.labels] == [("Ann", -1), ("Ben", 1)]
+    assert (
+        f'href="{at("trajectory", "bench", row.trajectory.pk)}#m{row.message_index}"'
+        in response.content.decode()
+    )
+    seen = Exposure.objects.filter(user=cast.admin, kind=ExposureKind.LABEL)
+    assert list(seen.values_list("trajectory", flat=True)) == [row.trajectory.pk]
+    assert "1 pair of labels" in text(response)
+
+
+def test_agreement_steps_come_page_by_page(browse, cast, at):
+    people.import_records(cast.project, people.make_records(6, steps=10))
+    people.make_unanimous(cast, 6)
+    client = browse("admin")
+    pages = [client.get(f"{at('agreement-steps', 'bench')}?page={page}") for page in (1, 2, 99)]
+    first, second, beyond = (
+        [(row.trajectory.pk, row.number) for row in page.context["rows"]] for page in pages
+    )
+    assert (len(first), len(second)) == (50, 10) and beyond == second
+    assert len({*first, *second}) == 60 == pages[0].context["count"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("subset=%3Cscript%3E", "No labels fit the filter subset = “<script>”."),
+        ("colour=red", "There is no filter “colour”."),
+        ("by=colour", "There is no cut “colour”."),
+    ],
+)
+def test_agreement_by_a_filter_that_does_not_exist_is_refused_in_a_sentence(
+    browse, cast, at, text, query, said
+):
+    two_subsets(cast)
+    response = browse("admin").get(f"{at('agreement', 'bench')}?{query}")
+    assert response.status_code == 400 and said in html.unescape(text(response))
+    if not query.startswith("by"):
+        assert browse("admin").get(f"{at('agreement-steps', 'bench')}?{query}").status_code == 400
+    api = Caller(cast.admin).get(f"/projects/bench/agreement/?{query}")
+    assert api.status_code == 400 and said == api.json()["error"]["message"]
+
+
+def test_agreement_of_the_page_the_api_and_the_files_is_the_same(browse, cast, at):
+    two_subsets(cast)
+    page = as_json(browse("admin").get(at("agreement", "bench") + "?kind=call&by=model").context["found"])
+    api = Caller(cast.admin).get("/projects/bench/agreement/?kind=call&by=model").json()
+    report = figures(viewer=cast.admin, project=cast.project, asked={"kind": "call"}, by="model")
+    assert json.loads(json.dumps(as_json(report))) == api
+    assert all(json.loads(json.dumps(page[key])) == api[key] for key in ("overall", "cut", "weeks", "places"))
+    assert api["filters"] == {"kind": "call"} and api["cut"]["by"] == "model"
+    answer = browse("admin").get(at("agreement-csv", "bench", "cut") + "?kind=call&by=model")
+    rows = list(csv.reader(io.StringIO(answer.content.decode())))
+    (part,) = api["cut"]["parts"]
+    assert rows[0][:3] == ["model", "n", "kappa"] and rows[1][:2] == [part["key"], str(part["n"])]
+    assert float(rows[1][2]) == part["figure"]["value"]
+    assert browse("admin").get(at("agreement-csv", "bench", "nothing")).status_code == 404
+
+
+def test_annotators_do_not_see_agreement(browse, cast, at):
     assert browse("ann").get(at("agreement", "bench")).status_code == 403
     assert browse("judith").get(at("agreement", "bench")).status_code == 200
+    assert browse("judith").get(at("agreement-steps", "bench")).status_code == 403
 
 
 def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
@@ -57,16 +165,22 @@ def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
 
     mine, theirs = (browse(who).get(at("agreement", "bench")) for who in ("judith", "admin"))
 
-    assert theirs.context["shown"]["summary"].n == 18 and "By pair of annotators" in text(theirs)
-    shown = mine.context["shown"]
-    assert shown["summary"].n == shown["outcomes"].n * 2 == 10 and "By pair of annotators" not in text(mine)
-    counts = [row["counts"] for row in shown["matrix"]["rows"]]
-    assert counts == [list(column) for column in zip(*counts, strict=True)] and sum(map(sum, counts)) == 20
-    assert "– few: too few to show." in text(mine)
-    few = browse("judith").get(at("agreement", "bench") + "?subset=few").context["shown"]
-    assert few["summary"].n == few["outcomes"].n == 0
+    assert theirs.context["overall"].steps.n == 18 and "How each annotator labels" in text(theirs)
+    assert mine.context["overall"].steps.n == mine.context["overall"].outcomes.n * 2 == 10
+    confusion = mine.context["charts"].confusion
+    assert not confusion["named"] and {(cell["a"], cell["b"]) for cell in confusion["cells"]} == {
+        (-1, -1),
+        (-1, 0),
+        (-1, 1),
+        (0, 0),
+        (0, 1),
+        (1, 1),
+    }
+    assert not links(mine) and "How each annotator labels" not in text(mine)
+    few = browse("judith").get(at("agreement", "bench") + "?subset=few")
+    assert few.status_code == 400, "too few to be known of"
     said = json.dumps(as_json(figures(viewer=cast.judith, project=cast.project)))
-    assert not [name for name in ("Ann", "Ben", "Cleo") if name in said or f"{name} ·" in text(mine)]
+    assert not [name for name in ("Ann", "Ben", "Cleo") if name in said or name in text(mine)]
 
 
 def test_project_that_always_shows_suggestions_says_that_nothing_is_blind(browse, cast, at, text):

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from annotation.core.agreement.figures import FIGURES
 from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import Part, agreement, as_json
@@ -30,18 +31,12 @@ class Command(OperatorCommand):
         )
 
     def _table(self, part: Part) -> None:
-        figures = part.steps.figures
         self.stdout.write(f"{part.name or 'all subsets'} (n = {part.steps.n:,})")
-        rows = {
-            "agreement": figures.agreement,
-            "κ": figures.kappa,
-            "κ linear": figures.kappa_linear,
-            "κ quadratic": figures.kappa_quadratic,
-            "transition κ": figures.transition,
-            "α": part.steps.alpha,
-        }
-        for name, measure in rows.items():
-            self.stdout.write(f"  {name:<14}{measure_text(measure)}")
-        self.stdout.write("  confusion (rows: first annotator; columns: second; −1, 0, +1)")
-        for row in part.steps.confusion.tolist():
+        for name, measure in part.steps.figures.items():
+            self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")
+        order = (
+            "rows: first annotator" if len(part.steps.pairs) == 1 else "each pair of labels in both orders"
+        )
+        self.stdout.write(f"  confusion (−1, 0, +1; {order})")
+        for row in part.steps.table.tolist():
             self.stdout.write("    " + " ".join(f"{count:>6}" for count in row))

@@ -1,0 +1,34 @@
+"""The page of one annotator's figures: for admins, and for annotators of themselves."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+
+from annotation.reports.annotators import FEWEST_PAIRS, annotator_figures
+from frontend.pages.common import open_project
+
+LEANINGS = {
+    "lenient": _("lenient: labels are higher than the others’ on the same steps"),
+    "strict": _("strict: labels are lower than the others’ on the same steps"),
+    "neutral-shy": _("neutral-shy: says 0 at most half as often as the others on the same steps"),
+}
+
+
+@require_GET
+def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """How one annotator labels, and how their labels stand beside others'."""
+    opened = open_project(request, slug)
+    found = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
+    own = found.person.pk == opened.user.pk
+    return opened.render(
+        "results/annotator.html",
+        "work" if own and not opened.may("agreement.pairs") else "agreement",
+        found=found,
+        leaning=found.leaning,
+        own=own,
+        through_agreement=opened.may("agreement.pairs"),
+        leanings=[LEANINGS[word] for word in found.leaning.words] if found.leaning else [],
+        fewest=FEWEST_PAIRS,
+    )

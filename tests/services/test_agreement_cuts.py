@@ -1,0 +1,177 @@
+"""Figures of agreement from paired labels: as the labels give them, whatever they are cut by."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.core.agreement import at_least, count_outcomes, count_steps, summarise
+from annotation.core.agreement.pairs import LabelTable
+from annotation.core.agreement.summary import Summary
+from annotation.core.errors import Invalid
+from annotation.core.vocabulary import SETTLED
+from annotation.models import Label, OutcomeLabel, PairedLabels
+from annotation.models.blindness import with_blind_values
+from annotation.policies import OPERATOR
+from annotation.reports import paired_labels
+from annotation.reports.agreement import FEWEST, agreement
+from annotation.reports.agreement_cuts import CUTS
+from annotation.services import label, projects
+from tests import people
+from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import Cast, change, import_records, make_record
+from tests.services.revealing import reveal
+from tests.services.saving import fill, save
+from tests.suggesting import suggest
+
+SETTLED_LABELS = {"assignment__state": "submitted", "assignment__trajectory__state__in": SETTLED}
+
+
+@shared_rows
+def labelled(cast: Cast) -> Cast:
+    """Two subsets, two policy models, three people of whom two label each trajectory, some labels not blind,
+    two versions of the guidelines."""
+    chance = random.Random(5)
+    judge = make_imported_judge(cast.project)
+    for name, tasks in (("one", 8), ("two", 4)):
+        records = [make_record(q, s, steps=2 + (q + s) % 3) for q in range(tasks) for s in range(2)]
+        models = {"0": "alpha-7b", "1": "beta-70b"}
+        for row in import_records(cast.project, records, subset=name, policy_models=models):
+            suggest(judge, row)
+    everybody = (cast.ann, cast.ben, cast.cleo)
+    for turn in range(24):
+        if turn == 12:
+            projects.write_guidelines(actor=OPERATOR, project=cast.project, text="Judge each step again.")
+        for user in chance.sample(everybody, 2):
+            mine = people.claim(user, cast.project)
+            indexes = people.step_indexes(mine.trajectory_id)
+            if chance.random() < 0.2:
+                save(mine, change(indexes[0], chance.choice((-1, 0, 1))))
+                reveal(mine, indexes[0])
+                rest = indexes[1:]
+            else:
+                rest = indexes
+            values = [chance.choice((-1, 0, 1, 1)) for _ in rest]
+            given = list(zip(rest, values, strict=True))
+            if values[0] == -1 and len(values) > 1:
+                save(mine, change(rest[0], -1))
+                save(mine, fill(rest[1], rest[0]))
+                given = given[2:]
+            save(mine, *(change(index, value) for index, value in given))
+            save(mine, change(None, 1))
+            label.submit(actor=user, assignment=mine)
+    return cast
+
+
+def plain(model: Any, step: str, steps: str) -> LabelTable:
+    """The labels themselves, as figures read them before there were pairs."""
+    columns = ("assignment__trajectory", step, "assignment__annotator", "blind")
+    of = ("assignment__trajectory__task", "assignment__trajectory__subset", steps)
+    rows = with_blind_values(model.objects.filter(**SETTLED_LABELS)).values_list(*columns, *of)
+    return LabelTable.of(np.array([[0 if x is None else x for x in row] for row in rows]))
+
+
+def same(found: Summary, expected: Summary) -> None:
+    """Every figure, n, interval and table is the same."""
+    assert found.n == expected.n and found.n_tasks == expected.n_tasks
+    assert found.n_trajectories == expected.n_trajectories and found.offsets == expected.offsets
+    assert found.confusion.tolist() == expected.confusion.tolist()
+    for name, measure in expected.figures.items():
+        assert (found.figures[name].n, found.figures[name].reason) == (measure.n, measure.reason), name
+        assert found.figures[name].value == pytest.approx(measure.value), name
+        assert found.figures[name].interval.low == pytest.approx(measure.interval.low), name
+    assert [(pair.first, pair.second, pair.n) for pair in found.pairs] == [
+        (pair.first, pair.second, pair.n) for pair in expected.pairs
+    ]
+
+
+def test_agreement_from_pairs_is_that_of_the_labels(labelled: Cast) -> None:
+    steps = plain(Label, "step__ordinal", "assignment__trajectory__step_count")
+    outcomes = plain(OutcomeLabel, "assignment__trajectory__live", "assignment__trajectory__live")
+
+    found = agreement(viewer=OPERATOR, project=labelled.project)
+
+    same(found.overall.steps, summarise(count_steps(steps)))
+    assert found.overall.steps.n < PairedLabels.objects.count() * 3, "some labels are not blind"
+    for part in found.subsets:
+        pk = next(pk for pk, name in found.view.subsets.items() if name == part.name)
+        same(part.steps, summarise(count_steps(steps.where(steps.subset == pk))))
+    assert found.overall.outcomes.n == summarise(count_outcomes(outcomes)).n
+
+
+def test_agreement_of_three_who_label_everything_is_that_of_the_labels(cast: Cast) -> None:
+    chance = random.Random(3)
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"annotators_per_trajectory": 3})
+    import_records(cast.project, [make_record(q, s, steps=3) for q in range(4) for s in range(2)])
+    for user in (cast.ann, cast.ben, cast.cleo):
+        for _ in range(8):
+            people.label_next(user, cast.project, [chance.choice((-1, 0, 1)) for _ in range(3)])
+
+    found = agreement(viewer=OPERATOR, project=cast.project)
+
+    steps = plain(Label, "step__ordinal", "assignment__trajectory__step_count")
+    same(found.overall.steps, summarise(count_steps(steps)))
+    assert found.overall.steps.headline == "alpha"
+
+
+def test_agreement_for_adjudicators_leaves_out_pairs_that_share_few(labelled: Cast) -> None:
+    few = at_least(plain(Label, "step__ordinal", "assignment__trajectory__step_count"), FEWEST)
+
+    found = agreement(viewer=labelled.judith, project=labelled.project)
+
+    assert not found.with_people and not found.people and not found.pictures.annotators
+    same(found.overall.steps, summarise(count_steps(few)).without_people())
+
+
+def test_cuts_add_up_to_what_they_cut(labelled: Cast) -> None:
+    whole = agreement(viewer=OPERATOR, project=labelled.project).overall.steps
+    for by in CUTS:
+        found = agreement(viewer=OPERATOR, project=labelled.project, by=by)
+        groups = found.pictures.groups
+        assert sum(group.n for group in groups) == whole.n, by
+        assert len(groups) > 1 or by == "week", by
+        for group in groups:
+            alone = agreement(viewer=OPERATOR, project=labelled.project, asked={by: group.part.key})
+            assert alone.overall.steps.n == group.n
+            assert alone.overall.steps.figures[found.pictures.figure].value == pytest.approx(
+                group.measure.value
+            )
+
+
+def test_cuts_of_adjudicators_are_subset_and_steps_only(labelled: Cast) -> None:
+    with pytest.raises(Invalid, match="There is no filter “week”"):
+        agreement(viewer=labelled.judith, project=labelled.project, asked={"week": "2026-11-16"})
+    with pytest.raises(Invalid, match="There is no cut “pair”"):
+        agreement(viewer=labelled.judith, project=labelled.project, by="pair")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"colour": "red"}, "There is no filter “colour”."),
+        ({"subset": "<script>"}, "No labels fit the filter subset = “<script>”."),
+        ({"week": "today"}, "No labels fit the filter week = “today”."),
+        ({"labels": "1,1"}, "There is no filter “labels”."),
+    ],
+)
+def test_filters_that_do_not_exist_are_refused_in_a_sentence(
+    labelled: Cast, asked: dict[str, str], said: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        agreement(viewer=OPERATOR, project=labelled.project, asked=asked)
+    assert str(refused.value) == said
+
+
+def test_agreement_is_read_again_when_labels_come_in(cast: Cast) -> None:
+    import_records(cast.project, 2)
+    for n in (2, 4):
+        people.make_disputed(cast)
+        assert agreement(viewer=OPERATOR, project=cast.project).overall.steps.n == n
+    kept = paired_labels.paired_rows(cast.project)
+    assert paired_labels.paired_rows(cast.project) is kept
+    PairedLabels.objects.all().delete()
+    assert agreement(viewer=OPERATOR, project=cast.project).overall.steps.n == 0
