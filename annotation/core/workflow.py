@@ -13,6 +13,7 @@ from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
     ImportState,
+    RecheckState,
     SuggestionItemState,
     SuggestionRunState,
     TrajectoryState,
@@ -53,7 +54,8 @@ IMPORT: Final[Mapping[ImportState, frozenset[ImportState]]] = {
 
 ADJUDICATION: Final[Mapping[AdjudicationState, frozenset[AdjudicationState]]] = {
     AdjudicationState.OPEN: frozenset({AdjudicationState.DECIDED, AdjudicationState.RELEASED}),
-    AdjudicationState.DECIDED: frozenset({AdjudicationState.OPEN}),
+    # opened again by an adjudicator, who has it from then on, or by an admin, for the queue
+    AdjudicationState.DECIDED: frozenset({AdjudicationState.OPEN, AdjudicationState.RELEASED}),
     AdjudicationState.RELEASED: frozenset({AdjudicationState.OPEN}),
 }
 
@@ -86,6 +88,12 @@ SUGGESTION_ITEM: Final[Mapping[SuggestionItemState, frozenset[SuggestionItemStat
     SuggestionItemState.FAILED: frozenset({SuggestionItemState.DUE}),
 }
 
+RECHECK: Final[Mapping[RecheckState, frozenset[RecheckState]]] = {
+    RecheckState.WAITING: frozenset({RecheckState.CLAIMED}),
+    RecheckState.CLAIMED: frozenset({RecheckState.DONE, RecheckState.WAITING}),
+    RecheckState.DONE: frozenset(),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
@@ -94,6 +102,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AdjudicationState: ADJUDICATION,
     SuggestionRunState: SUGGESTION_RUN,
     SuggestionItemState: SUGGESTION_ITEM,
+    RecheckState: RECHECK,
 }
 
 
@@ -109,5 +118,7 @@ def check(from_state: StrEnum, to: StrEnum) -> None:
     """Raise StaleState unless `to` may follow `from_state`."""
     if not allowed(from_state, to):
         raise StaleState(
-            translatable("What is {state} cannot become {next}.", state=from_state.value, next=to.value)
+            translatable(
+                "The state cannot change from {state} to {next}.", state=from_state.value, next=to.value
+            )
         )

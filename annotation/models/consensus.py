@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.core.vocabulary import VALUES, AdjudicationState, ConsensusKind
+from annotation.core.vocabulary import RULINGS, VALUES, AdjudicationState, CaseEventKind, ConsensusKind
 
 from .data import Step, Trajectory
 from .projects import Project
@@ -14,32 +14,52 @@ from .projects import Project
 CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
 
 
-class Consensus(models.Model):
-    """The resolved label of one step."""
+class Resolved(models.Model):
+    """What the consensus of a step and that of an outcome have in common.
+
+    `reason` is the code of the scheme that the resolved value has. `resolved_by` is the adjudicator where one
+    decided, `resolved_at` when the annotators came to agree or the adjudicator decided, `note` why (escaped);
+    `created_at` is when the case was closed and the consensus written.
+    """
+
+    value = models.SmallIntegerField()
+    kind = models.CharField(max_length=12)
+    reason = models.CharField(max_length=40, blank=True)
+    note = models.TextField(blank=True)
+    resolved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class Consensus(Resolved):
+    """The resolved label of one step; `root` is the step at which the error began, where that is agreed."""
 
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="consensus")
     step = models.OneToOneField(Step, on_delete=models.CASCADE, related_name="consensus")
-    value = models.SmallIntegerField()
-    kind = models.CharField(max_length=12)
-    created_at = models.DateTimeField()
+    root = models.ForeignKey(Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
 
     class Meta:
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="consensus_value_known"),
             models.CheckConstraint(condition=Q(kind__in=CONSENSUS_KINDS), name="consensus_kind_known"),
+            models.CheckConstraint(
+                condition=Q(value=-1) | Q(root__isnull=True), name="consensus_root_of_errors_only"
+            ),
         )
 
     def __str__(self) -> str:
         return f"consensus of step {self.step_id}"
 
 
-class OutcomeConsensus(models.Model):
+class OutcomeConsensus(Resolved):
     """The resolved outcome of one trajectory."""
 
     trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="outcome_consensus")
-    value = models.SmallIntegerField()
-    kind = models.CharField(max_length=12)
-    created_at = models.DateTimeField()
 
     class Meta:
         constraints = (
@@ -98,13 +118,22 @@ class Adjudication(models.Model):
 
 
 class Decision(models.Model):
-    """What the adjudicator decided for one disputed step, or (`step` null) for the outcome."""
+    """What the adjudicator decided for one step, or (`step` null) for the outcome.
+
+    `kind` "majority": the adjudicator let stand what most annotators say. `root` and `reason` are those of
+    the error graph, where the adjudicator names them.
+    """
 
     adjudication = models.ForeignKey(Adjudication, on_delete=models.CASCADE, related_name="decisions")
     step = models.ForeignKey(
         Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
     )
     value = models.SmallIntegerField()
+    kind = models.CharField(max_length=12, default=ConsensusKind.ADJUDICATED.value)
+    root = models.ForeignKey(
+        Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    reason = models.CharField(max_length=40, blank=True)
     note = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField()
@@ -119,7 +148,42 @@ class Decision(models.Model):
                 fields=("adjudication",), condition=Q(step__isnull=True), name="decision_of_outcome_once"
             ),
             models.CheckConstraint(condition=Q(value__in=VALUES), name="decision_value_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in RULINGS]), name="decision_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(value=-1) | Q(root__isnull=True), name="decision_root_of_errors_only"
+            ),
         )
 
     def __str__(self) -> str:
         return f"decision {self.pk}"
+
+
+class CaseEvent(models.Model):
+    """The history of a case's decisions and of a consensus that was erased, append-only. `step` null means
+    the outcome; `kind` says what happened, `detail` holds the origin, root and reason code of then."""
+
+    adjudication = models.ForeignKey(Adjudication, on_delete=models.CASCADE, related_name="events")
+    step = models.ForeignKey(
+        Step, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=12)
+    value = models.SmallIntegerField(null=True, blank=True)
+    note = models.TextField(blank=True)
+    detail = models.JSONField(default=dict, blank=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in CaseEventKind]), name="case_event_kind_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"

@@ -3,13 +3,9 @@ trajectory."""
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Max, Min
-
-from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
@@ -19,6 +15,7 @@ from annotation.models import (
     Assignment,
     Consensus,
     Decision,
+    Discussion,
     Label,
     OutcomeConsensus,
     OutcomeLabel,
@@ -28,10 +25,9 @@ from annotation.models import (
 )
 from annotation.policies import FieldAccess, Viewer, field_access
 
+from .letters import LETTERS, in_order
 from .suggestions import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
 from .transcripts import Transcript, transcript
-
-LETTERS = string.ascii_uppercase
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +112,10 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     `adjudication` comes with its trajectory's project, subset and task. Raises Denied without access to the
     labels.
     """
-    shown = _side_by_side(actor, adjudication.trajectory, case=adjudication)
+    shown = _side_by_side(actor, adjudication.trajectory, seed=adjudication.letter_seed)
     shown.adjudication = adjudication
-    decisions = {row.step_id: row for row in Decision.objects.filter(adjudication=adjudication)}
+    rows = Decision.objects.filter(adjudication=adjudication).select_related("root")
+    decisions = {row.step_id: row for row in rows}
     for item in (*shown.steps, shown.outcome):
         item.decision = decisions.get(item.step.pk if item.step else None)
     if isinstance(actor, User) and adjudication.adjudicator_id == actor.pk:
@@ -135,6 +132,14 @@ def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     return shown
 
 
+def discussed(*, actor: Viewer, discussion: Discussion) -> SideBySide:
+    """The submitted labels that a discussion is about, under its letters. A constant number of queries.
+
+    `discussion` comes with its trajectory's project, subset and task. Raises Denied to whoever takes no part.
+    """
+    return _side_by_side(actor, discussion.trajectory, seed=discussion.letter_seed)
+
+
 def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     """A trajectory without anybody's labels, as far as the viewer may see it."""
     access = field_access(actor, trajectory)
@@ -148,17 +153,18 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     )
 
 
-def _side_by_side(actor: Viewer, trajectory: Trajectory, *, case: Adjudication | None = None) -> SideBySide:
-    """All labels of a trajectory in the order of the slots; for a case, the submitted ones in the case's
-    own."""
+def _side_by_side(actor: Viewer, trajectory: Trajectory, *, seed: int | None = None) -> SideBySide:
+    """All labels of a trajectory in the order of the slots; with the seed of a case or a discussion, the
+    submitted ones in the order of its letters."""
     shown = plain(actor=actor, trajectory=trajectory)
-    if not shown.access.others_labels:
-        raise Denied(translatable("The labels of others are not open to you here."))
+    if not (shown.access.others_labels or (seed is not None and shown.access.discussed)):
+        raise Denied(translatable("You may not see other people’s labels here."))
     rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
-    if case is None:
+    if seed is None:
         found = list(rows)
     else:
-        found = sorted(rows.filter(state=AssignmentState.SUBMITTED), key=lambda row: _drawn(case, row))
+        submitted = {row.annotator_id: row for row in rows.filter(state=AssignmentState.SUBMITTED)}
+        found = [submitted[pk] for pk in in_order(seed, trajectory.pk, submitted)]
     letters: dict[int, tuple[str, str]] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
@@ -170,12 +176,6 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, case: Adjudication |
     if shown.access.consensus:
         _add_consensus(shown)
     return shown
-
-
-def _drawn(case: Adjudication, row: Assignment) -> str:
-    """Where somebody stands among the letters of a case: drawn by the case's seed, which is sent to nobody,
-    so that no letter tells who it was in another case."""
-    return sha256_hex(f"{case.letter_seed}: {case.trajectory_id}: {row.annotator_id}".encode())
 
 
 def _add_labels(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
@@ -219,26 +219,3 @@ def _add_suggestions(shown: SideBySide, revealed: Iterable[StepSuggestions]) -> 
     for item in (*shown.steps, shown.outcome):
         step = item.step.pk if item.step else None
         item.revealed, item.suggestions = step in by_step, by_step.get(step, ())
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much of a trajectory is disputed."""
-
-    steps: int
-    outcome: bool
-
-
-def extents(trajectories: Iterable[Trajectory]) -> dict[int, Extent]:
-    """By trajectory pk, how many steps are disputed, and whether the outcome is. Two queries for a whole
-    list."""
-    wanted = [row.pk for row in trajectories]
-    where = {"assignment__trajectory__in": wanted, "assignment__state": AssignmentState.SUBMITTED}
-    steps: dict[int, int] = dict.fromkeys(wanted, 0)
-    of_steps = Label.objects.filter(**where).order_by().values_list("assignment__trajectory", "step")
-    for pk, _step, low, high in of_steps.annotate(low=Min("value"), high=Max("value")):
-        steps[pk] += low != high
-    of_outcomes = OutcomeLabel.objects.filter(**where).order_by().values_list("assignment__trajectory")
-    spreads = of_outcomes.annotate(low=Min("value"), high=Max("value"))
-    outcomes = {pk for pk, low, high in spreads if low != high}
-    return {pk: Extent(count, pk in outcomes) for pk, count in steps.items()}

@@ -39,7 +39,7 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
     Raises NotFound for a viewer without any access to it.
     """
     if access.mode == "none":
-        raise NotFound(translatable("There is no such trajectory, or it is not yours to see."))
+        raise NotFound(translatable("This trajectory does not exist, or you may not see it."))
     content = trajectory.content.parsed()
     messages = normalise(content["messages"])
     return Transcript(

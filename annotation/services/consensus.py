@@ -1,13 +1,28 @@
 """Settle a trajectory from its submitted labels: unanimous, with consensus at once, or disputed."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
-from annotation.core.vocabulary import AssignmentState, ConsensusKind, TrajectoryState
-from annotation.models import Assignment, Consensus, Label, OutcomeConsensus, OutcomeLabel, Trajectory
+from annotation.core.disputes import differences
+from annotation.core.resolution import Position, Resolution, resolve
+from annotation.core.vocabulary import AssignmentState, CaseEventKind, TrajectoryState
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    CaseEvent,
+    Consensus,
+    Dispute,
+    Label,
+    OutcomeConsensus,
+    OutcomeLabel,
+    Revision,
+    Trajectory,
+    User,
+)
 
+from . import pairing
 from .transitions import advance
 
 
@@ -34,23 +49,63 @@ class SubmittedLabels:
         """Whether they differ nowhere: neither on a step nor on the outcome."""
         return not self.disputed_steps and not self.outcome_disputed
 
+    @property
+    def agreement(self) -> float | None:
+        """The share of steps on which all annotators agree; None with one annotator, who agrees with
+        nobody."""
+        if len(self.outcomes) < 2 or not self.steps:
+            return None
+        return 1 - len(self.disputed_steps) / len(self.steps)
 
-def submitted_labels(trajectory_id: int) -> SubmittedLabels:
-    """The submitted labels of a trajectory. Two queries."""
+
+Positions = dict[int | None, list[Position]]
+"""What each annotator says of each step (by pk, in order), and under None of the outcome; by slot."""
+
+
+def positions(trajectory_id: int) -> Positions:
+    """What the annotators of a trajectory say: what they submitted, and what they have changed since in its
+    discussion. Three queries."""
     submitted = {"assignment__trajectory": trajectory_id, "assignment__state": AssignmentState.SUBMITTED}
-    steps: dict[int, list[int]] = {}
-    rows = (
-        Label.objects.filter(**submitted, value__isnull=False)
+    given = {**submitted, "value__isnull": False}
+    of_steps = (
+        Label.objects.filter(**given)
         .order_by("step__message_index", "assignment__slot")
-        .values_list("step_id", "value")
+        .values_list("step_id", "assignment_id", "value", "root_id", "reason")
     )
-    for step, value in rows:
+    of_outcome = (
+        OutcomeLabel.objects.filter(**given)
+        .order_by("assignment__slot")
+        .values_list("assignment_id", "value", "reason")
+    )
+    changed = {
+        (row.step_id, row.assignment_id): row for row in Revision.objects.filter(**submitted).order_by("pk")
+    }
+    found: Positions = {}
+
+    def put(step: int | None, assignment: int, position: Position) -> None:
+        row = changed.get((step, assignment))
+        if row is not None:
+            position = replace(
+                position, value=row.value, root=row.root_id, reason=row.reason, revised_at=row.created_at
+            )
+        found.setdefault(step, []).append(position)
+
+    for step, assignment, value, root, reason in of_steps:
         if value is not None:
-            steps.setdefault(step, []).append(value)
-    outcomes = OutcomeLabel.objects.filter(**submitted, value__isnull=False).order_by("assignment__slot")
+            put(step, assignment, Position(submitted=value, value=value, root=root, reason=reason))
+    for assignment, value, reason in of_outcome:
+        if value is not None:
+            put(None, assignment, Position(submitted=value, value=value, reason=reason))
+    return found
+
+
+def submitted_labels(found: Positions) -> SubmittedLabels:
+    """What the annotators submitted, without what they have changed since."""
     return SubmittedLabels(
-        steps={step: tuple(values) for step, values in steps.items()},
-        outcomes=tuple(value for value in outcomes.values_list("value", flat=True) if value is not None),
+        steps={
+            step: tuple(one.submitted for one in said) for step, said in found.items() if step is not None
+        },
+        outcomes=tuple(one.submitted for one in found.get(None, ())),
     )
 
 
@@ -70,37 +125,89 @@ def settle(*, trajectory_id: int) -> TrajectoryState:
     submitted = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).count()
     if submitted < trajectory.project.annotators_per_trajectory:
         return state
-    cast = submitted_labels(trajectory.pk)
-    if not cast.unanimous:
-        advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, TrajectoryState.DISPUTED)
-        return TrajectoryState.DISPUTED
-    advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, TrajectoryState.UNANIMOUS)
+    found = positions(trajectory.pk)
+    cast = submitted_labels(found)
+    pairing.write(trajectory_id=trajectory.pk)
+    reached = TrajectoryState.UNANIMOUS if cast.unanimous else TrajectoryState.DISPUTED
+    advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, reached, agreement=cast.agreement)
+    if reached is TrajectoryState.DISPUTED:
+        _note_dispute(trajectory, cast)
+        return reached
+    agreed = {step: resolve(said, None) for step, said in found.items()}
     write(
         trajectory_id=trajectory.pk,
-        steps=((step, values[0], ConsensusKind.UNANIMOUS) for step, values in cast.steps.items()),
-        outcome=(cast.outcomes[0], ConsensusKind.UNANIMOUS),
+        resolved={step: one for step, one in agreed.items() if one is not None},
     )
-    return TrajectoryState.UNANIMOUS
+    return reached
+
+
+def _note_dispute(trajectory: Trajectory, cast: SubmittedLabels) -> None:
+    found = differences(cast.steps.values(), cast.outcomes)
+    Dispute.objects.create(
+        trajectory=trajectory,
+        project_id=trajectory.project_id,
+        subset_id=trajectory.subset_id,
+        disputed_steps=len(cast.disputed_steps),
+        sign_flips=found.sign_flips,
+        neutral_boundaries=found.neutral_boundaries,
+        first_error=found.first_error,
+        outcome=found.outcome,
+        arisen_at=timezone.now(),
+    )
 
 
 def write(
-    *,
-    trajectory_id: int,
-    steps: Iterable[tuple[int, int, ConsensusKind]],
-    outcome: tuple[int, ConsensusKind],
+    *, trajectory_id: int, resolved: Mapping[int | None, Resolution], adjudicator: User | None = None
 ) -> None:
-    """Write the consensus of a whole trajectory: (step pk, value, kind) for each step, (value, kind) of the
-    outcome."""
+    """Write the consensus of a whole trajectory: of each step by its pk, and under None of the outcome.
+
+    `adjudicator` is who stands for what was decided.
+    """
     now = timezone.now()
+
+    def shared(one: Resolution) -> dict[str, object]:
+        return {
+            "trajectory_id": trajectory_id,
+            "value": one.value,
+            "kind": one.kind.value,
+            "reason": one.reason,
+            "note": one.note,
+            "resolved_by": adjudicator if one.by_ruling else None,
+            "resolved_at": one.at or now,
+            "created_at": now,
+        }
+
     Consensus.objects.bulk_create(
-        Consensus(trajectory_id=trajectory_id, step_id=step, value=value, kind=kind.value, created_at=now)
-        for step, value, kind in steps
+        Consensus(step_id=step, root_id=one.root, **shared(one))
+        for step, one in resolved.items()
+        if step is not None
     )
-    value, kind = outcome
-    OutcomeConsensus.objects.create(trajectory_id=trajectory_id, value=value, kind=kind.value, created_at=now)
+    OutcomeConsensus.objects.create(**shared(resolved[None]))
 
 
-def erase(*, trajectory_id: int) -> None:
-    """Take a consensus back, because its case is opened again. Releases hold copies and are not touched."""
-    Consensus.objects.filter(trajectory=trajectory_id).delete()
-    OutcomeConsensus.objects.filter(trajectory=trajectory_id).delete()
+def erase(*, case: Adjudication, actor: User) -> None:
+    """Take the consensus of a case back, because it is opened again; the case's history says what it was.
+    Releases hold copies and are not touched."""
+    now = timezone.now()
+    steps = list(Consensus.objects.filter(trajectory=case.trajectory_id))
+    outcomes = list(OutcomeConsensus.objects.filter(trajectory=case.trajectory_id))
+    CaseEvent.objects.bulk_create(
+        CaseEvent(
+            adjudication=case,
+            step_id=row.step_id if isinstance(row, Consensus) else None,
+            kind=CaseEventKind.ERASURE.value,
+            value=row.value,
+            note=row.note,
+            detail={
+                "origin": row.kind,
+                "root": row.root_id if isinstance(row, Consensus) else None,
+                "reason": row.reason,
+                "resolved_at": row.created_at.isoformat(),
+            },
+            actor=actor,
+            created_at=now,
+        )
+        for row in (*steps, *outcomes)
+    )
+    Consensus.objects.filter(trajectory=case.trajectory_id).delete()
+    OutcomeConsensus.objects.filter(trajectory=case.trajectory_id).delete()

@@ -5,29 +5,58 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
-from annotation.core.vocabulary import AdjudicationState
-from annotation.services.adjudicate import MAX_NOTE
+from annotation.core.disputes import DisputeKind
+from annotation.core.vocabulary import RULINGS, AdjudicationState
+from annotation.reports.disputes import AGES, SIZES, SORTS
+from annotation.services.judged_steps import MAX_NOTE
 
-from .base import Input, Output, StoredText, Value, Whole, words
+from .base import Input, Output, Query, StoredText, Value, Whole, words
 from .people import Person
 from .trajectories import LabelledItem, Side, Trajectory
 
 STATES = words(AdjudicationState)
+KINDS = words(DisputeKind)
+
+
+class DisputeFilter(Query):
+    """What is left of the queue; filters combine. A filter or a value that does not exist is refused."""
+
+    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    subset = serializers.CharField(required=False)
+    age = serializers.ChoiceField(
+        choices=list(AGES), required=False, help_text="At least how long ago the last labels came in."
+    )
+    size = serializers.ChoiceField(
+        choices=list(SIZES), required=False, help_text="How many steps are disputed."
+    )
+    sort = serializers.ChoiceField(choices=list(SORTS), required=False, default="oldest")
 
 
 class Dispute(Output):
-    """A disputed trajectory that nobody has taken."""
+    """A disputed trajectory that nobody has taken, and how its annotators differ: in how many steps they give
+    +1 and −1 (`sign_flips`), or 0 and something else (`neutral_boundaries`); in where the first error is; in
+    the outcome."""
 
-    trajectory = serializers.IntegerField(source="pk")
-    record_id = StoredText()
+    trajectory = serializers.IntegerField(source="trajectory_id")
+    record_id = StoredText(source="trajectory.record_id")
     subset = serializers.CharField(source="subset.name")
-    step_count = serializers.IntegerField()
+    step_count = serializers.IntegerField(source="trajectory.step_count")
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=KINDS))
+    disputed_steps = serializers.IntegerField()
+    sign_flips = serializers.IntegerField()
+    neutral_boundaries = serializers.IntegerField()
+    first_error = serializers.BooleanField()
+    outcome = serializers.BooleanField()
+    arisen_at = serializers.DateTimeField()
 
 
 class NewCase(Input):
-    """Which disputed trajectory to take."""
+    """Which disputed trajectory to take, or to whom an admin assigns it."""
 
     trajectory = Whole(min_value=1, max_value=2**63 - 1)
+    adjudicator = serializers.CharField(
+        required=False, max_length=150, help_text="A user name: whom to assign it to, instead of taking it."
+    )
 
 
 class CaseRow(Output):
@@ -54,6 +83,9 @@ class Decision(Output):
 
     message_index = serializers.IntegerField(allow_null=True)
     value = Value()
+    kind = serializers.ChoiceField(choices=words(RULINGS))
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    reason = serializers.CharField()
     note = StoredText()
     version = serializers.IntegerField()
     updated_at = serializers.DateTimeField()
@@ -76,7 +108,8 @@ class CaseDetail(Output):
 
 
 class NewDecision(Input):
-    """A decision on a disputed step, or with `message_index` null on the outcome."""
+    """A decision on a disputed step, or with `message_index` null on the outcome. On a step that the
+    annotators agree is −1 it can name the root and the reason alone."""
 
     message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
     value = Value()
@@ -88,6 +121,31 @@ class NewDecision(Input):
         max_value=MAX_INT,
         help_text="The version this is based on; 0 for none.",
     )
+    root = Whole(  # type: ignore[assignment]
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_INT,
+        help_text="For a −1: the message of the step at which the error began.",
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=40, help_text="A reason code of the scheme."
+    )
+
+
+class NewMajority(Input):
+    """Which disputed step (null: the outcome) the majority decides, and why that is left to it."""
+
+    message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
+    version = Whole(required=False, default=0, min_value=0, max_value=MAX_INT)
+
+
+class Withdrawal(Input):
+    """Which decision to take back, and the version it has."""
+
+    message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
+    version = Whole(min_value=1, max_value=MAX_INT)
 
 
 class Close(Input):

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState
-from annotation.models import Adjudication, Decision, Trajectory
+from annotation.models import Adjudication, Decision, Trajectory, User
 from annotation.policies import require, visible
-from annotation.reports import cases, home
+from annotation.reports import cases, disputes
 from annotation.services import adjudicate, sights
 
 from ..serializers import adjudications as shapes
@@ -30,13 +30,19 @@ class Disputes(ProjectView):
 
     noun = "adjudications"
 
-    @extend_schema(summary="List disputes", responses=shapes.Dispute(many=True))
+    @extend_schema(
+        summary="List disputes", parameters=[shapes.DisputeFilter], responses=shapes.Dispute(many=True)
+    )
     def get(self, request: Request, slug: str) -> Response:
-        """Disputed trajectories that nobody has taken and that one has not labelled. For adjudicators."""
+        """Disputed trajectories that nobody has taken: to adjudicators those that they have not labelled, to
+        admins all. A filter that does not exist is refused (`unknown_filter`)."""
         project = self.project()
-        require(self.user, "adjudicate", project)
-        rows = visible(self.user, home.disputes(self.user, [project.pk])).select_related("subset")
-        return self.page(rows, shapes.Dispute)
+        require(self.user, "disputes.view", project)
+        wanted = disputes.dispute_filter(
+            request.query_params.dict(), project=project, besides=("page", "page_size")
+        )
+        rows = disputes.filtered(disputes.untaken([project.pk]), wanted)
+        return self.page(visible(self.user, rows).select_related("subset", "trajectory"), shapes.Dispute)
 
 
 class Cases(ProjectView):
@@ -52,12 +58,18 @@ class Cases(ProjectView):
     @extend_schema(summary="Take a dispute", request=shapes.NewCase, responses={201: shapes.Case})
     def post(self, request: Request, slug: str) -> Response:
         """Open the case of a disputed trajectory. For adjudicators who have not labelled it. Conflict
-        (`case_taken`) when somebody was faster; one's own open case is simply given again."""
+        (`case_taken`) when somebody was faster; one's own open case is simply given again. Admins assign it
+        with `adjudicator`, to nobody who has labelled it."""
         project = self.project()
-        require(self.user, "adjudicate", project)
+        wanted = self.parsed(shapes.NewCase)
+        require(self.user, "assign" if "adjudicator" in wanted else "adjudicate", project)
         rows = Trajectory.objects.filter(project=project).select_related("project")
-        trajectory = fetch(self.user, rows, pk=self.parsed(shapes.NewCase)["trajectory"])
-        made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
+        trajectory = fetch(self.user, rows, pk=wanted["trajectory"])
+        if "adjudicator" in wanted:
+            person = fetch(self.user, User.objects.all(), username=wanted["adjudicator"])
+            made = adjudicate.assign_case(actor=self.user, trajectory=trajectory, adjudicator=person)
+        else:
+            made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
         row = fetch(self.user, ROWS.all(), pk=made.pk)
         return Response(shapes.Case(row).data, status=status.HTTP_201_CREATED)
 
@@ -99,10 +111,13 @@ class Case(Mine):
 
 
 def decision(row: Decision, message_index: int | None) -> dict[str, Any]:
-    """A decision as the API sends it."""
+    """A decision as the API sends it; it comes with its root."""
     return {
         "message_index": message_index,
         "value": row.value,
+        "kind": row.kind,
+        "root": row.root.message_index if row.root is not None else None,
+        "reason": row.reason,
         "note": unescape(row.note),
         "version": row.version,
         "updated_at": row.updated_at,
@@ -126,6 +141,30 @@ class Decisions(Mine):
         wanted = self.parsed(shapes.NewDecision)
         made = adjudicate.decide(actor=self.user, adjudication=row, **wanted)
         return Response(decision(made, wanted["message_index"]))
+
+
+class Majority(Mine):
+    """`/adjudications/<id>/majority/`"""
+
+    @extend_schema(summary="Let the majority stand", request=shapes.NewMajority, responses=shapes.Decision)
+    def post(self, request: Request, pk: int) -> Response:
+        """Decide that what most annotators say of a disputed step (null: the outcome) stands. 400
+        (`no_majority`) without more than half of at least three."""
+        wanted = self.parsed(shapes.NewMajority)
+        made = adjudicate.let_majority_stand(actor=self.user, adjudication=self.found(pk), **wanted)
+        return Response(decision(made, wanted["message_index"]))
+
+
+class Withdraw(Mine):
+    """`/adjudications/<id>/withdraw/`"""
+
+    @extend_schema(summary="Take a decision back", request=shapes.Withdrawal, responses=shapes.Case)
+    def post(self, request: Request, pk: int) -> Response:
+        """Take the decision on a step (null: the outcome) back; what the annotators agree on counts again.
+        Conflict (`stale_version`) when it was changed elsewhere."""
+        wanted = self.parsed(shapes.Withdrawal)
+        adjudicate.withdraw_decision(actor=self.user, adjudication=self.found(pk), **wanted)
+        return self.again(pk)
 
 
 class Close(Mine):
@@ -162,12 +201,18 @@ class TakeBack(View):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Reopen(Mine):
+class Reopen(View):
     """`/adjudications/<id>/reopen/`"""
 
-    @extend_schema(summary="Open a decided case again", request=None, responses=shapes.Case)
+    noun = "adjudications"
+
+    @extend_schema(summary="Open a decided case again", request=None, responses=shapes.CaseRow)
     def post(self, request: Request, pk: int) -> Response:
-        """Take one's own decision back, to correct it; its consensus is erased until the case is closed
-        again."""
-        adjudicate.reopen_case(actor=self.user, adjudication=self.found(pk))
-        return self.again(pk)
+        """Open a decided case again, to correct it; its consensus is erased until it is closed again. For its
+        adjudicator, another who has not labelled it (who has it from then on), and admins (it goes back into
+        the queue). Conflict (`frozen`) once a release holds the trajectory."""
+        # who has labelled it does not even learn that there is a case
+        others = Trajectory.objects.exclude(assignments__annotator=self.user)
+        fetch(self.user, others, adjudications=pk)
+        row = adjudicate.reopen_case(actor=self.user, adjudication=ROWS.get(pk=pk))
+        return Response(shapes.CaseRow(row).data)

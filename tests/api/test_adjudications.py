@@ -38,8 +38,29 @@ def disputed(cast: Cast) -> Trajectory:
 def test_adjudicators_find_disputes_in_their_queue(by: Callers, disputed: Trajectory) -> None:
     seen = ok(by.judith.get(DISPUTES))
     assert [row["trajectory"] for row in seen["results"]] == [disputed.pk]
-    for caller in (by.ann, by.admin):
-        refused(caller.get(DISPUTES), 403)
+    refused(by.ann.get(DISPUTES), 403)
+    (row,) = ok(by.admin.get(DISPUTES))["results"]
+    assert row["kinds"] == ["sign_flip", "first_error"]
+    assert (row["disputed_steps"], row["sign_flips"], row["outcome"]) == (1, 1, False)
+
+
+def test_disputes_are_filtered_and_what_is_no_filter_is_refused(by: Callers, disputed: Trajectory) -> None:
+    assert ok(by.judith.get(DISPUTES, {"kind": "outcome_only"}))["count"] == 0
+    assert ok(by.judith.get(DISPUTES, {"kind": "sign_flip", "subset": "tiny", "size": "1"}))["count"] == 1
+    refused(by.judith.get(DISPUTES, {"age": "1h"}), 400, "unknown_filter")
+    refused(by.judith.get(DISPUTES, {"colour": "red"}), 400, "unknown_filter")
+
+
+def test_admin_assigns_a_case_to_who_has_not_labelled_it(
+    by: Callers, disputed: Trajectory, cast: Cast
+) -> None:
+    make_member(cast.project, cast.ben, "annotator", "adjudicator")
+    refused(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "ben"}), 400)
+    refused(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "oscar"}), 404)
+    refused(by.judith.post(CASES, {"trajectory": disputed.pk, "adjudicator": "judith"}), 403)
+    case = ok(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "judith"}), 201)
+    assert case["adjudicator"]["username"] == "judith"
+    assert ok(by.judith.get(f"/adjudications/{case['id']}/"))["case"]["state"] == "open"
 
 
 def test_case_shows_a_and_b_without_names_and_is_decided_and_closed(
@@ -122,8 +143,10 @@ def test_case_is_unknown_to_others(by: Callers, disputed: Trajectory, cast: Cast
     for caller in (by.ann, by.ben, by.cleo, by.oscar, by.admin):
         refused(caller.get(f"/adjudications/{case.pk}/"), 404)
         refused(caller.post(f"/adjudications/{case.pk}/decisions/", {"message_index": 4, "value": 1}), 404)
-        for deed in ("close", "release", "reopen"):
+        for deed in ("close", "release"):
             refused(caller.post(f"/adjudications/{case.pk}/{deed}/"), 404)
+        if caller is not by.admin:
+            refused(caller.post(f"/adjudications/{case.pk}/reopen/"), 404)
     assert ok(by.ann.get(CASES))["count"] == 0
     assert ok(by.admin.get(CASES))["count"] == 1
     refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)

@@ -138,7 +138,7 @@ def test_folds_that_were_opened_stay_open_and_tools_are_found(reading) -> None:
     page.locator(".tool:visible > summary").click()
     expect(page.locator(".tool:visible")).to_contain_text("required")
     page.get_by_label("Search the tools").fill("nothing like it")
-    expect(page.get_by_text("No tool fits.")).to_be_visible()
+    expect(page.get_by_text("No matching tool.")).to_be_visible()
     assert complaints(page) == []
 
 

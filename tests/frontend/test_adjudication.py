@@ -1,6 +1,8 @@
-"""The queue of disputes, and one case: A and B, decisions one by one, finishing, handing back."""
+"""One case: A and B, decisions one by one, judges sealed until then, finishing, handing back."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -36,13 +38,18 @@ def test_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, tex
     assert client.post(at("adjudication-take", "bench", trajectory.pk)).url == response.url
     assert Exposure.objects.filter(user=cast.judith, trajectory=trajectory).exists()
     tabs = client.get(at("adjudication-queue", "bench") + "?tab=mine").context["tabs"]
-    assert tabs == [("waiting", 1), ("mine", 1), ("decided", 0)]
+    assert [(name, count) for name, _title, count in tabs] == [("waiting", 1), ("mine", 1), ("decided", 0)]
 
 
-def test_case_shows_a_and_b_without_names_disagreements_first(browse, cast, case, at, text):
+def test_case_shows_a_and_b_without_names_and_folds_what_is_agreed(browse, cast, case, at, text):
     response = browse("judith").get(at("adjudication", case.pk))
     page = text(response)
-    assert [item.step and item.step.message_index for item in response.context["disputed"]] == [4, None]
+    assert response.context["disputed"] == {4, None}
+    assert re.findall(r'<(details|article) class="[^"]*step[^"]*"\s+id="(\w+)"', page) == [
+        ("details", "m2"),
+        ("article", "m4"),
+        ("article", "outcome"),
+    ]
     assert "Sound" in page
     assert "Wrong" in page
     for name in ("Ann", "Ben", "ann<", "ben<"):
@@ -58,8 +65,8 @@ def test_flags_on_the_whole_are_shown_by_letter(browse, case, at, text):
 
 def test_decision_is_saved_each_and_finishing_writes_the_consensus(browse, cast, case, at):
     client = browse("judith")
-    assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#decide-m4")
-    assert decide(client, at, case, None, -1).url.endswith("#decide-outcome")
+    assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#m4")
+    assert decide(client, at, case, None, -1).url.endswith("#outcome")
     assert client.post(at("adjudicate-close", case.pk)).url == at("adjudication-queue", "bench")
     case.refresh_from_db()
     assert case.state == AdjudicationState.DECIDED
@@ -70,9 +77,10 @@ def test_decision_is_saved_each_and_finishing_writes_the_consensus(browse, cast,
 def test_decision_can_be_changed_from_the_version_one_has_seen_only(browse, case, at, text):
     client = browse("judith")
     decide(client, at, case, 4, 1)
-    stale = decide(client, at, case, 4, 0)
+    stale = decide(client, at, case, 4, 0, note="Typed <here>")
     assert stale.status_code == 409
-    assert "changed elsewhere" in text(stale)
+    assert text(stale).count("This decision was changed elsewhere, and yours is not saved.") == 1
+    assert "Typed &lt;here&gt;</textarea>" in text(stale)
     assert decide(client, at, case, 4, 0, version=1).status_code == 302
     assert Decision.objects.get().value == 0
 
@@ -85,6 +93,7 @@ def test_script_gets_json(browse, case, at):
     again = client.post(url, form, headers=json)
     assert again.status_code == 409
     assert again.json()["error"]["code"] == "stale_version"
+    assert again.json()["error"]["details"] == {"value": -1, "version": 1, "note": ""}
 
 
 @pytest.mark.parametrize(
@@ -97,10 +106,32 @@ def test_decision_on_what_is_not_disputed_or_no_label_is_refused(browse, case, a
 
 def test_case_finished_early_names_what_is_missing(browse, case, at, text):
     answer = browse("judith").post(at("adjudicate-close", case.pk), follow=True)
-    assert answer.redirect_chain[0][0].endswith("#decide-m4")
-    assert "step 2 (message 4) is missing" in text(answer)
+    assert answer.redirect_chain[0][0].endswith("#m4")
+    assert "Step 2 and the outcome are undecided." in text(answer)
     case.refresh_from_db()
     assert case.state == AdjudicationState.OPEN
+
+
+def test_case_seals_what_judges_say_until_it_is_decided(browse, case, at, text):
+    client = browse("judith")
+    asked = client.post(at("adjudicate-reveal", case.pk), {"message_index": "4"}, follow=True)
+    assert "Decide this first: what judges say of it is sealed until then." in text(asked)
+    assert "sealed until you have decided" in text(asked)
+    decide(client, at, case, 4, 1)
+    assert "There are no suggestions from judges here." in text(
+        client.post(at("adjudicate-reveal", case.pk), {"message_index": "4"}, follow=True)
+    )
+
+
+def test_case_tells_its_script_what_is_agreed_and_decided(browse, case, at):
+    client = browse("judith")
+    decide(client, at, case, 4, 0)
+    state = client.get(at("adjudication", case.pk)).context["state"]
+    steps = [(step["index"], step["number"], step["agreed"], step["decided"]) for step in state["steps"]]
+    assert steps == [(2, 1, 1, None), (4, 2, None, 0)]
+    assert sorted(state["steps"][1]["values"]) == ["A", "B"]
+    assert sorted(state["steps"][1]["values"].values()) == [-1, 1]
+    assert not state["rules"]["carry_forward"]
 
 
 def test_case_is_handed_back_and_opened_again(browse, case, at):

@@ -186,9 +186,9 @@ def test_arguments_that_break_the_schema_say_how() -> None:
     assert [one.problems for one in step.calls] == [
         [],
         ["q is required and missing"],
-        ["q must be a text, not a whole number"],
+        ["q must be a string, not a whole number"],
         ["The arguments must be an object, not a list"],
-        ["There is no tool of this name"],
+        ["No tool has this name"],
     ]
 
 

@@ -302,13 +302,17 @@ def test_case_reopened_takes_its_consensus_back_and_can_be_closed_otherwise(
     assert (4, -1, "adjudicated") in consensus_of(case.trajectory)
 
 
-def test_case_reopened_is_ones_own_and_closed_only(cast: Cast, case: Adjudication) -> None:
-    people.make_member(cast.project, cast.oscar, "adjudicator")
+def test_case_is_reopened_when_it_is_closed_by_adjudicators_and_admins_only(
+    cast: Cast, case: Adjudication
+) -> None:
+    people.make_member(cast.project, cast.root, "adjudicator")
 
-    with pytest.raises(StaleState):
-        adjudicate.reopen_case(actor=cast.judith, adjudication=case)
-    with pytest.raises(Denied):
-        adjudicate.reopen_case(actor=cast.oscar, adjudication=case)
+    for who in (cast.judith, cast.root, cast.admin):
+        with pytest.raises(StaleState):
+            adjudicate.reopen_case(actor=who, adjudication=case)
+    for who in (cast.ann, cast.cleo, cast.oscar):
+        with pytest.raises(Denied):
+            adjudicate.reopen_case(actor=who, adjudication=case)
 
 
 def test_deciding_takes_as_many_queries_for_a_long_trajectory_as_for_a_short_one(cast: Cast) -> None:

@@ -1,0 +1,31 @@
+"""Mentions in a comment: "@A", "@Adjudicator"."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+# not after a word, a dot or a slash: addresses of mail and paths are no mentions
+_MENTION: Final = re.compile(r"(?<![\w./@])@(\w+)")
+_QUOTED: Final = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def mentions(text: str, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Which of `names` a text mentions, and whom else: (known, strangers), each once, in order.
+
+    What stands in `backticks` is quoted and mentions nobody. A name may be followed by letters that it could
+    not contain, as in languages that put no spaces between words: "@A请看" mentions "A".
+    """
+    by_length = sorted(names, key=len, reverse=True)
+    known: list[str] = []
+    strangers: list[str] = []
+    for word in _MENTION.findall(_QUOTED.sub(" ", text)):
+        name = next((one for one in by_length if _names(word, one)), None)
+        found, said = (known, name) if name is not None else (strangers, word)
+        if said not in found:
+            found.append(said)
+    return known, strangers
+
+
+def _names(word: str, name: str) -> bool:
+    rest = word[len(name) :]
+    return word.startswith(name) and (not rest or (not rest[0].isascii() or not name.isascii()))

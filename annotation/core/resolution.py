@@ -1,0 +1,127 @@
+"""How a disputed step comes to its resolved label: unanimous, discussed, by majority or adjudicated.
+
+Pure functions. Steps are whatever the caller uses for them (their pks); an outcome has no root.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from .vocabulary import REASON_CODES_BY_CODE, ConsensusKind
+
+FEWEST_FOR_A_MAJORITY: Final = 3
+"""Of two annotators who differ, neither is the majority."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What one annotator says of a step: as submitted, and now, when they have changed their mind.
+
+    `root` and `reason` belong to `value`; `revised_at` is null for who has changed nothing.
+    """
+
+    submitted: int
+    value: int
+    root: int | None = None
+    reason: str = ""
+    revised_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the adjudicator decided: their own value, or (`kind` majority) that of most annotators."""
+
+    value: int
+    kind: ConsensusKind = ConsensusKind.ADJUDICATED
+    root: int | None = None
+    reason: str = ""
+    note: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The resolved label: value, origin, root of the error, reason code, why, and since when.
+
+    `by_ruling`: the adjudicator stands for it, by a decision or by the root or reason they named.
+    """
+
+    value: int
+    kind: ConsensusKind
+    root: int | None = None
+    reason: str = ""
+    note: str = ""
+    by_ruling: bool = False
+    at: datetime | None = None
+
+
+def was_disputed(positions: Iterable[Position]) -> bool:
+    """Whether the labels as submitted differ."""
+    return len({one.submitted for one in positions}) > 1
+
+
+def is_disputed(positions: Iterable[Position]) -> bool:
+    """Whether the annotators differ now, after what they have changed."""
+    return len({one.value for one in positions}) > 1
+
+
+def majority(positions: Sequence[Position]) -> int | None:
+    """The value that more than half of at least three annotators say now; None without one."""
+    if len(positions) < FEWEST_FOR_A_MAJORITY:
+        return None
+    ((value, count),) = Counter(one.value for one in positions).most_common(1)
+    return value if 2 * count > len(positions) else None
+
+
+def resolve(positions: Sequence[Position], ruling: Ruling | None) -> Resolution | None:
+    """What a step comes to; None while it is open: the annotators differ, and nothing is decided.
+
+    A decision counts wherever the step was or is disputed. The majority's counts as long as they are the
+    majority. On a step that was never disputed a ruling may name the root and the reason of the agreed −1.
+    Root and reason: the ruling's, else those on which all agree who say the resolved value.
+    """
+    agreed = positions[0].value if positions and not is_disputed(positions) else None
+    contested = was_disputed(positions) or is_disputed(positions)
+    stands = ruling is not None and (
+        ruling.kind is not ConsensusKind.MAJORITY or majority(positions) == ruling.value
+    )
+    if ruling is not None and stands and (contested or ruling.value != agreed):
+        return _resolution(ruling.value, ruling.kind, positions, ruling, ruling.at)
+    if agreed is None:
+        return None
+    changed = [one.revised_at for one in positions if one.revised_at is not None]
+    moved = contested or any(one.value != one.submitted for one in positions)
+    kind = ConsensusKind.DISCUSSED if moved else ConsensusKind.UNANIMOUS
+    return _resolution(agreed, kind, positions, ruling if stands else None, max(changed, default=None))
+
+
+def _resolution(
+    value: int,
+    kind: ConsensusKind,
+    positions: Sequence[Position],
+    ruling: Ruling | None,
+    at: datetime | None,
+) -> Resolution:
+    said = [one for one in positions if one.value == value]
+    roots = {one.root for one in said}
+    reasons = {one.reason for one in said if one.reason}
+    root = ruling.root if ruling else None
+    reason = ruling.reason if ruling else ""
+    if root is None and value == -1 and len(roots) == 1:
+        (root,) = roots
+    if not reason and len(reasons) == 1:
+        (reason,) = reasons
+    known = REASON_CODES_BY_CODE.get(reason)
+    return Resolution(
+        value=value,
+        kind=kind,
+        root=root if value == -1 else None,
+        reason=reason if known is not None and known.value == value else "",
+        note=ruling.note if ruling else "",
+        by_ruling=ruling is not None,
+        at=at,
+    )

@@ -1,0 +1,18 @@
+"""Adjudicate: one person takes a dispute, decides what is disputed, and closes the case."""
+
+from .closing import close_case, reopen_case
+from .deciding import decide, let_majority_stand, withdraw_decision
+from .taking import assign_case, open_case, release_case, reveal, take_case_back
+
+__all__ = [
+    "assign_case",
+    "close_case",
+    "decide",
+    "let_majority_stand",
+    "open_case",
+    "release_case",
+    "reopen_case",
+    "reveal",
+    "take_case_back",
+    "withdraw_decision",
+]

@@ -1,0 +1,112 @@
+"""Rulings: what an adjudicator has decided in a case, its history, and what the case comes to with it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.resolution import Position, Resolution, Ruling, is_disputed, resolve, was_disputed
+from annotation.core.vocabulary import CaseEventKind, ConsensusKind
+from annotation.models import Adjudication, CaseEvent, Decision, Step, User
+
+from ..consensus import Positions
+
+
+def ruling(decision: Decision) -> Ruling:
+    """A decision as core.resolution reads it."""
+    return Ruling(
+        value=decision.value,
+        kind=ConsensusKind(decision.kind),
+        root=decision.root_id,
+        reason=decision.reason,
+        note=decision.note,
+        at=decision.updated_at,
+    )
+
+
+def require_contested(said: Sequence[Position], *, step: Step | None, value: int, names_origin: bool) -> None:
+    """A decision is for what the annotators differ on, or differed; on an agreed −1 of a step it may name the
+    root and the reason. The outcome can always be decided. Raises Invalid."""
+    if step is None or was_disputed(said) or is_disputed(said):
+        return
+    if names_origin and said and value == said[0].value == -1:
+        return
+    raise Invalid(
+        translatable("The annotators agree on step {number}.", number=step.ordinal + 1),
+        fields={"message_index": translatable("Not disputed.")},
+    )
+
+
+def note_event(
+    *, decision: Decision, kind: CaseEventKind, case: Adjudication, actor: User, now: datetime
+) -> None:
+    """Append a decision, as it is now, to the history of its case."""
+    CaseEvent.objects.create(
+        adjudication=case,
+        step_id=decision.step_id,
+        kind=kind.value,
+        value=decision.value,
+        note=decision.note,
+        detail={"origin": decision.kind, "root": decision.root_id, "reason": decision.reason},
+        actor=actor,
+        created_at=now,
+    )
+
+
+def resolved(case: Adjudication, said: Positions) -> dict[int | None, Resolution]:
+    """What a case comes to: the resolution of every step (by pk) and, under None, of the outcome.
+
+    Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}) while
+    something is open, and when a decision names a root that is no error.
+    """
+    decided = {row.step_id: ruling(row) for row in Decision.objects.filter(adjudication=case)}
+    found = {step: resolve(positions, decided.get(step)) for step, positions in said.items()}
+    known = {step: one for step, one in found.items() if one is not None}
+    missing = [step for step, one in found.items() if one is None and step is not None]
+    if len(known) < len(found):
+        _refuse_incomplete(missing, outcome=found.get(None) is None)
+    errors = {step for step, one in known.items() if step is not None and one.value == -1}
+    for step, one in known.items():
+        if one.root is None or one.root in errors:
+            continue
+        if step in decided and decided[step].root == one.root:
+            _refuse_root(step, one.root)
+        known[step] = replace(one, root=None)
+    return known
+
+
+def _refuse_incomplete(missing: list[int], *, outcome: bool) -> None:
+    undecided = Step.objects.filter(pk__in=missing).order_by("ordinal")
+    steps = list(undecided.values_list("ordinal", "message_index"))
+    raise Invalid(
+        _undecided([str(ordinal + 1) for ordinal, _index in steps], outcome=outcome),
+        code="incomplete",
+        details={"missing": [index for _ordinal, index in steps], "outcome": outcome},
+    )
+
+
+def _undecided(numbers: list[str], *, outcome: bool) -> str:
+    """What is missing, in words: the steps by the numbers that people see."""
+    if not numbers:
+        return translatable("The outcome is undecided.")
+    if len(numbers) == 1:
+        if outcome:
+            return translatable("Step {number} and the outcome are undecided.", number=numbers[0])
+        return translatable("Step {number} is undecided.", number=numbers[0])
+    listed = ", ".join(numbers)
+    if outcome:
+        return translatable("Steps {numbers} and the outcome are undecided.", numbers=listed)
+    return translatable("Steps {numbers} are undecided.", numbers=listed)
+
+
+def _refuse_root(step: int | None, root: int) -> None:
+    numbers = dict(Step.objects.filter(pk__in=[step, root]).values_list("pk", "ordinal"))
+    raise Invalid(
+        translatable(
+            "Step {number} has step {root} as the root of its error, and step {root} is no error.",
+            number=numbers[step or root] + 1,
+            root=numbers[root] + 1,
+        ),
+        code="root_is_no_error",
+    )

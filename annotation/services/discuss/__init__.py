@@ -1,0 +1,22 @@
+"""Discuss: those who labelled a disputed trajectory and its adjudicator talk about it, and may change their
+mind.
+
+A discussion is opened by the adjudicator who has the case, or by an admin. From then on the annotators see
+each other's submitted labels of this trajectory, as "A" and "B". Labels are never touched: a change of mind
+is a revision, which stands beside them.
+"""
+
+from .comments import MAX_COMMENT, comment, mark_read, open_discussion, retract, see_notices
+from .revisions import revise
+from .speaking import tell_others
+
+__all__ = [
+    "MAX_COMMENT",
+    "comment",
+    "mark_read",
+    "open_discussion",
+    "retract",
+    "revise",
+    "see_notices",
+    "tell_others",
+]

@@ -1,0 +1,258 @@
+// @ts-check
+/**
+ * The page of a case: moving among the steps, deciding with one key, and what a decision would do to the errors.
+ * Without this the same forms work with their own buttons.
+ */
+
+import { byRole } from "../lib/dom.js";
+import { coveredTop, openFind, rawOfFocused } from "../workbench/find_and_raw.js";
+import { drawHelp, nameShortcuts } from "../workbench/help.js";
+import { makeKeys } from "../workbench/keys.js";
+import { visibleBottom } from "../workbench/mobile_bar.js";
+import { choose, makeDecisions } from "./decisions.js";
+import { drawAllEffects, drawFocused, drawItem, drawProgress, items, page, undecided, valueOf, words } from "./view.js";
+
+/** @typedef {import("../workbench/propagation.js").Value} Value */
+/** @typedef {import("./view.js").Item} Item */
+
+const keys = makeKeys(page.keys);
+const live = byRole(document, "live", HTMLElement);
+let at = -1;
+
+/** @param {string} text */
+function announce(text) {
+  live.textContent = text;
+}
+
+// --- moving ---------------------------------------------------------------------------------------------
+
+/** @param {number} position @param {{start?: boolean}} [options] `start`: bring its head to the window's top */
+function go(position, { start = false } = {}) {
+  const item = items[position];
+  if (!item) return;
+  at = position;
+  drawFocused(at);
+  const box = item.card.getBoundingClientRect();
+  if (start || box.top < coveredTop() || box.bottom > visibleBottom()) item.card.scrollIntoView({ block: "start" });
+  item.card.focus({ preventScroll: true });
+}
+
+/**
+ * The nearest item of a kind before or after the focused one; from the last on to the first.
+ * @param {(item: Item) => boolean} fits
+ * @param {1 | -1} direction
+ * @param {string} otherwise  what to say when there is none
+ */
+function goToNext(fits, direction, otherwise) {
+  for (let away = 1; away <= items.length; away += 1) {
+    const position = (at + direction * away + 2 * items.length) % items.length;
+    const item = items[position];
+    if (item && fits(item)) return go(position, { start: true });
+  }
+  return announce(words(otherwise));
+}
+
+// --- deciding -------------------------------------------------------------------------------------------
+
+/** @type {Map<Item, Value | null>} what the server holds, while something else is on its way */
+const kept = new Map(items.map((item) => [item, item.said.decided]));
+
+const decisions = makeDecisions({
+  words,
+  stored(form, value) {
+    const item = items.find((one) => one.form === form);
+    if (!item) return;
+    kept.set(item, value);
+    show(item, value);
+  },
+  refused(form) {
+    const item = items.find((one) => one.form === form);
+    if (!item) return;
+    show(item, kept.get(item) ?? null);
+    go(items.indexOf(item));
+  },
+});
+
+/** @param {Item} item @param {Value | null} value */
+function show(item, value) {
+  item.said.decided = value;
+  drawItem(item);
+  drawProgress();
+  drawAllEffects();
+  drawFocused(at);
+}
+
+/** @param {Item | undefined} item @param {Value | null | undefined} value */
+function decide(item, value) {
+  if (!item?.form || value === null || value === undefined) {
+    announce(words("not_disputed"));
+    return;
+  }
+  choose(item.form, value);
+  void decisions.save(item.form);
+  show(item, value);
+  if (items[at] !== item) return;
+  if (undecided().length) goToNext((one) => one.disputed && valueOf(one) === null, 1, "all_decided");
+  else announce(words("all_decided"));
+}
+
+/** @param {string} letter */
+function take(letter) {
+  const item = items[at];
+  if (item?.form && !(letter in item.said.values)) announce(words("no_such", { letter }));
+  else decide(item, item?.said.values[letter]);
+}
+
+const outcome = items.at(-1);
+
+/** @param {HTMLElement | undefined} card */
+function unfoldAll(card) {
+  if (card instanceof HTMLDetailsElement && !card.open) {
+    card.open = true;
+    return;
+  }
+  const buttons = [...(card?.querySelectorAll("[data-unfold]") ?? [])];
+  if (card instanceof HTMLDetailsElement && !buttons.length) card.open = false;
+  const some = buttons.some((button) => button.getAttribute("aria-expanded") !== "true");
+  for (const button of buttons) {
+    const open = button.getAttribute("aria-expanded") === "true";
+    if (open !== some && button instanceof HTMLElement) button.click();
+  }
+}
+
+/** @param {string} id */
+function openDialog(id) {
+  const dialog = document.getElementById(id);
+  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+}
+
+const finish = document.querySelector("form[data-finish]");
+
+/** @type {Record<string, () => unknown>} */
+const commands = {
+  plus: () => decide(items[at], 1),
+  zero: () => decide(items[at], 0),
+  minus: () => decide(items[at], -1),
+  take_a: () => take("A"),
+  take_b: () => take("B"),
+  take_c: () => take("C"),
+  outcome_plus: () => decide(outcome, 1),
+  outcome_zero: () => decide(outcome, 0),
+  outcome_minus: () => decide(outcome, -1),
+  next: () => go(Math.min(at + 1, items.length - 1)),
+  previous: () => go(Math.max(at - 1, 0)),
+  next_disagreement: () => goToNext((item) => item.disputed, 1, "no_disagreement"),
+  previous_disagreement: () => goToNext((item) => item.disputed, -1, "no_disagreement"),
+  next_unlabelled: () => goToNext((item) => item.disputed && valueOf(item) === null, 1, "all_decided"),
+  note: () => {
+    const note = items[at]?.form?.elements.namedItem("note");
+    if (note instanceof HTMLTextAreaElement) note.focus();
+  },
+  suggestions: () => {
+    const form = items[at]?.card.querySelector("form[data-reveal]");
+    if (form instanceof HTMLFormElement && items[at]?.said.decided !== null) form.requestSubmit();
+    else if (form) announce(words("decide_first"));
+  },
+  expand: () => unfoldAll(items[at]?.card),
+  raw: () => {
+    const card = items[at]?.card;
+    if (card instanceof HTMLDetailsElement) card.open = true;
+    rawOfFocused();
+  },
+  search: openFind,
+  guidelines: () => openDialog("guidelines"),
+  help: () => openDialog("help"),
+  escape: () => go(at),
+  submit: () => finish instanceof HTMLFormElement && finish.requestSubmit(),
+};
+
+// --- what happens on the page ---------------------------------------------------------------------------
+
+/** @param {EventTarget | null} target @returns {"" | "field" | "radio" | "control"} */
+function placeOf(target) {
+  if (target instanceof HTMLInputElement) return target.type === "radio" ? "radio" : "field";
+  if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return "field";
+  return target instanceof Element && target.closest("button, a, summary") ? "control" : "";
+}
+
+/** @param {EventTarget | null} target */
+function positionOf(target) {
+  const card = target instanceof Element ? target.closest("[data-step]") : null;
+  return items.findIndex((item) => item.card === card);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]")) return;
+  const where = placeOf(event.target);
+  if (event.key === "Escape" && where === "field") {
+    go(at);
+    return;
+  }
+  const action = keys.actionOf(event, where);
+  const command = action === null ? undefined : commands[action];
+  if (!command || (event.repeat && action !== "next" && action !== "previous")) return;
+  event.preventDefault();
+  command();
+});
+
+document.addEventListener("focusin", (event) => {
+  const position = positionOf(event.target);
+  if (position < 0 || position === at) return;
+  at = position;
+  drawFocused(at);
+});
+
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : null;
+  const position = positionOf(target);
+  if (position >= 0 && position !== at) {
+    at = position;
+    drawFocused(at);
+  }
+  const link = target?.closest("[data-goto]");
+  if (link instanceof HTMLElement) {
+    event.preventDefault();
+    go(
+      items.findIndex((item) => String(item.index ?? "outcome") === link.dataset.goto),
+      { start: true },
+    );
+  }
+  const button = target?.closest("[data-action]");
+  if (button instanceof HTMLElement) commands[button.dataset.action ?? ""]?.();
+});
+
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
+  if (field.form?.dataset.decide !== undefined) void decisions.save(field.form);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement)) return;
+  if (form.dataset.decide !== undefined) {
+    event.preventDefault();
+    void decisions.save(form);
+  } else if (decisions.any() && (form === finish || form.dataset.reveal !== undefined)) {
+    // What is being saved comes first.
+    event.preventDefault();
+    void decisions.settled().then(() => form.submit());
+  }
+});
+
+// --- begin ----------------------------------------------------------------------------------------------
+
+drawHelp(keys, words);
+nameShortcuts(keys, words);
+for (const item of items) drawItem(item);
+drawAllEffects();
+drawProgress();
+document.body.classList.add("has-script");
+if (window.matchMedia("(max-width: 60rem)").matches) {
+  for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
+}
+const pointed = document.getElementById(window.location.hash.slice(1));
+const asked = pointed ? positionOf(pointed) : -1;
+const [first] = [...undecided(), ...items.filter((item) => item.disputed), ...items];
+go(asked >= 0 ? asked : items.indexOf(/** @type {Item} */ (first)), { start: true });
+document.documentElement.dataset.case = "ready";

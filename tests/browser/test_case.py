@@ -1,0 +1,142 @@
+"""A case in a real browser: moving, deciding with one key, what a choice does to the errors; and by thumb."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Adjudication, Consensus, Decision
+from tests import people
+from tests.browser.workbench import PHONE
+from tests.people import Cast
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def case(cast: Cast) -> Adjudication:
+    """Of five steps the second, the third and the last are disputed, and so is the outcome; judith has it."""
+    (trajectory,) = people.import_records(cast.project, [people.make_record(steps=5)])
+    people.label_next(cast.ann, cast.project, [1, 1, 0, -1, 1], outcome=1)
+    people.label_next(cast.ben, cast.project, [1, -1, -1, -1, -1], outcome=-1)
+    return people.open_case(cast.judith, trajectory)
+
+
+def opened(open_as, case: Adjudication, **options: object) -> Page:
+    page = open_as("judith", f"/adjudications/{case.pk}/", **options)
+    if options.get("java_script_enabled", True):
+        expect(page.locator("html")).to_have_attribute("data-case", "ready")
+    return page
+
+
+def decided() -> dict[int | None, int]:
+    return dict(Decision.objects.values_list("step__message_index", "value"))
+
+
+def letter_of(page: Page, card: str, sign: str) -> str:
+    """Who gave a step this value: the letters of a case are drawn."""
+    label = page.locator(f"{card} .annotator-labels__one", has_text=sign)
+    return label.locator("dt").inner_text().strip().lower()
+
+
+def test_case_is_decided_with_keys_alone(case, cast, open_as):
+    page = opened(open_as, case)
+    # it opens at the first disagreement, with the step in sight; what is agreed is folded
+    expect(page.locator("#m4")).to_be_focused()
+    expect(page.locator("#m4")).to_be_in_viewport()
+    assert page.locator("details.step--agreed").evaluate_all("all => all.map(one => [one.id, one.open])") == [
+        ["m2", False],
+        ["m8", False],
+    ]
+    effects = page.locator("#m4 [data-role=effects] dd")
+    expect(effects).to_have_text(
+        [
+            "no error here · Errors then: step 4 (−1 would be proposed for 5)",
+            "no error here · Errors then: step 4 (−1 would be proposed for 5)",
+            "begins an error · Errors then: step 2 with 4 (−1 would be proposed for 3, 5)",
+        ]
+    )
+    for key, here in (
+        ("d", "m6"),
+        ("d", "m10"),
+        ("d", "outcome"),
+        ("d", "m4"),
+        ("Shift+d", "outcome"),
+        ("Shift+d", "m10"),
+    ):
+        page.keyboard.press(key)
+        expect(page.locator(f"#{here}")).to_be_focused()
+    page.keyboard.press("k")
+    expect(page.locator("#m8")).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.locator("#m8 .msg__body")).to_be_visible()
+    for key, opens in (("?", "Take what A says"), ("g", "Judge each step.")):
+        page.keyboard.press(key)
+        expect(page.locator("dialog[open]")).to_contain_text(opens)
+        page.keyboard.press("Escape")
+
+    page.get_by_role("button", name="Finish the case").click()
+    expect(page.get_by_text("Steps 2, 3, 5 and the outcome are undecided.")).to_be_visible()
+    expect(page.locator("#m4")).to_be_focused()
+    page.keyboard.press(letter_of(page, "#m4", "−1"))
+    expect(page.locator("#m6")).to_be_focused()
+    expect(page.locator("#m6 [data-role=effects] dd").first).to_contain_text("ends the error of step 2")
+    page.keyboard.press("-")
+    page.keyboard.press("m")
+    page.keyboard.type("10-d")  # while one writes, keys are letters
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    page.keyboard.press("-")
+    expect(page.locator("[data-said]")).to_have_text(["decided"] * 4)
+    expect(page.locator("[data-role=progress]")).to_have_text("4 of 4")
+    assert decided() == {4: -1, 6: -1, 10: 0, None: -1}
+    assert Decision.objects.get(step__message_index=10).note == "10-d"
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
+    values = Consensus.objects.order_by("step__message_index").values_list("value", flat=True)
+    assert list(values) == [1, -1, -1, -1, 0]
+
+
+def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case, cast, open_as):
+    page = opened(open_as, case, expected="status of 409")
+    for index in (4, 6, 10, None):
+        people.adjudicate.decide(actor=cast.judith, adjudication=case, message_index=index, value=-1)
+    note = page.locator("#m4 textarea")
+    note.fill("Typed here")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    problem = page.locator("#m4 [data-role=problem]")
+    expect(problem).to_contain_text("changed elsewhere, and yours is not saved. It is −1 now")
+    expect(page.locator("#m4")).to_be_focused()
+    expect(note).to_have_value("Typed here")
+    assert set(decided().values()) == {-1}
+    page.keyboard.press("1")
+    expect(page.locator("#m4 [data-said]")).to_have_text("decided")
+    assert decided()[4] == 1
+
+
+def test_case_is_decided_without_scripts(case, open_as):
+    page = opened(open_as, case, java_script_enabled=False)
+    for number in range(4):
+        card = page.locator("[data-decision]").nth(number)
+        card.get_by_role("radio", name="+1").check()
+        card.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Finish the case").click()
+    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
+
+
+def test_case_is_decided_under_a_thumb(case, open_as):
+    page = opened(open_as, case, **PHONE)
+    bar = page.locator(".thumb")
+    expect(page.locator("#m4")).to_be_in_viewport()
+    bar.get_by_role("button", name=f"{letter_of(page, '#m4', '−1').upper()}’s").tap()
+    expect(page.locator("#m6")).to_be_focused()
+    bar.get_by_role("button", name="Next disagreement").tap()
+    expect(page.locator("#m10")).to_be_focused()
+    bar.get_by_role("button", name="+1").tap()
+    expect(page.locator("#outcome")).to_be_focused()
+    bar.get_by_role("button", name="−1").tap()
+    expect(page.locator("#m6")).to_be_focused()
+    expect(page.locator("[data-said]")).to_have_text(["decided", "", "decided", "decided"])
+    assert decided() == {4: -1, 10: 1, None: -1}
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
