@@ -1,0 +1,77 @@
+"""Which resolved trajectories are labelled once more, whom to ask first, and how often a recheck comes.
+
+All chance is a pure function of a project's secret seed: the same trajectories, resolved in the same order,
+give the same sample, and nobody without the seed can foretell it.
+"""
+
+from __future__ import annotations
+
+from math import floor
+from typing import Final
+
+from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.vocabulary import ConsensusKind, JudgeDoubt, Origin
+
+DIGITS: Final = 13
+"""Hexadecimal digits that a float holds exactly."""
+
+PERCENT: Final = 100
+
+
+def fraction(seed: int, *what: str | int) -> float:
+    """A number from 0 to below 1, uniform and independent for each `what`: the first 52 bits of the sha256 of
+    the seed and it, as canonical JSON."""
+    return float(int(sha256_hex(canonical_json([seed, *what]))[:DIGITS], 16) / 16**DIGITS)
+
+
+def chosen(*, seed: int, stratum: int, series: str, number: int, percent: int) -> bool:
+    """Whether the `number`-th trajectory (from 0) of a stratum is in the sample of a series.
+
+    Of each 100/`percent` trajectories that follow one another in a stratum one is chosen, and which one is
+    chance: stratified systematic sampling with an independent start in each block (Cochran 1977, chapter 8).
+    So every trajectory has the same probability, every stratum its share (to within one), and no period in
+    the data can go along with one in the sample. `series` tells samples of the same trajectories apart.
+    """
+    if percent <= 0:
+        return False
+    share = percent / PERCENT
+    blocks = range(floor(number * share), floor((number + 1) * share) + 1)
+    return any(
+        floor((block + fraction(seed, "block", stratum, series, block)) / share) == number for block in blocks
+    )
+
+
+def gap(*, seed: int, recheck: int, demand: float) -> int:
+    """How many trajectories from the queue come before a person's next recheck, after this one.
+
+    `demand` is how many rechecks arise for each trajectory claimed. Rechecks may come twice as often as they
+    arise, so that none waits for long; the gap is uniform from 0 to twice its mean, so that nobody can tell
+    them by their order.
+    """
+    mean = 1 / (2 * demand) if demand > 0 else 0.0
+    return floor(fraction(seed, "gap", recheck) * (floor(2 * mean) + 1))
+
+
+def rank(*, seed: int, trajectory: int, person: int, turn: int) -> float:
+    """Who is asked to be the third person: whoever has the lowest rank of those who may be; each `turn` draws
+    anew."""
+    return fraction(seed, "person", trajectory, person, turn)
+
+
+def origin_of(kinds: frozenset[str]) -> Origin:
+    """How a whole trajectory was resolved, from the kinds of its consensus, outcome included: adjudicated if
+    anything took a decision, else discussed if anything took a discussion."""
+    if kinds <= {ConsensusKind.UNANIMOUS}:
+        return Origin.UNANIMOUS
+    return (
+        Origin.DISCUSSED
+        if kinds <= {ConsensusKind.UNANIMOUS, ConsensusKind.DISCUSSED}
+        else Origin.ADJUDICATED
+    )
+
+
+def doubt_of(contested: float | None) -> JudgeDoubt:
+    """Whether judges differ about a trajectory, from how contested it is (core.triage.contested)."""
+    if contested is None:
+        return JudgeDoubt.UNKNOWN
+    return JudgeDoubt.DIFFERED if contested > 0 else JudgeDoubt.AGREED

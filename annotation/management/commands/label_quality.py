@@ -1,0 +1,41 @@
+"""label_quality PROJECT [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
+from annotation.policies import OPERATOR
+from annotation.reports.label_quality import LabelQuality, as_json, label_quality
+
+
+class Command(OperatorCommand):
+    help = "How often a project's consensus is wrong, from labels that were asked for once more."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        found = label_quality(viewer=OPERATOR, project=find_project(options["project"]))
+        if options["json"]:
+            self.document(as_json(found))
+        else:
+            self._write(found)
+        self.summary(
+            f"{found.third.done:,} of {found.third.drawn:,} trajectories labelled by a third person, "
+            f"{found.retest.done:,} of {found.retest.drawn:,} labelled again."
+        )
+
+    def _write(self, found: LabelQuality) -> None:
+        error = found.error
+        bound = f"at most {error.bound:.4f}" if error.bound is not None else f"–  ({error.bound_reason})"
+        self.stdout.write(f"label error          {measure_text(error.error)}  (n = {error.error.n:,} steps)")
+        self.stdout.write(f"  with 95 %          {bound}")
+        if error.deff is not None:
+            self.stdout.write(f"  design effect      {error.deff:.2f}  ({error.tasks:,} tasks)")
+        self.stdout.write(f"effective labels/h   {measure_text(found.effective)}")
+        for one in found.retests:
+            who = one.name or "all annotators"
+            self.stdout.write(f"{who}, labelled twice (n = {one.agreement.n:,})")
+            self.stdout.write(f"  agreement          {measure_text(one.agreement)}")
+            self.stdout.write(f"  κ                  {measure_text(one.kappa)}")

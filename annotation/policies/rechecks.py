@@ -1,0 +1,81 @@
+"""Whom a recheck may be given to, and which earlier labels are closed to their annotator because of rechecks
+(docs/sealing.md, "Rechecks")."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotation import models as m
+from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
+
+
+def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]:
+    """The rechecks that a person may be given at this moment: dealt to them, due, and of nothing that they
+    have seen others' judgement of or decided. No query by itself."""
+    of_it = {"trajectory": OuterRef("trajectory")}
+    labelled = m.Assignment.stored.filter(**of_it, annotator=user)
+    return m.Recheck.objects.filter(
+        Q(kind=RecheckKind.RETEST.value) & ~Exists(m.Discussion.objects.filter(**of_it))
+        | Q(kind=RecheckKind.THIRD.value) & ~Exists(labelled),
+        ~Exists(m.Exposure.objects.filter(**of_it, user=user)),
+        ~Exists(m.Adjudication.objects.filter(**of_it, adjudicator=user)),
+        # whoever gave it back, or let it expire, is not offered it again: they may take it up
+        ~Exists(m.Assignment.stored.filter(recheck=OuterRef("pk"), annotator=user)),
+        annotator=user,
+        state=RecheckState.WAITING.value,
+        due_at__lte=now or timezone.now(),
+        trajectory__live=True,
+        trajectory__state__in=RESOLVED,
+    ).order_by("due_at", "pk")
+
+
+def candidates(recheck: m.Recheck) -> QuerySet[m.Membership]:
+    """The annotators of a project who can be the third person for a trajectory: they have never had it, seen
+    nothing of what others made of it, and decided nothing in it. No query by itself."""
+    theirs = {"trajectory": recheck.trajectory_id}
+    return m.Membership.objects.filter(
+        ~Exists(m.Assignment.stored.filter(**theirs, annotator=OuterRef("user"))),
+        ~Exists(m.Exposure.objects.filter(**theirs, user=OuterRef("user"))),
+        ~Exists(m.Adjudication.objects.filter(**theirs, adjudicator=OuterRef("user"))),
+        project=recheck.project_id,
+        is_annotator=True,
+        user__is_active=True,
+    ).order_by()
+
+
+def _closes_before(project: m.Project, now: datetime) -> datetime | None:
+    return now - timedelta(days=project.retest_days) if project.retest_percent else None
+
+
+def _asked_again() -> Exists:
+    """Whether an assignment's annotator has been given its trajectory once more."""
+    again = m.Assignment.stored.filter(
+        trajectory=OuterRef("trajectory"), annotator=OuterRef("annotator"), recheck__isnull=False
+    )
+    return Exists(again)
+
+
+def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.Assignment]:
+    """Those of a person's assignments in a project that they may still look at.
+
+    In a project with retests, what was submitted so long ago that it could be asked for again, and is
+    resolved, is closed to its annotator, all of it: otherwise the retest, whose earlier labels must not be
+    seen, would be told by what is missing.
+    """
+    condition = Q(recheck__isnull=True) & Q(_asked_again())
+    before = _closes_before(project, timezone.now())
+    if before is not None:
+        old = Q(
+            state=AssignmentState.SUBMITTED.value, submitted_at__lt=before, trajectory__state__in=RESOLVED
+        )
+        condition |= old
+    return own.exclude(condition)
+
+
+def closed(assignment: m.Assignment) -> bool:
+    """Whether an assignment is closed to its annotator. One query; `assignment` comes with its project."""
+    own = m.Assignment.stored.filter(pk=assignment.pk)
+    return not not_closed(assignment.project, own).exists()

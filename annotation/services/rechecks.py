@@ -1,0 +1,166 @@
+"""Ask for the labels of some resolved trajectories once more (docs/sealing.md, "Rechecks").
+
+Which ones is drawn by `sweep`, in the background: nothing that an annotator does takes longer because of it.
+A recheck is then dealt to one person, whom services.assign gives it to among what they claim.
+"""
+
+from datetime import datetime, timedelta
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from annotation.core.errors import StaleState
+from annotation.core.i18n import translatable
+from annotation.core.rechecks import drawing
+from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
+from annotation.models import (
+    Assignment,
+    Consensus,
+    Discussion,
+    Exposure,
+    Membership,
+    OutcomeConsensus,
+    Project,
+    Recheck,
+    Stratum,
+    Trajectory,
+    User,
+)
+from annotation.policies import rechecks as policy
+
+from .blocks import in_blocks
+from .transitions import advance
+
+CONSIDERED_AT_ONCE = 500
+DEALT_AT_ONCE = 200
+FULL = translatable("This trajectory already has all its annotators.")
+DEALT_FOR = timedelta(days=7)
+"""So long a recheck waits for one person before another is asked."""
+DEALT_ANEW = timedelta(hours=1)
+"""How often somebody is looked for when there was nobody."""
+
+
+def sweep(*, now: datetime | None = None) -> int:
+    """Every worker calls this now and then: draw from what was resolved since, and look for other people
+    where the one who was to be asked cannot be. Returns how many trajectories were considered."""
+    now = now or timezone.now()
+    fresh = Trajectory.objects.filter(live=True, stratum__isnull=True, state__in=RESOLVED)
+    found = 0
+    for project in fresh.order_by("project").values_list("project", flat=True).distinct():
+        pks = list(
+            fresh.filter(project=project).order_by("pk").values_list("pk", flat=True)[:CONSIDERED_AT_ONCE]
+        )
+        in_blocks(pks, lambda pk: _consider(pk, now))
+        found += len(pks)
+    in_blocks(_misdealt(now), lambda pk: _deal_anew(pk, now))
+    return found
+
+
+def _consider(pk: int, now: datetime) -> None:
+    """Put a resolved trajectory into its stratum, as the next of it, and ask for it again if it is chosen."""
+    trajectory = Trajectory.objects.select_related("project").get(pk=pk)
+    # the project's row first: two workers that look at once draw one after the other
+    project = Project.objects.select_for_update(no_key=True).get(pk=trajectory.project_id)
+    stratum = _stratum(trajectory)
+    number = stratum.considered
+    taken = Trajectory.objects.filter(pk=pk, stratum__isnull=True, state__in=RESOLVED).update(stratum=stratum)
+    if not taken:
+        return
+    Stratum.objects.filter(pk=stratum.pk).update(considered=F("considered") + 1)
+
+    def chosen(series: str, percent: int) -> bool:
+        return drawing.chosen(
+            seed=project.recheck_seed, stratum=stratum.pk, series=series, number=number, percent=percent
+        )
+
+    of_it = {"project": project, "trajectory": trajectory, "dealt_at": now, "created_at": now}
+    if chosen("third", project.recheck_percent):
+        third = Recheck.objects.create(**of_it, kind=RecheckKind.THIRD.value, due_at=now)
+        _deal(third, project, now)
+    if Discussion.objects.filter(trajectory=trajectory).exists():
+        return  # its annotators have heard one another
+    for assignment in Assignment.objects.filter(
+        trajectory=trajectory, state=AssignmentState.SUBMITTED, imported=False
+    ):
+        seen = Exposure.objects.filter(trajectory=trajectory, user=assignment.annotator_id)
+        if chosen(f"retest {assignment.slot}", project.retest_percent) and not seen.exists():
+            due = (assignment.submitted_at or now) + timedelta(days=project.retest_days)
+            Recheck.objects.create(
+                **of_it, kind=RecheckKind.RETEST.value, annotator_id=assignment.annotator_id, due_at=due
+            )
+
+
+def _stratum(trajectory: Trajectory) -> Stratum:
+    kinds = {*Consensus.objects.filter(trajectory=trajectory).order_by().values_list("kind", flat=True)}
+    kinds |= {*OutcomeConsensus.objects.filter(trajectory=trajectory).values_list("kind", flat=True)}
+    stratum, _made = Stratum.objects.get_or_create(
+        project_id=trajectory.project_id,
+        subset_id=trajectory.subset_id,
+        origin=drawing.origin_of(frozenset(kinds)).value,
+        doubt=drawing.doubt_of(trajectory.doubt).value,
+    )
+    return stratum
+
+
+def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
+    """Choose the third person by chance among those who can be asked; nobody, when there is nobody. Whoever
+    it was dealt to before is asked again only when there is no other."""
+    people = policy.candidates(recheck).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    found = sorted(people.values_list("user", flat=True))
+    others = [person for person in found if person != recheck.annotator_id]
+    turn = (now - recheck.created_at).days
+
+    def rank(person: int) -> float:
+        return drawing.rank(
+            seed=project.recheck_seed, trajectory=recheck.trajectory_id, person=person, turn=turn
+        )
+
+    person = min(others or found, key=rank, default=None)
+    Recheck.objects.filter(pk=recheck.pk, state=RecheckState.WAITING).update(annotator=person, dealt_at=now)
+
+
+def _misdealt(now: datetime) -> list[int]:
+    """Rechecks that wait for nobody, for somebody who cannot be asked, or for somebody who does not come."""
+    third = Recheck.objects.filter(
+        kind=RecheckKind.THIRD.value, state=RecheckState.WAITING.value, dealt_at__lt=now - DEALT_ANEW
+    )
+    here = Membership.objects.filter(
+        user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True
+    )
+    seen = Exposure.objects.filter(user=OuterRef("annotator"), trajectory=OuterRef("trajectory"))
+    unfit = Q(annotator__isnull=True) | ~Exists(here) | Exists(seen) | Q(dealt_at__lt=now - DEALT_FOR)
+    return list(third.filter(unfit).order_by("dealt_at").values_list("pk", flat=True)[:DEALT_AT_ONCE])
+
+
+def _deal_anew(pk: int, now: datetime) -> None:
+    recheck = Recheck.objects.select_related("project").filter(pk=pk).first()
+    if recheck is not None:
+        _deal(recheck, recheck.project, now)
+
+
+def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
+    """Give a waiting recheck to a person, for services that asked permission; its row. `dealt`: only if it
+    was dealt to them.
+
+    Raises StaleState when somebody else has it.
+    """
+    waiting = Recheck.objects.filter(pk=recheck, state=RecheckState.WAITING)
+    mine = waiting.filter(annotator=user) if dealt else waiting
+    if not mine.update(state=RecheckState.CLAIMED, annotator=user):
+        raise StaleState(FULL, code="no_free_slot")
+    return Recheck.objects.get(pk=recheck)
+
+
+def put_back(*, recheck: int, now: datetime) -> None:
+    """It was given back, or expired: somebody else is asked to be the third person. A retest waits for its
+    annotator to take it up again."""
+    advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.WAITING)
+    row = Recheck.objects.select_related("project").get(pk=recheck)
+    if row.kind == RecheckKind.THIRD:
+        _deal(row, row.project, now)
+
+
+def finish(*, recheck: int) -> None:
+    """Its labels are in."""
+    advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.DONE)
