@@ -190,7 +190,7 @@ def test_clipping_refuses_what_does_not_fit_even_so_with_its_size() -> None:
 
 
 def test_version_that_there_is_not() -> None:
-    with pytest.raises(Invalid, match="no prompt version “v999”; there are: v1"):
+    with pytest.raises(Invalid, match="Unknown prompt version “v999”; choose from v1"):
         build("v999", material(), 10_000)
 
 

@@ -109,7 +109,7 @@ def template(prompt_version: str) -> tuple[str, str]:
     if prompt_version not in VERSIONS:
         raise Invalid(
             translatable(
-                "There is no prompt version “{version}”; there are: {versions}.",
+                "Unknown prompt version “{version}”; choose from {versions}.",
                 version=prompt_version[:40],
                 versions=", ".join(VERSIONS),
             ),
@@ -139,8 +139,12 @@ def _bodies(blocks: Sequence[Block], fixed: int, budget_tokens: int, notes: list
     if room < 0 or (level is not None and level < min(least, max(sizes))):
         needed = tokens_of(fixed + sum(min(size, least) for size in sizes))
         raise TooLong(
-            f"The trajectory is too long for the judge: with its tool outputs cut short it still needs "
-            f"{needed:,} tokens, and the budget is {budget_tokens:,}.",
+            translatable(
+                "The trajectory is too long for the judge: with its tool outputs cut short it still needs "
+                "{needed} tokens, and the budget is {budget}.",
+                needed=f"{needed:,}",
+                budget=f"{budget_tokens:,}",
+            ),
             details={"needed_tokens": needed, "budget_tokens": budget_tokens},
         )
     if level is None:

@@ -1,0 +1,25 @@
+"""The guidelines that a new project starts with: one statement of the label scheme, in each language.
+
+tests/label_scheme_cases.py holds what they must say, and what the reasons of core.vocabulary must say alike.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).with_name("guidelines")
+ENGLISH: Final = "en"
+CHINESE: Final = "zh_Hans"
+
+
+def default_guideline(language: str) -> str:
+    """The text in a language, named as browsers and Django do ("zh-hans", "zh-CN"); English where there is
+    none."""
+    return _text(CHINESE if language.lower().startswith("zh") else ENGLISH)
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / f"{name}.md").read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+"""The default guidelines say, in both languages, what the label scheme and its reasons say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from annotation.core.default_guideline import default_guideline
+from annotation.core.vocabulary import REASON_CODES_BY_CODE
+from tests.label_scheme_cases import CASES, RULES, Case
+
+WRITTEN = {"+1": 1, "0": 0, "−1": -1}
+ROW = re.compile(r"^\| (.+) \| (\+1|0|−1) \|$", re.M)
+TEXTS = {"english": default_guideline("en"), "chinese": default_guideline("zh-hans")}
+
+
+def rows(language: str) -> list[tuple[str, int]]:
+    """The table of frequent cases: (what it says, the label)."""
+    return [(words, WRITTEN[label]) for words, label in ROW.findall(TEXTS[language])]
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_guideline_decides_the_case_in_one_row(case: Case, language: str) -> None:
+    found = [label for words, label in rows(language) if getattr(case, language) in words]
+    assert found == [case.label]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.reason], ids=lambda case: case.name)
+def test_reason_of_the_case_is_one_for_its_label(case: Case) -> None:
+    assert REASON_CODES_BY_CODE[case.reason].value == case.label
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_guideline_states_the_rule(name: str) -> None:
+    english, chinese = RULES[name]
+    assert english in flat(TEXTS["english"])
+    assert chinese in TEXTS["chinese"]
+
+
+def test_guideline_has_the_same_rows_and_sections_in_both_languages() -> None:
+    assert [label for _words, label in rows("english")] == [label for _words, label in rows("chinese")]
+    english, chinese = (re.findall(r"^#+", TEXTS[language], re.M) for language in TEXTS)
+    assert english == chinese
+
+
+def test_guideline_uses_the_short_texts_of_the_labels() -> None:
+    short = ("correct and effective", "neutral or exploratory", "incorrect or harmful")
+    meanings = re.findall(r"^\| \*\*(.+)\*\* \| ([a-z ]+): ", TEXTS["english"], re.M)
+    assert meanings == list(zip(WRITTEN, short, strict=True))
+
+
+def test_guideline_of_a_language_without_one_is_english() -> None:
+    assert default_guideline("fr") == default_guideline("") == TEXTS["english"]
+    assert default_guideline("zh-CN") == TEXTS["chinese"]
