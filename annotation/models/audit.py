@@ -24,7 +24,12 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-pk")
-        indexes = (models.Index(fields=("project", "-created_at"), name="audit_by_project"),)
+        indexes = (
+            models.Index(fields=("project", "-created_at"), name="audit_by_project"),
+            models.Index(fields=("project", "verb", "-created_at"), name="audit_by_verb"),
+            models.Index(fields=("project", "actor", "-created_at"), name="audit_by_actor"),
+            models.Index(fields=("project", "object_type", "object_id"), name="audit_by_object"),
+        )
 
     def __str__(self) -> str:
         return self.verb

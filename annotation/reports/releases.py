@@ -7,8 +7,21 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.core.vocabulary import RESOLVED, VALUES
-from annotation.models import Consensus, OutcomeConsensus, Project, Trajectory
+from annotation.models import Consensus, OutcomeConsensus, Project, Release, ReleaseRecord, Trajectory
 from annotation.policies import Actor, require
+
+
+def frozen_in(trajectory: Trajectory) -> Release | None:
+    """The newest release that holds a trajectory and was not withdrawn; None: nothing keeps its labels from
+    being changed. One query; `trajectory` comes with its subset."""
+    holding = ReleaseRecord.objects.filter(
+        release__project=trajectory.project_id,
+        release__withdrawal__isnull=True,
+        subset=trajectory.subset.name,
+        record_id=trajectory.record_id,
+    )
+    newest = holding.select_related("release").order_by("-release__number").first()
+    return newest.release if newest is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,13 @@ class Invitations(ProjectView):
         invitation, secret = projects.invite(
             actor=self.user, project=project, **self.parsed(shapes.NewInvitation)
         )
-        url = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
-        shown = {**shapes.Invitation(invitation).data, "url": url}
-        return Response(shown, status=status.HTTP_201_CREATED)
+        return _issued(request, invitation, secret)
+
+
+def _issued(request: Request, invitation: Invitation, secret: str) -> Response:
+    url = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
+    shown = {**shapes.Invitation(invitation).data, "url": url}
+    return Response(shown, status=status.HTTP_201_CREATED)
 
 
 class OneInvitation(ProjectView):
@@ -97,3 +101,17 @@ class OneInvitation(ProjectView):
         rows = Invitation.objects.filter(project=self.project()).select_related("project")
         projects.revoke_invitation(actor=self.user, invitation=fetch(self.user, rows, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class NewLink(ProjectView):
+    """`/projects/<slug>/invitations/<id>/link/`"""
+
+    noun = "invitations"
+
+    @extend_schema(summary="Make a new link", request=None, responses={201: shapes.IssuedInvitation})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Make a new link for an invitation that is pending or expired; the old one ends. For admins.
+        409 when it has been answered or revoked."""
+        rows = Invitation.objects.filter(project=self.project()).select_related("project")
+        found = fetch(self.user, rows, pk=pk)
+        return _issued(request, *projects.renew_invitation(actor=self.user, invitation=found))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +17,7 @@ from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Release
 from annotation.policies import require, visible
 from annotation.reports.agreement import agreement, as_json
+from annotation.reports.agreement_cuts import CUTS
 from annotation.services import release as releases
 
 from ..serializers import releases as shapes
@@ -31,11 +32,23 @@ class Agreement(ProjectView):
     noun = "agreement"
     throttle_scope = "costly"
 
-    @extend_schema(summary="Read agreement figures", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        summary="Read agreement figures",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter(
+                "by", enum=CUTS, description="what the figure of `cut` is cut by; default: subset"
+            ),
+            *(OpenApiParameter(cut, description="only one part of this cut, by its key") for cut in CUTS),
+        ],
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Agreement of the annotators over everything whose labels are all in: unrounded, overall and by
-        subset, null with a reason where a figure is undefined. For adjudicators and admins."""
-        return Response(as_json(agreement(viewer=self.user, project=self.project())))
+        subset, null with a reason where a figure is undefined. Filters take one part of a cut each, and
+        combine. For adjudicators, who may cut by subset and by attributes of steps only, and admins."""
+        asked = {name: str(value) for name, value in request.query_params.items() if name != "by"}
+        by = request.query_params.get("by", "")
+        return Response(as_json(agreement(viewer=self.user, project=self.project(), asked=asked, by=by)))
 
 
 class Releases(ProjectView):
@@ -109,7 +122,7 @@ class Document(Frozen):
         """The file `name`. Raises NotFound for a release that has none."""
         content = releases.documents(self.found(version)).get(name)
         if content is None:
-            raise NotFound(_("This release is not signed: it was frozen before releases were."))
+            raise NotFound(_("This release is not signed: it was frozen before releases were signed."))
         return HttpResponse(
             content,
             content_type=content_type,
@@ -182,6 +195,28 @@ def _chain(first: tuple[str, bytes], rest: Iterator[tuple[str, bytes]]) -> Itera
     yield first[1]
     for _subset, line in rest:
         yield line
+
+
+class Archive(Frozen):
+    """`/projects/<slug>/releases/<version>/all.zip`"""
+
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Download all files of a release", responses={(200, "application/zip"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, slug: str, version: str) -> StreamingHttpResponse:
+        """Every subset, the manifest, its signature and the public key in one ZIP file, streamed; the same
+        bytes each time. `verify_release --path` checks the unpacked folder."""
+        release = self.found(version)
+        return StreamingHttpResponse(
+            releases.export_zip(actor=self.user, release=release),
+            content_type="application/zip",
+            headers={
+                "Content-Disposition": f'attachment; filename="{slug}-{release.version}.zip"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
 
 
 class Withdraw(Frozen):

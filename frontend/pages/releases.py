@@ -28,6 +28,7 @@ from frontend.rendering.charts import stacked
 from frontend.templatetags.tristep import MARK_KINDS
 
 VERB = "release.view"
+ARCHIVE = "all.zip"
 CONTENT_TYPES = {
     MANIFEST: "application/json",
     SIGNATURE: "application/octet-stream",
@@ -116,6 +117,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
         manifest=manifest,
         signature=service.check_release(release),
         documents=list(service.documents(release)),
+        archive=ARCHIVE,
         labels=distribution(manifest["label_distribution"]),
         outcomes=distribution(manifest["outcome_distribution"]),
         subsets=[
@@ -164,13 +166,18 @@ def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 @require_GET
 def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
-    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, or the manifest, its signature or
-    the public key."""
+    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, the manifest, its signature or the
+    public key; or all of them in one ZIP file."""
     opened = open_project(request, slug, VERB)
     row = get_object_or_404(_rows(opened), version=version)
     documents = service.documents(row)
+    if name == ARCHIVE:
+        whole = service.export_zip(actor=opened.user, release=row)
+        response: HttpResponseBase = StreamingHttpResponse(whole, content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}.zip"'
+        return response
     if name in documents:
-        response: HttpResponseBase = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
+        response = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
     else:
         subset = name.removesuffix(".jsonl")
         if subset == name or subset not in json.loads(row.manifest)["subsets"]:

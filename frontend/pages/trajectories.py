@@ -2,63 +2,230 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
-from annotation.core.text import escape
-from annotation.core.vocabulary import TrajectoryState
+from annotation.core.errors import Invalid
+from annotation.core.text import unescape
+from annotation.core.vocabulary import Role, TrajectoryState
+from annotation.language import translated
 from annotation.models import Subset, Trajectory
 from annotation.reports import cases
+from annotation.reports import trajectory_list as report
 from annotation.services import sights
-from frontend.pages.common import open_project, paginate
+from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.rendering import csv_lines
+from frontend.rendering.charts import strip
 from frontend.rendering.transcript import escape_control_chars, facts, lay_out, tools
+from frontend.templatetags.tristep import MARK_KINDS, SIGNS
 
 VERB = "trajectory.list"
 MAX_SEARCH = 200
+NOT_EXPORTED = ("page",)
+BLOCK = 500
+SHOWN_OF_QUESTION = {False: 140, True: 80}
+
+# key -> (title, the natural direction), in the order in which they are offered
+ORDERS = {
+    "queue": (gettext_lazy("Queue"), ""),
+    "record": (gettext_lazy("Record"), ""),
+    "model": (gettext_lazy("Policy model"), ""),
+    "steps": (gettext_lazy("Steps"), "-"),
+    "state": (gettext_lazy("State"), ""),
+    "annotators": (gettext_lazy("Annotators"), "-"),
+    "agreement": (gettext_lazy("Agreement"), ""),
+    "doubt": (gettext_lazy("Judges’ doubt"), "-"),
+}
+CSV_HEADING = ("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "question")
+CSV_LABELS = ("agreement", "judges_doubt", "labels", "outcome")
 
 
-def _filtered(
-    rows: QuerySet[Trajectory], request: HttpRequest
-) -> tuple[QuerySet[Trajectory], dict[str, str]]:
-    """The rows that fit the query string, and what it asked for."""
-    asked = {
-        name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("subset", "state", "model", "q")
-    }
-    asked = {name: value.replace("\x00", "") for name, value in asked.items()}
-    if asked["subset"]:
-        rows = rows.filter(subset__name=asked["subset"])
-    if asked["state"]:
-        rows = rows.filter(state=asked["state"])
-    if asked["model"]:
-        rows = rows.filter(policy_model=asked["model"])
-    if asked["q"]:
-        words = escape(asked["q"])
-        rows = rows.filter(Q(record_id__icontains=words) | Q(task__question__icontains=words))
-    return rows, asked
+@dataclass(frozen=True)
+class Asked:
+    """What the query string asks for: filters by name, an order, and whether labels are to be shown."""
+
+    filters: dict[str, str]
+    sort: str
+    labels: bool
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Asked:
+        """Read it; the report refuses what it does not know."""
+        read = {name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("sort", *report.FILTERS)}
+        read = {name: value.replace("\x00", "") for name, value in read.items()}
+        return cls(
+            filters={name: read[name] for name in report.FILTERS},
+            sort=read["sort"] or "queue",
+            labels="labels" in request.GET,
+        )
+
+    @property
+    def filtered(self) -> bool:
+        """Whether any filter is set."""
+        return any(self.filters.values())
+
+    def columns(self) -> dict[str, dict[str, str]]:
+        """By order, what the heading of its column needs: title, the order that a click asks for, and the
+        present direction as `aria-sort` says it."""
+        found = {}
+        for name, (title, natural) in ORDERS.items():
+            present = self.sort.removeprefix("-") == name
+            turned = "" if self.sort.startswith("-") else "-"
+            said = "descending" if self.sort.startswith("-") else "ascending"
+            found[name] = {
+                "title": str(title),
+                "sort": f"{turned if present else natural}{name}",
+                "aria": said if present else "",
+            }
+        return found
+
+    def orders(self) -> list[tuple[str, str]]:
+        """(order, title) of those that a list offers, the present one among them."""
+        offered = [
+            (f"{natural}{name}", str(title))
+            for name, (title, natural) in ORDERS.items()
+            if self.labels or name not in report.TELLING
+        ]
+        known = ORDERS.get(self.sort.removeprefix("-"))
+        if known and self.sort not in dict(offered):
+            offered.append((self.sort, str(known[0])))
+        return offered
+
+
+def _found(opened: ProjectPage, asked: Asked) -> QuerySet[Trajectory]:
+    return report.trajectories(
+        actor=opened.user, project=opened.project, filters=asked.filters, sort=asked.sort, labels=asked.labels
+    )
 
 
 @require_GET
 def trajectories(request: HttpRequest, slug: str) -> HttpResponse:
-    """The trajectories of a project, by subset, state and policy model, or found by id and question."""
+    """The trajectories of a project, filtered and in order; with labels, which is noted, when asked for."""
     opened = open_project(request, slug, VERB)
-    everything = policies.visible(opened.user, Trajectory.objects.filter(project=opened.project))
-    rows, asked = _filtered(everything, request)
+    project, user = opened.project, opened.user
+    asked = Asked.of(request)
+    everything = policies.visible(user, Trajectory.objects.filter(project=project))
+    refusal = ""
+    try:
+        rows = _found(opened, asked)
+    except Invalid as error:
+        rows, refusal = everything.none(), translated(error.message)
+    page = paginate(request, rows)
+    said = sights.listed(actor=user, project=project, rows=list(page)) if asked.labels else {}
+    names = report.annotators(user, page)
     models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
     return opened.render(
         "data/trajectories.html",
         "trajectories",
-        page=paginate(request, rows.select_related("subset", "task")),
+        status=400 if refusal else 200,
+        page=page,
+        rows=[
+            {
+                "row": row,
+                "annotators": names.get(row.pk, []),
+                "kept": asked.labels and row.pk not in said,
+                **(_strip(said[row.pk]) if row.pk in said else {}),
+            }
+            for row in page
+        ],
+        shown_of_question=SHOWN_OF_QUESTION[asked.labels],
+        refusal=refusal,
         asked=asked,
-        filtered=any(asked.values()),
-        subsets=policies.visible(opened.user, Subset.objects.filter(project=opened.project)),
+        columns=asked.columns(),
+        orders=asked.orders(),
+        may_claim=Role.ANNOTATOR in opened.roles,
+        subsets=policies.visible(user, Subset.objects.filter(project=project)),
         models=[name for name in models if name],
+        people=report.annotators_of(project),
         states=[state.value for state in TrajectoryState],
+        export=_export_address(request, slug),
     )
+
+
+def _export_address(request: HttpRequest, slug: str) -> str:
+    query = request.GET.copy()
+    for name in NOT_EXPORTED:
+        query.pop(name, None)
+    return f"{reverse('frontend:trajectories-export', args=[slug])}?{query.urlencode()}"
+
+
+def _kind(cell: report.Cell) -> str:
+    return "differ" if isinstance(cell, report.Differ) else "none" if cell is None else MARK_KINDS[cell]
+
+
+def _word(cell: report.Cell) -> str:
+    if isinstance(cell, report.Differ):
+        return _("differ")
+    return _("no label") if cell is None else SIGNS[cell]
+
+
+def _strip(said: report.Said) -> dict[str, Any]:
+    """The strip of one trajectory, and the same in words: equal neighbours counted together."""
+    cells = [cell for _index, cell in said.steps]
+    runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells))]
+    steps = ", ".join(f"{word} × {count}" if count > 1 else word for word, count in runs)
+    words = _("Steps: %(steps)s. Outcome: %(outcome)s.")
+    return {
+        "strip": strip([_kind(cell) for cell in cells], _kind(said.outcome)),
+        "words": words % {"steps": steps, "outcome": _word(said.outcome)},
+    }
+
+
+@require_GET
+def export(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The same rows as CSV, all pages of them, streamed."""
+    opened = open_project(request, slug, VERB)
+    asked = Asked.of(request)
+    rows = _found(opened, asked)
+    heading = (*CSV_HEADING, *(CSV_LABELS if asked.labels else ()))
+    return csv_lines.download(f"{slug}-trajectories.csv", heading, _csv_rows(opened, rows, asked.labels))
+
+
+def _csv_rows(opened: ProjectPage, rows: QuerySet[Trajectory], labels: bool) -> Iterator[tuple[Any, ...]]:
+    """The cells of each row; labels are noted as seen block by block, before they are sent."""
+    left = rows.iterator(BLOCK)
+    while block := list(islice(left, BLOCK)):
+        names = report.annotators(opened.user, block)
+        said = sights.listed(actor=opened.user, project=opened.project, rows=block) if labels else {}
+        for row in block:
+            task, question = (unescape(text) for text in (row.task.key, row.beginning))  # type: ignore[attr-defined]
+            cells = (
+                unescape(row.record_id),
+                row.subset.name,
+                task,
+                unescape(row.policy_model),
+                row.step_count,
+                row.state,
+                "; ".join(names.get(row.pk, [])),
+                question,
+            )
+            yield (*cells, *(_csv_labels(row, said.get(row.pk)) if labels else ()))
+
+
+def _csv_labels(row: Trajectory, said: report.Said | None) -> tuple[Any, ...]:
+    """Agreement, doubt, `message index:label` of each labelled step, and the outcome; `?` where they
+    differ."""
+    if said is None:
+        return (None,) * len(CSV_LABELS)
+
+    def written(cell: report.Cell) -> str:
+        return "?" if isinstance(cell, report.Differ) else str(cell)
+
+    steps = " ".join(f"{index}:{written(cell)}" for index, cell in said.steps if cell is not None)
+    outcome = None if said.outcome is None else written(said.outcome)
+    return row.agreement, row.doubt, steps, outcome
 
 
 @require_http_methods(["GET", "POST"])

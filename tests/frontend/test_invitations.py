@@ -128,3 +128,52 @@ def test_invitations_are_made_revoked_and_seen_by_admins_only(browse, cast, at):
         assert client.post(at("invite", "bench"), {"is_admin": "on"}).status_code == status
         assert client.post(at("invitation-revoke", "bench", row.pk)).status_code == status
     assert Invitation.objects.get().revoked_at is None
+
+
+def test_invitation_shows_what_became_of_it(browse, cast, at, text):
+    client = browse("admin")
+    links = [invite(client, at, name=name, is_annotator="on") for name in ("Ada", "Bea", "Cyd", "Dee", "Eve")]
+    Client().post(links[0], joining(links[0], "ada"))
+    Client().post(links[1], {"answer": "decline"})
+    rows = list(Invitation.objects.order_by("pk"))
+    client.post(at("invitation-revoke", "bench", rows[2].pk))
+    Invitation.objects.filter(pk=rows[3].pk).update(expires_at=timezone.now() - timedelta(days=1))
+    page = text(client.get(at("members", "bench"))).partition('id="open"')[2]
+    shown = [" ".join(re.sub("<[^>]*>", " ", row).split()) for row in page.split("<li id=")[1:6]]
+    # what waits comes first, then the newest
+    words = [(row.split(">")[1].split()[0], row.split()[2]) for row in shown]
+    assert words == [
+        ("Eve", "pending"),
+        ("Dee", "expired"),
+        ("Cyd", "withdrawn"),
+        ("Bea", "declined"),
+        ("Ada", "accepted"),
+    ]
+
+
+def test_invitation_gets_a_new_link_that_ends_the_old_one(browse, cast, at, text):
+    old = invite(browse("admin"), at)
+    row = Invitation.objects.get()
+    Invitation.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    response = browse("admin").post(at("invitation-renew", "bench", row.pk))
+    new = re.search(r"http://testserver(/invitations/[^\"/]+/)", text(response))[1]
+    assert new != old
+    assert "no-store" in response["Cache-Control"]
+    assert Client().get(old).status_code == 404
+    assert Client().get(new).status_code == 200
+    Client().post(new, {"answer": "decline"})
+    assert browse("admin").post(at("invitation-renew", "bench", row.pk)).status_code == 409
+
+
+def test_invitation_says_when_no_mail_was_sent(browse, cast, at, text, settings, monkeypatch):
+    client, form = browse("admin"), {"email": "dora@example.org", "is_annotator": "on"}
+    assert "this server has no mail server" in text(client.post(at("invite", "bench"), form))
+    by_hand = text(client.post(at("invite", "bench"), {"is_annotator": "on"}))
+    assert "mail server" not in by_hand.partition("</strong>")[0]
+    settings.MAIL_ENABLED = True
+
+    def fail(*_args: object, **_options: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("frontend.mail.send_mail", fail)
+    assert "The mail could not be sent." in text(client.post(at("invite", "bench"), form))

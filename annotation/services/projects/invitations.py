@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.core.errors import Invalid, NotFound
+from annotation.core.errors import Conflict, Invalid, NotFound
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.models import Invitation, Membership, Project, User
@@ -78,7 +78,7 @@ def _open(now: datetime) -> QuerySet[Invitation]:
 
 def _gone() -> NotFound:
     return NotFound(
-        translatable("This invitation is not valid any more; ask for a new one."), code="invitation_gone"
+        translatable("This invitation is no longer valid; ask for a new one."), code="invitation_gone"
     )
 
 
@@ -120,7 +120,7 @@ def accept_invitation(
     if user is None:
         ending = user_name_ending(secret=secret)
         if not username.strip().endswith(ending):
-            message = translatable("Let the user name end in {ending}.", ending=ending)
+            message = translatable("The user name must end in {ending}.", ending=ending)
             raise Invalid(message, fields={"username": message})
         user = accounts.new_user(
             username=username, password=password, email=invitation.email, display_name=display_name
@@ -161,6 +161,32 @@ def decline_invitation(*, secret: str, now: datetime | None = None) -> None:
     invitation = invitation_of(secret=secret, now=now)
     if not _open(now).filter(pk=invitation.pk).update(declined_at=now):
         raise _gone()
+
+
+@transaction.atomic
+def renew_invitation(
+    *, actor: Actor, invitation: Invitation, now: datetime | None = None
+) -> tuple[Invitation, str]:
+    """Make a new link for an invitation that is pending or expired: the row, and the secret, which is never
+    shown again. The old link ends, and the new one has the whole time.
+
+    Raises Conflict when the invitation has been answered or withdrawn.
+    """
+    require(actor, "members.change", invitation)
+    now = now or timezone.now()
+    secret = secrets.token_urlsafe(32)
+    unanswered = {"accepted_at": None, "declined_at": None, "revoked_at": None}
+    changed = Invitation.objects.filter(pk=invitation.pk, **unanswered).update(
+        digest=accounts.digest_of(secret), expires_at=now + timedelta(days=INVITATION_DAYS)
+    )
+    if not changed:
+        raise Conflict(
+            translatable("This invitation has been answered or withdrawn; make a new one."),
+            code="invitation_gone",
+        )
+    audit.record(actor=actor, verb="invitation.renew", project=invitation.project, obj=invitation)
+    invitation.refresh_from_db()
+    return invitation, secret
 
 
 @transaction.atomic

@@ -100,7 +100,7 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
 
 
 def _open_claims(project: Project, user: User) -> list[Assignment]:
-    return open_work.lock_claims(Assignment.objects.filter(project=project, annotator=user))
+    return open_work.lock_claims(Assignment.stored.filter(project=project, annotator=user))
 
 
 def _release_cases(actor: Actor, project: Project, user: User) -> None:
@@ -112,5 +112,5 @@ def _keep_an_admin(project: Project, leaving: Membership) -> None:
     others = Membership.objects.filter(project=project, is_admin=True).exclude(pk=leaving.pk)
     if not others.exists():
         raise Conflict(
-            translatable("A project needs an admin: make somebody else one first."), code="last_admin"
+            translatable("A project needs an admin: make somebody else an admin first."), code="last_admin"
         )

@@ -1,0 +1,81 @@
+"""An annotator's own work: how much there is, how far it is, what stands beside what. Nothing of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, Max, Min, Q, QuerySet
+from django.utils import timezone
+
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Assignment, Trajectory, User
+from annotation.policies.rechecks import not_closed
+
+NEWS = timedelta(days=14)
+
+
+@dataclass
+class OwnWork:
+    """One person's assignments in one project, counted.
+
+    `done` are the submitted ones among the project's live trajectories, of which there are `total`; `ended`
+    are claims that were taken back or expired in the last two weeks. `returned` counts expired ones as well.
+    """
+
+    open: int = 0
+    submitted: int = 0
+    returned: int = 0
+    ended: int = 0
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Assignments of the same person and project before and after one, by id: as they were first claimed."""
+
+    previous: int | None
+    next: int | None
+
+
+def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
+    """A person's own work in each of these projects (ids). Two queries."""
+    found = {project: OwnWork() for project in projects}
+    lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
+    live = Count("pk", filter=Q(trajectory__live=True))
+    own = Assignment.stored.filter(annotator=user, project__in=found)
+    for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately, live=live).order_by():
+        work = found[row["project"]]
+        if row["state"] == AssignmentState.OPEN:
+            work.open = row["n"]
+        elif row["state"] == AssignmentState.SUBMITTED:
+            work.submitted, work.done = row["n"], row["live"]
+        else:
+            work.returned += row["n"]
+            work.ended += row["lately"] if row["state"] == AssignmentState.EXPIRED else 0
+    rows = Trajectory.objects.filter(project__in=found, live=True).values_list("project")
+    for project, total in rows.annotate(n=Count("pk")).order_by():
+        found[project].total = max(total, found[project].done)
+    return found
+
+
+def neighbours(assignment: Assignment) -> Neighbours:
+    """What its annotator can open before and after it: their open and submitted ones. One query."""
+    own = Assignment.stored.filter(
+        annotator=assignment.annotator_id,
+        project=assignment.project_id,
+        state__in=(AssignmentState.OPEN, AssignmentState.SUBMITTED),
+    )
+    own = not_closed(assignment.project, own)
+    beside = own.aggregate(
+        before=Max("pk", filter=Q(pk__lt=assignment.pk)), after=Min("pk", filter=Q(pk__gt=assignment.pk))
+    )
+    return Neighbours(previous=beside["before"], next=beside["after"])
+
+
+def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Assignments with their trajectory, and `done`: how many of its steps have a label."""
+    labelled = Count("labels", filter=Q(labels__value__isnull=False))
+    return assignments.select_related("project", "trajectory__subset").annotate(done=labelled)
