@@ -7,16 +7,19 @@ consensus.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from .canonical import canonical_json, sha256_hex
 
-# Version 2 names the release before, and is signed; releases frozen before that stay as they are.
-FORMAT: Final = "tristep-release/2"
+# Version 2 names the release before, and is signed; the records of version 3 say where each error began and
+# why. Releases frozen before stay as they are.
+FORMAT: Final = "tristep-release/3"
+FORMAT_WITHOUT_ROOTS: Final = "tristep-release/2"
 UNSIGNED_FORMAT: Final = "tristep-release/1"
+FORMATS: Final = (FORMAT, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
 AGENTPROCESSBENCH: Final = "agentprocessbench"
 EXPORT_FORMATS: Final = (AGENTPROCESSBENCH,)
@@ -44,10 +47,16 @@ _OWN_HINTS: Final = frozenset({"total_index", "tool_metrics"})
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The consensus of one trajectory: (value, kind) per message index of each step, and of the outcome."""
+    """The consensus of one trajectory: (value, kind) per message index of each step, and of the outcome.
+
+    `roots` are message indexes, of those −1 whose root is agreed; `reasons` are codes of the scheme, of those
+    labels that have one; None is the outcome.
+    """
 
     steps: Mapping[int, tuple[int, str]]
     outcome: tuple[int, str]
+    roots: Mapping[int, int] = field(default_factory=dict)
+    reasons: Mapping[int | None, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +99,11 @@ def release_record(content: Mapping[str, Any], indexes: RecordIndexes, resolved:
         "hints": {key: value for key, value in hints.items() if key not in _OWN_HINTS},
         "step_labels": {str(index): value for index, (value, _) in resolved.steps.items()},
         "step_kinds": {str(index): kind for index, (_, kind) in resolved.steps.items()},
+        "step_roots": {str(index): root for index, root in resolved.roots.items()},
+        "step_reasons": {str(index): code for index, code in resolved.reasons.items() if index is not None},
         "final_label": resolved.outcome[0],
         "final_kind": resolved.outcome[1],
+        "final_reason": resolved.reasons.get(None, ""),
     }
 
 
@@ -157,7 +169,7 @@ def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: d
 
 def manifest_problems(manifest: Any) -> list[str]:
     """What is wrong with a manifest that was read from a file; empty when its own checksum holds."""
-    known = isinstance(manifest, dict) and manifest.get("format") in (FORMAT, UNSIGNED_FORMAT)
+    known = isinstance(manifest, dict) and manifest.get("format") in FORMATS
     if not known or not isinstance(manifest.get("files"), dict):
         return [f"{MANIFEST}: this is no manifest of a release."]
     if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):
@@ -165,10 +177,6 @@ def manifest_problems(manifest: Any) -> list[str]:
     return []
 
 
-def distribution(values: Iterable[int]) -> dict[str, int]:
-    """How often each value occurs: {"-1": n, "0": n, "+1": n}."""
-    names = {-1: "-1", 0: "0", 1: "+1"}
-    counts = dict.fromkeys(names.values(), 0)
-    for value in values:
-        counts[names[value]] += 1
-    return counts
+def distribution(counts: Mapping[int, int]) -> dict[str, int]:
+    """How often each value occurs, by its name: {"-1": n, "0": n, "+1": n}."""
+    return {"-1": counts.get(-1, 0), "0": counts.get(0, 0), "+1": counts.get(1, 0)}

@@ -32,9 +32,9 @@ def test_agreement_prints_one_json_document_with_unrounded_numbers(labelled: Cas
     said = run("agreement", "bench", "--json")
 
     overall = said.document["overall"]
-    assert (overall["n"], overall["disputed"], overall["unanimous"]) == (6, 1, 2)
-    assert overall["percent_agreement"] == 4 / 6
-    assert overall["kappa"] == 0.0
+    assert (overall["n"], overall["states"]["disputed"], overall["states"]["unanimous"]) == (6, 1, 2)
+    assert overall["figures"]["percent_agreement"]["value"] == 4 / 6
+    assert overall["figures"]["kappa"]["value"] == 0.0
     assert sum(map(sum, overall["confusion"])) == 6
     assert set(said.document["subsets"]) == {"tiny"}
     assert said.err.count("\n") == 1
@@ -44,7 +44,7 @@ def test_agreement_without_labels_is_undefined_with_a_reason(cast: Cast) -> None
     said = run("agreement", "bench", "--json")
 
     overall = said.document["overall"]
-    assert overall["kappa"] is None
+    assert overall["figures"]["kappa"]["value"] is None
     assert overall["figures"]["kappa"]["reason"]
     assert "–" in run("agreement", "bench").out
 
@@ -112,12 +112,12 @@ def test_release_key_is_printed_replaced_and_trusted(labelled: Cast, tmp_path: P
     for path in (tmp_path / "release-keys").iterdir():
         path.unlink()
     for what in (("bench", "1.0"), ("--path", tmp_path / "o")):
-        assert "nobody known here vouches" in fails("verify_release", *what).out
+        assert "not signed with a key that is known here" in fails("verify_release", *what).out
         assert fingerprint in run("verify_release", *what, "--key", tmp_path / "public.pem").err
     run("release_key", "trust", tmp_path / "public.pem")
     run("verify_release", "bench", "1.0")
     for command in (("release_key", "trust"), ("verify_release", "bench", "1.0", "--key")):
-        assert "no public key" in fails(*command, tmp_path / "o" / "tiny.jsonl").out
+        assert "not a public release key" in fails(*command, tmp_path / "o" / "tiny.jsonl").out
 
 
 def test_verify_says_of_an_unsigned_release_that_it_is_from_before(labelled: Cast) -> None:

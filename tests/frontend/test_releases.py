@@ -38,7 +38,7 @@ def test_freeze_twice_makes_one_release(browse, cast, at, text):
     assert client.post(at("release-freeze", "bench"), form).url == at("release", "bench", "1.0")
     again = client.post(at("release-freeze", "bench"), form)
     assert again.status_code == 409
-    assert "There is a release 1.0 already" in text(again)
+    assert "Release 1.0 already exists" in text(again)
     assert Release.objects.count() == 1
 
 
@@ -83,7 +83,7 @@ def test_release_shows_what_its_signature_is_worth(browse, frozen, at, text, tmp
     settings.RELEASE_KEY_FILE, settings.RELEASE_KEYS_DIR = tmp_path / "none", tmp_path / "nobody"
     assert "by a key that is not known here" in text(client.get(page))
     verified = text(client.post(at("release-verify", "bench", "1.0")))
-    assert "Nobody known here vouches for this release." in verified
+    assert "This release is not signed with a key that is known here." in verified
     assert f"It is signed with the key {fingerprint}" in verified
 
     before_signatures(frozen)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.release_format import PUBLISHED_KEYS
+from annotation.core.vocabulary import ExposureKind
 from annotation.models import (
+    Exposure,
     Release,
     Trajectory,
 )
@@ -51,6 +55,30 @@ def test_export_can_be_imported_and_comes_back_unchanged(resolved: Cast, tmp_pat
         Trajectory.objects.filter(project=resolved.project).values_list("record_id", "content_digest")
     )
     assert all(digests[row.record_id] == row.content_digest for row in rows)
+
+
+def test_zip_of_a_release_is_streamed_and_verifies_when_unpacked(
+    resolved: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.services.release.archive.BLOCK", 300)
+    made = freeze(resolved.project)
+
+    parts = list(release.export_zip(actor=resolved.judith, release=made))
+    again = b"".join(release.export_zip(actor=resolved.admin, release=made))
+
+    assert b"".join(parts) == again
+    assert len(parts) > 1
+    known = Exposure.objects.filter(user=resolved.judith, kind=ExposureKind.CONSENSUS)
+    assert known.count() == 3
+    with zipfile.ZipFile(io.BytesIO(again)) as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path)
+    folder = tmp_path / "bench-1.0"
+    assert release.verify_export(path=folder).ok
+    export(made, tmp_path / "files")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()
+    }
 
 
 HOSTILE = {

@@ -104,8 +104,10 @@ def test_release_from_before_signatures_is_intact_and_says_so(resolved: Cast, tm
     after = freeze(resolved.project, "2.0")
     assert found(made).ok and found(after).ok
     resealed(made, name="Another")
-    assert found(made).problems == ("The release after it was frozen when this one was another.",)
-    assert found(after).problems == ("The release before it is not the one that it was frozen after.",)
+    assert found(made).problems == ("The next release was frozen after a different version of this one.",)
+    assert found(after).problems == (
+        "The previous release is not the one recorded when this release was frozen.",
+    )
 
 
 def test_each_manifest_holds_the_digest_of_the_one_before(resolved: Cast) -> None:

@@ -102,6 +102,7 @@ def test_freeze_keeps_later_changes_from_the_copy(resolved: Cast, tmp_path: Path
     export(made, tmp_path / "before")
     case = resolved.project.adjudications.get()
 
+    release.withdraw(actor=resolved.admin, release=made, reason="Faulty.")  # or the case stays closed
     adjudicate.reopen_case(actor=resolved.judith, adjudication=case)
     for decision in case.decisions.all():
         index = decision.step.message_index if decision.step else None
@@ -111,7 +112,7 @@ def test_freeze_keeps_later_changes_from_the_copy(resolved: Cast, tmp_path: Path
     adjudicate.close_case(actor=resolved.judith, adjudication=case)
     projects.write_guidelines(actor=resolved.admin, project=resolved.project, text="Other.")
     people.import_records(resolved.project, [people.make_record(9)], subset="more")
-    Consensus.objects.filter(kind="unanimous").update(value=0)
+    Consensus.objects.filter(kind="unanimous").update(value=0, root=None)
 
     made.refresh_from_db()
     assert release.verify(actor=OPERATOR, release=made).ok

@@ -1,5 +1,6 @@
 """Releases: frozen, signed, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
 
+from .archive import export_zip
 from .export import documents, export_lines, export_release, verify_export
 from .freeze import freeze
 from .signatures import SignatureCheck, check_release
@@ -14,6 +15,7 @@ __all__ = [
     "documents",
     "export_lines",
     "export_release",
+    "export_zip",
     "freeze",
     "sweep_staged",
     "verify",

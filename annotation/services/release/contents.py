@@ -6,7 +6,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -40,6 +39,8 @@ from annotation.reports.agreement import agreement, as_json
 from .. import assign
 
 CHUNK = 100
+CHANGED = translatable("Labels changed while the release was being frozen; try again.")
+COMPRESSION = 1  # as of what is imported (services/ingest/rows.py): a third of the time of zlib's default
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class ReleaseDigest:
 
     digest: Any = field(default_factory=hashlib.sha256)
     files: dict[str, Any] = field(default_factory=dict)
-    values: dict[str, list[int]] = field(default_factory=dict)
-    outcomes: dict[str, list[int]] = field(default_factory=dict)
+    values: dict[str, Counter[int]] = field(default_factory=dict)
+    outcomes: dict[str, Counter[int]] = field(default_factory=dict)
     kinds: Counter[str] = field(default_factory=Counter)
     # the first query index of each subset that no record brought along
     free: dict[str, int] = field(default_factory=dict)
@@ -94,8 +95,8 @@ class ReleaseDigest:
         entry["sha256"].update(line)
         entry["records"] += 1
         entry["bytes"] += len(line)
-        self.values.setdefault(subset, []).extend(value for value, _ in resolved.steps.values())
-        self.outcomes.setdefault(subset, []).append(resolved.outcome[0])
+        self.values.setdefault(subset, Counter()).update(value for value, _ in resolved.steps.values())
+        self.outcomes.setdefault(subset, Counter())[resolved.outcome[0]] += 1
         self.kinds.update(kind for _, kind in resolved.steps.values())
         self.records += 1
 
@@ -119,7 +120,7 @@ def _prepared(row: Trajectory, resolved: Resolved, running: ReleaseDigest) -> Pr
         subset=indexes.subset,
         record_id=row.record_id,
         sha256=sha256_hex(body),
-        body=zlib.compress(body),
+        body=zlib.compress(body, COMPRESSION),
         labels=((None, *resolved.outcome), *((index, *label) for index, label in resolved.steps.items())),
     )
     running.add(indexes.subset, body, published_line(record), resolved)
@@ -155,58 +156,65 @@ def _free_query_indexes(project: Project) -> dict[str, int]:
 
 
 def _chunks(project: Project) -> Iterator[list[Trajectory]]:
-    """The resolved trajectories in the order of the release: by subset, then by queue position."""
-    rows = (
-        Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
-        .select_related("subset", "content")
-        .order_by("subset__name", "position")
-        .iterator(chunk_size=CHUNK)
-    )
-    while chunk := list(islice(rows, CHUNK)):
-        yield chunk
+    """The resolved trajectories in the order of the release: by subset, then by queue position.
+
+    The keys are sorted first, without the content: a database that sorts whole rows holds all of them.
+    """
+    resolved = Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
+    ordered = list(resolved.order_by("subset__name", "position").values_list("pk", flat=True))
+    for at in range(0, len(ordered), CHUNK):
+        pks = ordered[at : at + CHUNK]
+        rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
+        yield [rows[pk] for pk in pks]
 
 
 def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
     """The consensus of each trajectory, complete. Raises Conflict when one was reopened while we froze."""
     pks = [row.pk for row in rows]
     steps: dict[int, dict[int, tuple[int, str]]] = {pk: {} for pk in pks}
+    roots: dict[int, dict[int, int]] = {pk: {} for pk in pks}
+    reasons: dict[int, dict[int | None, str]] = {pk: {} for pk in pks}
     consensus = Consensus.objects.filter(trajectory__in=pks).order_by("trajectory", "step__message_index")
-    for pk, index, value, kind in consensus.values_list("trajectory", "step__message_index", "value", "kind"):
+    for pk, index, value, kind, root, reason in consensus.values_list(
+        "trajectory", "step__message_index", "value", "kind", "root__message_index", "reason"
+    ):
         steps[pk][index] = (value, kind)
-    outcomes = {
-        pk: (value, kind)
-        for pk, value, kind in OutcomeConsensus.objects.filter(trajectory__in=pks).values_list(
-            "trajectory", "value", "kind"
-        )
-    }
+        if root is not None:
+            roots[pk][index] = root
+        if reason:
+            reasons[pk][index] = reason
+    outcomes = {}
+    for pk, value, kind, reason in OutcomeConsensus.objects.filter(trajectory__in=pks).values_list(
+        "trajectory", "value", "kind", "reason"
+    ):
+        outcomes[pk] = (value, kind)
+        if reason:
+            reasons[pk][None] = reason
     if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
-        raise Conflict(
-            translatable("Labels changed while the release was being frozen; try again."),
-            code="changed_meanwhile",
-        )
-    return {pk: Resolved(steps=steps[pk], outcome=outcomes[pk]) for pk in pks}
+        raise Conflict(CHANGED, code="changed_meanwhile")
+    return {pk: Resolved(steps[pk], outcomes[pk], roots[pk], reasons[pk]) for pk in pks}
 
 
 def described(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     """What a manifest says of the content: counts, distributions, agreement, guideline version, checksums."""
     # whoever reads a release reads its manifest: nothing in it may tell of a single annotator
     report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False).without_people())
-    values = [value for subset in running.values.values() for value in subset]
-    outcomes = [value for subset in running.outcomes.values() for value in subset]
+    values = sum(running.values.values(), Counter[int]())
+    outcomes = sum(running.outcomes.values(), Counter[int]())
     return {
         "software_version": settings.TRISTEP_VERSION,
         "guideline_version": assign.guideline_in_force(project.pk),
         "annotators_per_trajectory": project.annotators_per_trajectory,
         "digest": running.digest.hexdigest(),
         "records": running.records,
-        "labels": len(values),
+        "labels": values.total(),
         "label_distribution": distribution(values),
         "outcome_distribution": distribution(outcomes),
         "label_kinds": dict(sorted(running.kinds.items())),
         "subsets": {
             subset: {
                 "records": entry["records"],
-                "labels": len(running.values[subset]),
+                "labels": running.values[subset].total(),
                 "label_distribution": distribution(running.values[subset]),
                 "outcome_distribution": distribution(running.outcomes[subset]),
             }

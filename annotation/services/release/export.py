@@ -78,7 +78,8 @@ def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:
         if body is None:
             raise Conflict(
                 translatable(
-                    "Record {record_id} of this release is damaged; verify it.", record_id=row.record_id
+                    "Record {record_id} of this release is damaged; verify the release.",
+                    record_id=row.record_id,
                 ),
                 code="damaged",
             )

@@ -15,7 +15,7 @@ from annotation.core.i18n import translatable
 from annotation.core.release_format import FORMAT, manifest_file, predecessor, with_checksum
 from annotation.core.signatures import SigningKey
 from annotation.core.text import escape
-from annotation.models import Project, Release, ReleaseRecord
+from annotation.models import AuditEvent, Project, Release, ReleaseRecord
 from annotation.policies import Actor, recorded, require
 
 from .. import audit
@@ -67,7 +67,7 @@ def freeze(
 
 def _taken(version: str) -> Conflict:
     return Conflict(
-        translatable("There is a release {version} already; releases never change.", version=version),
+        translatable("Release {version} already exists, and releases never change.", version=version),
         code="version_taken",
     )
 
@@ -99,13 +99,21 @@ def _staged(
     with staging.alone(), staging.Spool() as spool:
         with read_snapshot():
             _refuse_taken(project, version)
+            reopened = _reopenings(project)
             for record in contents.prepare(project, running):
                 spool.add(record)
             _refuse_empty(running)
             described = contents.described(project, running)
         release_id = staging.stage(spool)
         with transaction.atomic():
+            if _reopenings(project) != reopened:
+                raise Conflict(contents.CHANGED, code="changed_meanwhile")
             return _finish(actor, project, version, note, now, key, release_id, described)
+
+
+def _reopenings(project: Project) -> int:
+    """How many cases were opened again so far: none may be between what is read and what is frozen."""
+    return AuditEvent.objects.filter(project=project, verb="case.reopen").count()
 
 
 def _refuse_taken(project: Project, version: str) -> None:
@@ -116,7 +124,7 @@ def _refuse_taken(project: Project, version: str) -> None:
 def _refuse_empty(running: ReleaseDigest) -> None:
     if not running.records:
         raise Invalid(
-            translatable("Nothing is resolved yet, so that there is nothing to freeze."),
+            translatable("Nothing is resolved yet, so there is nothing to freeze."),
             code="nothing_resolved",
         )
 

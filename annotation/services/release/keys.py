@@ -44,7 +44,7 @@ def _own() -> SigningKey | None:
     except (ValueError, OSError) as error:
         raise Conflict(
             translatable(
-                "The key that signs releases cannot be read; look at {place}.",
+                "The key that signs releases cannot be read; check {place}.",
                 place=VARIABLE if settings.RELEASE_KEY else settings.RELEASE_KEY_FILE.name,
             ),
             code="release_key",
@@ -69,7 +69,7 @@ def trust(data: bytes) -> PublicKey:
     try:
         key = PublicKey.of(data)
     except ValueError as error:
-        raise Invalid(translatable("This is no public key of releases (PEM, Ed25519).")) from error
+        raise Invalid(translatable("This is not a public release key (PEM, Ed25519).")) from error
     _keep(key)
     audit.record(actor=OPERATOR, verb="release_key.trust", fingerprint=key.fingerprint)
     return key
@@ -83,7 +83,8 @@ def rotate() -> tuple[PublicKey, PublicKey]:
     if settings.RELEASE_KEY:
         raise Conflict(
             translatable(
-                "The key stands in {variable}: trust its public half, then put another into the variable.",
+                "The key is set in {variable}: trust its public key first, then set the variable to "
+                "the new key.",
                 variable=VARIABLE,
             )
         )

@@ -29,7 +29,8 @@ from ..blocks import in_blocks
 from . import contents
 from .contents import PreparedRecord
 
-RECORDS_AT_ONCE = 5
+RECORDS_AT_ONCE = 25
+BYTES_AT_ONCE = 1 << 17
 DELETED_AT_ONCE = 200
 PATIENCE_SECONDS = 60.0
 FORGOTTEN_SECONDS = 3_600
@@ -48,7 +49,7 @@ def alone() -> Iterator[None]:
         while not _locked(file):
             if time.monotonic() > deadline:
                 raise Conflict(
-                    translatable("Another release is being frozen at this moment; try again."), code="busy"
+                    translatable("Another release is being frozen right now; try again."), code="busy"
                 )
             time.sleep(0.05)
         file.write(b"begun")
@@ -87,13 +88,15 @@ class Spool:
         """All but the first `done`, a few at a time."""
         self._file.seek(0)
         few: list[PreparedRecord] = []
+        size = 0
         for number in range(len(self.digests)):
             record: PreparedRecord = pickle.load(self._file)
             if number >= done:
                 few.append(record)
-            if len(few) == RECORDS_AT_ONCE:
+                size += len(record.body)
+            if len(few) == RECORDS_AT_ONCE or size >= BYTES_AT_ONCE:
                 yield few
-                few = []
+                few, size = [], 0
         if few:
             yield few
 

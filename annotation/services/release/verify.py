@@ -128,7 +128,7 @@ def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[st
     if signature.state is SignatureState.VALID:
         return []
     if signature.state is SignatureState.UNSIGNED:
-        return [translatable("It is not signed, so that no key can vouch for it.")] if key_named else []
+        return [translatable("It is not signed, so its origin cannot be verified.")] if key_named else []
     if signature.state is SignatureState.INVALID:
         return [translatable("The signature is missing or does not match.")]
     if key_named:
@@ -137,8 +137,8 @@ def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[st
         ]
     return [
         translatable(
-            "It is signed with the key {fingerprint}, whose public half is not known here: compare the "
-            "fingerprint with the published one, and name the key.",
+            "It is signed with the key {fingerprint}, whose public key is not known here: compare the "
+            "fingerprint with the published one, and pass the public key.",
             fingerprint=signature.fingerprint,
         )
     ]
@@ -233,9 +233,9 @@ def _chain(release: Release, manifest: dict[str, Any]) -> dict[str, bool]:
         translatable("It is not signed, although the release before it is."): signed
         or before is None
         or before["format"] == UNSIGNED_FORMAT,
-        translatable("The release before it is not the one that it was frozen after."): not signed
+        translatable("The previous release is not the one recorded when this release was frozen."): not signed
         or manifest["previous"] == (predecessor(before) if before is not None else None),
-        translatable("The release after it was frozen when this one was another."): after is None
+        translatable("The next release was frozen after a different version of this one."): after is None
         or after["format"] == UNSIGNED_FORMAT
         or after["previous"] == predecessor(manifest),
     }

@@ -26,7 +26,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
     """
     require(actor, "release.withdraw", release)
     if not reason.strip() or len(reason) > MAX_NOTE:
-        message = translatable("Say why the release is withdrawn.")
+        message = translatable("Give a reason for withdrawing the release.")
         raise Invalid(message, fields={"reason": message})
     reason, now = escape(reason.strip()), timezone.now()
     statement = withdrawal_statement(json.loads(release.manifest), reason, now)
@@ -41,7 +41,7 @@ def withdraw(*, actor: Actor, release: Release, reason: str) -> ReleaseWithdrawa
                 created_at=now,
             )
     except IntegrityError as error:
-        raise Conflict(translatable("This release is withdrawn already."), code="withdrawn") from error
+        raise Conflict(translatable("This release is already withdrawn."), code="withdrawn") from error
     audit.record(
         actor=actor, verb="release.withdraw", project=release.project, obj=release, version=release.version
     )

@@ -1,0 +1,73 @@
+"""Measure freezing, exporting and verifying: CPU time per trajectory and memory, small against large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench import records
+from bench.installations import Installation, Stock
+from bench.report import Limit, Report, megabytes, number, table
+
+SIZES = (1_000, 6_000, 24_000)
+QUICK_SIZES = (100, 400)
+RATE = 1_000
+LINEAR = 1.3
+FLAT_MEMORY = 1.3
+WORKS = ("freeze", "export", "verify")
+
+Say = Callable[[str], None]
+
+
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """All sizes on one kind of database: print, compare with what is expected."""
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    for size in QUICK_SIZES if quick else SIZES:
+        found[size] = measure(stock.installation(f"release_{size}"), folder, size)
+        say(f"{stock.kind}: {size:,} frozen in {found[size]['freeze']['seconds']:.1f} s")
+    table(
+        f"Releases, {stock.kind}",
+        ("records", *(f"{work}, {what}" for work in WORKS for what in ("a second", "a CPU second", "peak"))),
+        [
+            (
+                f"{size:,}",
+                *(
+                    cell
+                    for work in WORKS
+                    for cell in (
+                        number(size / works[work]["seconds"]),
+                        number(size / works[work]["cpu_seconds"]),
+                        megabytes(works[work]["peak_bytes"]),
+                    )
+                ),
+            )
+            for size, works in found.items()
+        ],
+    )
+    small, large = min(found), max(found)
+    for work in WORKS:
+        for works in found.values():
+            report.line("release", kind=stock.kind, work=work, **works[work])
+        costs = {size: works[work]["cpu_seconds"] / size for size, works in found.items()}
+        name = f"{stock.kind}: {work}"
+        report.limit(Limit(f"{name}, {large:,}, a second", large / found[large][work]["seconds"], RATE, True))
+        report.limit(
+            Limit(f"{name}, CPU a record, {large:,} against {small:,}", costs[large] / costs[small], LINEAR)
+        )
+        peaks = [found[size][work]["peak_bytes"] for size in (small, large)]
+        report.limit(Limit(f"{name}, peak memory", peaks[1] / peaks[0], FLAT_MEMORY))
+
+
+def measure(installation: Installation, folder: Path, size: int) -> dict[str, dict[str, Any]]:
+    """Freeze, export and verify so many records, each in a process of its own; the answer of each."""
+    path = folder / f"release-{size}.jsonl"
+    if not path.exists():
+        records.write(path, size)
+    installation.inside("start", "released")
+    installation.inside("import", "released", path)
+    installation.inside("fill", "released", "1", "--unanimous")
+    found = {work: installation.inside(work, "released", installation.folder) for work in WORKS}
+    if not found["freeze"]["records"] == found["export"]["records"] == found["verify"]["records"] == size:
+        raise RuntimeError(f"not all of {size} records were frozen, exported and verified")
+    return found
