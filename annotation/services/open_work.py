@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor
 
-from . import audit
+from . import audit, rechecks
 from .cursors import lower_cursors
 from .transitions import advance
 
@@ -72,6 +72,9 @@ def expire(
         ended.append(claim)
     freed: dict[int, int] = defaultdict(lambda: 2**63 - 1)
     for claim in sorted(ended, key=lambda claim: claim.trajectory_id):
+        if claim.recheck_id is not None:
+            rechecks.put_back(recheck=claim.recheck_id, now=now)
+            continue
         Trajectory.objects.filter(pk=claim.trajectory_id).update(free_slots=F("free_slots") + 1)
         freed[claim.project_id] = min(freed[claim.project_id], claim.trajectory.position)
     for project_id, position in sorted(freed.items()):
@@ -122,7 +125,7 @@ def _without(role: str, person: str) -> Q:
 
 
 def _left(now: datetime) -> int:
-    claims = Assignment.objects.filter(_without("is_annotator", "annotator"), state=AssignmentState.OPEN)
+    claims = Assignment.stored.filter(_without("is_annotator", "annotator"), state=AssignmentState.OPEN)
     cases = Adjudication.objects.filter(
         _without("is_adjudicator", "adjudicator"), state=AdjudicationState.OPEN
     )
@@ -152,8 +155,8 @@ def _unused(days: int, now: datetime) -> int:
 
     Saves are not noted on the assignment, to be quick: what was labelled is seen by its events, here.
     """
-    events = LabelEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk").values("created_at")
-    unused = Assignment.objects.filter(
+    events = LabelEvent.stored.filter(assignment=OuterRef("pk")).order_by("-pk").values("created_at")
+    unused = Assignment.stored.filter(
         state=AssignmentState.OPEN, project__claim_days=days, last_used_at__lt=warned_before(days, now)
     )
     touched = 0

@@ -1,32 +1,31 @@
-"""Assign trajectories: claim the next one, give it back, take it up again, take it from somebody."""
+"""Claim trajectories: the next one, or what is unfinished; among them what is asked for once more."""
 
 import re
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from annotation.core import text
-from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
+from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, ExpiryReason, ExposureKind, TrajectoryState
+from annotation.core.rechecks import drawing
+from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import (
-    ACTIVE_STATES,
     Assignment,
     Exposure,
-    Guideline,
     Membership,
     Project,
+    Recheck,
     Trajectory,
     User,
 )
-from annotation.policies import Actor, require
+from annotation.policies import require
+from annotation.policies.rechecks import askable
 
-from . import audit, open_work
-from .cursors import lower_cursors
-from .transitions import advance
+from .. import open_work, rechecks
+from .slots import guideline_in_force, take_slot
 
-MAX_REASON = 2_000
 CLAIM_TRIES = 50
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
@@ -70,7 +69,7 @@ def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
 
 def unfinished(user: User, project: Project) -> QuerySet[Assignment]:
     """A person's open assignments in a project, the last used first; not what an import is just storing."""
-    mine = Assignment.objects.filter(
+    mine = Assignment.stored.filter(
         annotator=user, project=project, state=AssignmentState.OPEN, imported=False
     )
     return mine.order_by("-last_used_at", "-pk")
@@ -104,26 +103,40 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
             wait_for = held.pk
         except (IntegrityError, StaleState):
             wait_for = None  # somebody else was faster; look again
-    raise Conflict(translatable("Many people are claiming at this moment; try again."), code="busy")
+    raise Conflict(translatable("Many people are claiming trajectories right now; try again."), code="busy")
 
 
 def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int | None) -> Assignment:
     require(open_work.hold(actor), "claim", project)
     if claim_key:
-        again = Assignment.objects.filter(annotator=actor, claim_key=claim_key).first()
+        again = Assignment.stored.filter(annotator=actor, claim_key=claim_key).first()
         if again is not None:
             return again
-    _keep_limit(actor, project)
-    membership = Membership.objects.get(project=project, user=actor)
-    chosen = _choose(actor, project, membership.claim_cursor, wait_for)
+    keep_limit(actor, project)
+    # with the membership, so that nobody waits longer because there are rechecks
+    waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
+    membership = Membership.objects.annotate(recheck=Subquery(waiting)).get(project=project, user=actor)
+    recheck: int | None = getattr(membership, "recheck", None)
+    if recheck is not None and not membership.recheck_gap:
+        return _assign_recheck(actor, project, recheck, claim_key)
+    try:
+        chosen = _choose(actor, project, membership.claim_cursor, wait_for)
+    except Conflict:
+        if recheck is None:
+            raise
+        return _assign_recheck(actor, project, recheck, claim_key)
     assignment = _assign(actor, project, chosen, claim_key)
-    Membership.objects.filter(pk=membership.pk, claim_cursor__lt=chosen.position).update(
-        claim_cursor=chosen.position
+    moved = Membership.objects.filter(
+        Q(claim_cursor__lt=chosen.position) | Q(recheck_gap__gt=0), pk=membership.pk
+    )
+    moved.update(
+        claim_cursor=Greatest(F("claim_cursor"), chosen.position),
+        recheck_gap=Greatest(F("recheck_gap"), 1) - 1,
     )
     return assignment
 
 
-def _keep_limit(actor: User, project: Project) -> None:
+def keep_limit(actor: User, project: Project) -> None:
     """Raises Conflict (code "claim_limit") to whoever holds as many unfinished trajectories as they may."""
     limits = unfinished(actor, project).order_by().values_list("project__claim_limit", flat=True)
     held = list(limits)
@@ -145,24 +158,45 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     hold as many as they may.
     """
     require(open_work.hold(actor), "claim", trajectory.project)
-    _keep_limit(actor, trajectory.project)
+    keep_limit(actor, trajectory.project)
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:
-        raise Conflict(
-            translatable("This trajectory is not yours to claim (any more)."), code="not_claimable"
-        )
+        raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")
     return _assign(actor, trajectory.project, chosen, None)
 
 
 def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
     """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
-    slot = _take_slot(chosen.pk, project.pk)
+    return _begin(actor, project, chosen.pk, claim_key, slot=take_slot(chosen.pk, project.pk))
+
+
+def _assign_recheck(actor: User, project: Project, waiting: int, claim_key: str | None) -> Assignment:
+    """The assignment of a recheck, and how many trajectories from the queue come before the next one."""
+    taken = rechecks.take(recheck=waiting, user=actor)
+    third = project.recheck_percent / project.annotators_per_trajectory
+    gap = drawing.gap(
+        seed=project.recheck_seed, recheck=taken.pk, demand=(third + project.retest_percent) / 100
+    )
+    Membership.objects.filter(project=project, user=actor).update(recheck_gap=gap)
+    return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
+
+
+def _begin(
+    actor: User,
+    project: Project,
+    trajectory: int,
+    claim_key: str | None,
+    *,
+    slot: int | None = None,
+    recheck: Recheck | None = None,
+) -> Assignment:
     now = timezone.now()
     return Assignment.objects.create(
         project=project,
-        trajectory_id=chosen.pk,
+        trajectory_id=trajectory,
         annotator=actor,
         slot=slot,
+        recheck=recheck,
         guideline_version=guideline_in_force(project.pk),
         claim_key=claim_key or None,
         claimed_at=now,
@@ -180,7 +214,7 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
         held = _claimable(actor, project, 0).filter(pk=wait_for)
         chosen = held.select_for_update(of=("self",), no_key=True).first()
         if chosen is None:
-            raise StaleState(translatable("Somebody else has taken it."), code="no_free_slot")
+            raise StaleState(translatable("Somebody else has claimed it."), code="no_free_slot")
         return chosen
     chosen = _first(_claimable(actor, project, cursor))
     if chosen is None and cursor:
@@ -192,124 +226,3 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
             raise Conflict(NOTHING_LEFT, code="nothing_left")
         raise _Held(left.pk)
     return chosen
-
-
-def guideline_in_force(project_id: int) -> int:
-    """The version of the newest guidelines; 0 without guidelines."""
-    return (
-        Guideline.objects.filter(project=project_id)
-        .order_by("-version")
-        .values_list("version", flat=True)
-        .first()
-        or 0
-    )
-
-
-def _take_slot(trajectory_id: int, project_id: int) -> int:
-    """Take one free slot of a trajectory (its row is locked from here on) and say which.
-
-    Raises StaleState when no slot is free any more.
-    """
-    taken = Trajectory.objects.filter(
-        pk=trajectory_id, live=True, free_slots__gt=0, state=TrajectoryState.LABELLING
-    ).update(free_slots=F("free_slots") - 1)
-    if not taken:
-        raise StaleState(translatable("All places at this trajectory are taken."), code="no_free_slot")
-    wanted = Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id)
-    held = set(
-        Assignment.objects.filter(trajectory=trajectory_id, state__in=ACTIVE_STATES).values_list(
-            "slot", flat=True
-        )
-    )
-    return min(slot for slot in range(wanted) if slot not in held)
-
-
-def take_slot(*, trajectory: Trajectory) -> int:
-    """A slot for finished labels that come from a file; for services that have asked permission
-    themselves."""
-    return _take_slot(trajectory.pk, trajectory.project_id)
-
-
-@transaction.atomic
-def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> Assignment:
-    """Give a trajectory back unfinished: the draft is kept, the slot is free for somebody else."""
-    require(actor, "label", assignment)
-    reason = _checked_reason(reason)
-    if not reason:
-        raise Invalid(
-            translatable("Say why you give it back."),
-            fields={"reason": translatable("Say why you give it back.")},
-        )
-    advance(
-        Assignment,
-        assignment.pk,
-        AssignmentState.OPEN,
-        AssignmentState.RETURNED,
-        slot=None,
-        returned_at=timezone.now(),
-        return_reason=text.escape(reason),
-    )
-    trajectory = assignment.trajectory
-    Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
-    lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
-    audit.record(actor=actor, verb="assignment.return", project=assignment.project, obj=assignment)
-    assignment.refresh_from_db()
-    return assignment
-
-
-def _checked_reason(reason: str) -> str:
-    reason = reason.strip()
-    if len(reason) > MAX_REASON:
-        message = translatable("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
-        raise Invalid(message, fields={"reason": message})
-    return reason
-
-
-@transaction.atomic
-def take_back(*, actor: Actor, assignment: Assignment, reason: str = "") -> Assignment:
-    """End somebody's open claim, so that others can have its place; the draft is kept, and the annotator
-    reads the reason in their list of work.
-
-    Raises StaleState when it is not open (any more): submitted labels stay where they are.
-    """
-    require(actor, "assign", assignment)
-    reason = _checked_reason(reason)
-    claims = open_work.lock_claims(Assignment.objects.filter(pk=assignment.pk))
-    because = ExpiryReason.TAKEN_BACK
-    if not open_work.expire(actor=actor, claims=claims, because=because, reason=reason):
-        raise StaleState(
-            translatable("This trajectory has been submitted or given back already."), code="not_open"
-        )
-    assignment.refresh_from_db()
-    return assignment
-
-
-@transaction.atomic
-def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
-    """Take up a returned trajectory again, draft included, if a slot is still free.
-
-    Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
-    "claim_limit") to whoever holds as many as they may.
-    """
-    require(open_work.hold(actor), "label", assignment)
-    current = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first()
-    if current is None:
-        raise NotFound(translatable("There is no such assignment."))
-    if has_seen_labels(actor, current.trajectory):
-        raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
-    _keep_limit(actor, current.project)
-    slot = _take_slot(current.trajectory_id, current.project_id)
-    advance(
-        Assignment,
-        current.pk,
-        (AssignmentState.RETURNED, AssignmentState.EXPIRED),
-        AssignmentState.OPEN,
-        slot=slot,
-        returned_at=None,
-        return_reason="",
-        expiry_reason="",
-        last_used_at=timezone.now(),
-    )
-    audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
-    current.refresh_from_db()
-    return current
