@@ -62,7 +62,7 @@ def _module(kind: str) -> _Kind:
     if kind not in PROVIDERS:
         raise Invalid(
             translatable(
-                "There is no kind of judge called “{kind}”; there are: {kinds}.",
+                "Unknown kind of judge “{kind}”; choose from {kinds}.",
                 kind=kind[:40],
                 kinds=", ".join(PROVIDERS),
             ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotation.core.i18n import translatable
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
 from annotation.core.judging.settings import JudgeSettings
@@ -39,15 +40,17 @@ class Answers:
     def read(self, received: Received, prompt: Prompt) -> Reply | Failure:
         """The judgement in a reply with a status of 2xx, or the failure it amounts to."""
         if received.headers.get("content-type", "").startswith("text/event-stream"):
-            message = "The server sends a stream of events, although it was not asked for one."
+            message = translatable("The server sends a stream of events, although it was not asked for one.")
             return _failure(FailureKind.NOT_JSON, message, permanent=True)
         try:
             envelope = parse_bytes(received.body)
         except BadJson:
             # said without its words, which may judge the steps: they are in the raw answer alone
-            return _failure(FailureKind.NOT_JSON, "The server’s reply is not JSON.")
+            return _failure(FailureKind.NOT_JSON, translatable("The server’s reply is not JSON."))
         if not isinstance(envelope, Mapping):
-            return _failure(FailureKind.NOT_JSON, "The server’s reply is not a chat completion.")
+            return _failure(
+                FailureKind.NOT_JSON, translatable("The server’s reply is not a chat completion.")
+            )
         choice = _first(envelope.get("choices"))
         if choice is None:
             return self._without_choice(envelope)
@@ -59,7 +62,9 @@ class Answers:
             complaint = Complaint.of(envelope)
             status = int(complaint.code) if complaint.code.isascii() and complaint.code.isdigit() else 500
             return refusal(status if 400 <= status < 600 else 500, complaint, self._asked)
-        return _failure(FailureKind.NO_ANSWER, "The server’s reply holds no answer (no choices).")
+        return _failure(
+            FailureKind.NO_ANSWER, translatable("The server’s reply contains no answer (no choices).")
+        )
 
     def _choice(self, envelope: Mapping[str, Any], choice: Mapping[str, Any], prompt: Prompt) -> _Choice:
         message = choice.get("message")
@@ -76,11 +81,13 @@ class Answers:
     def _outcome(self, choice: _Choice, prompt: Prompt) -> Reply | Failure:
         charged = cost(choice.usage, self._price)
         if choice.refusal or choice.finish_reason == "content_filter":
-            failure = _failure(FailureKind.REFUSED, "The model declined to answer.", permanent=True)
+            failure = _failure(
+                FailureKind.REFUSED, translatable("The model declined to answer."), permanent=True
+            )
             return replace(failure, usage=choice.usage, cost=charged)
         cut_off = choice.finish_reason == "length"
         if not choice.text.strip() and not cut_off:
-            message = "The model’s answer has no content."
+            message = translatable("The model’s answer has no content.")
             failure = _failure(FailureKind.NO_ANSWER, message, permanent=True)
             return replace(failure, usage=choice.usage, cost=charged)
         judgement = self._clean(parse(choice.text, prompt.step_indexes, cut_off=cut_off))
@@ -94,10 +101,15 @@ class Answers:
                 finish_reason=self._redact.text(choice.finish_reason)[:40],
                 clipped=prompt.clipped,
             )
-        kind, message = FailureKind(judgement.unusable.kind), judgement.unusable.message
+        kind = FailureKind(judgement.unusable.kind)
+        why: str = judgement.unusable.message
         if cut_off and kind is FailureKind.TRUNCATED:
-            message += f" The limit of {self._settings.max_tokens:,} answer tokens was reached."
-        failure = _failure(kind, message, permanent=True)
+            why = translatable(
+                "{failure} The limit of {limit} answer tokens was reached.",
+                failure=why,
+                limit=f"{self._settings.max_tokens:,}",
+            )
+        failure = _failure(kind, why, permanent=True)
         return replace(failure, judgement=judgement, usage=choice.usage, cost=charged)
 
     def _clean(self, judgement: Judgement) -> Judgement:

@@ -74,9 +74,11 @@ def create(
         )
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise Invalid(
-            translatable("The key in ${name} holds characters that no key has.", name=settings.key_name),
+            translatable(
+                "The key in ${name} contains characters that a key cannot contain.", name=settings.key_name
+            ),
             code=str(FailureKind.BAD_KEY),
-            fields={"key_name": translatable("names a variable whose value is no key")},
+            fields={"key_name": translatable("names a variable whose value is not a key")},
         )
     return OpenAICompatible(settings, key, hooks)
 
@@ -217,7 +219,9 @@ class OpenAICompatible:
                     kind=FailureKind.RATE_LIMITED,
                     permanent=False,
                     scope="call",
-                    message=f"The server wants no call for another {left:,.0f} seconds.",
+                    message=translatable(
+                        "The server wants no call for another {seconds} seconds.", seconds=f"{left:,.0f}"
+                    ),
                     retry_after=left,
                 )
             self._hooks.sleep(left)

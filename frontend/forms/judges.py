@@ -107,7 +107,7 @@ class FileJudgeForm(NameForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         model = self.fields["model"] = form_field(settings.named("model"))
-        model.required, model.help_text = False, _("What wrote the file, for the record.")
+        model.required, model.help_text = False, _("The program that produced the file, for reference.")
 
 
 class ServerForm(NameForm):
@@ -117,10 +117,10 @@ class ServerForm(NameForm):
         super().__init__(*args, **kwargs)
         self.fields |= {one.name: form_field(one) for one in settings.SETTINGS}
         self.fields["path"] = forms.CharField(
-            label=_("Path below it"),
+            label=_("Path on this server"),
             required=False,
             max_length=200,
-            help_text=_("Usually empty. /chat/completions is added by itself."),
+            help_text=_("Usually empty. /chat/completions is added automatically."),
         )
         allowed = list(operator().addresses)
         present = self.initial.get("base_url")
@@ -188,7 +188,7 @@ class SuggestionFileForm(forms.Form):
         queryset=Subset.objects.none(),
         to_field_name="name",
         required=False,
-        empty_label=_("Find each record in the whole project"),
+        empty_label=_("Look up each record in the whole project"),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -25,7 +25,7 @@ class RunForm(forms.Form):
     state = forms.ChoiceField(label=_("State"), required=False)
     policy_model = forms.ChoiceField(label=_("Policy model"), required=False)
     limit = forms.IntegerField(
-        label=_("At most so many trajectories"), required=False, min_value=1, max_value=MAX_INT
+        label=_("Maximum number of trajectories"), required=False, min_value=1, max_value=MAX_INT
     )
     budget = forms.DecimalField(
         label=_("Budget, in US dollars"),
@@ -33,7 +33,7 @@ class RunForm(forms.Form):
         min_value=Decimal("0.000001"),
         max_digits=14,
         decimal_places=6,
-        help_text=_("For each judge. The run stops before a call could go beyond it."),
+        help_text=_("For each judge. The run stops before a call could exceed it."),
     )
 
     def __init__(self, *args: Any, project: Project, judges: Any, **kwargs: Any) -> None:
@@ -66,7 +66,7 @@ class BudgetForm(forms.Form):
     """How much a run may cost in all."""
 
     budget = forms.DecimalField(
-        label=_("Budget in all, in US dollars"),
+        label=_("Total budget, in US dollars"),
         required=False,
         min_value=Decimal("0.000001"),
         max_digits=14,

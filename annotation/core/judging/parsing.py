@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from annotation.core.i18n import translatable
 from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
@@ -38,7 +39,9 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
     """
     if len(answer_text) > MAX_ANSWER_CHARS:
         size, limit = f"{len(answer_text):,}", f"{MAX_ANSWER_CHARS:,}"
-        sentence = f"The answer has {size} characters; one of more than {limit} is not read."
+        sentence = translatable(
+            "The answer has {size} characters; one of more than {limit} is not read.", size=size, limit=limit
+        )
         return _unusable(step_indexes, UnusableKind.TOO_LARGE, sentence)
     found = last_object(answer_text, _STEPS)
     if found.value is None:
@@ -52,12 +55,12 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
 
 def _why(text: str, cut: bool, any_json: bool) -> tuple[UnusableKind, str]:
     if cut:
-        return UnusableKind.TRUNCATED, "The answer is cut off before its JSON object ends."
+        return UnusableKind.TRUNCATED, translatable("The answer is cut off before its JSON object ends.")
     if any_json:
-        return UnusableKind.NO_LABELS, "The answer holds JSON, but no object with “steps”."
+        return UnusableKind.NO_LABELS, translatable("The answer contains JSON, but no object with “steps”.")
     if not text.strip():
-        return UnusableKind.NOT_JSON, "The answer is empty."
-    return UnusableKind.NOT_JSON, "The answer holds no JSON object."
+        return UnusableKind.NOT_JSON, translatable("The answer is empty.")
+    return UnusableKind.NOT_JSON, translatable("The answer contains no JSON object.")
 
 
 def _unusable(
@@ -144,9 +147,13 @@ class _Reading:
         outcome = None if outcome is _NOT_GIVEN else outcome
         problems = tuple(self.problems)
         if all(label is None for label in labels.values()):
-            sentence = (
-                f"The answer labels none of the {len(labels)} steps: {len(absent)} missing, {invalid} "
-                f"invalid, and {self.extra} for messages that are not steps."
+            sentence = translatable(
+                "The answer labels none of the {steps} steps: {missing} missing, {invalid} invalid, and "
+                "{extra} for messages that are not steps.",
+                steps=len(labels),
+                missing=len(absent),
+                invalid=invalid,
+                extra=self.extra,
             )
             counts = (len(absent), self.extra, invalid)
             return _unusable(self.steps, UnusableKind.NO_LABELS, sentence, problems, counts)

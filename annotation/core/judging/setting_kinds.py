@@ -102,7 +102,7 @@ class Setting:
                 )
         if self.secret:
             return translatable("The name of an environment variable that the operator allows.")
-        return translatable("At most {limit} characters, all of them visible.", limit=self.max_length)
+        return translatable("At most {limit} printable characters.", limit=self.max_length)
 
     def problem(self, value: Any) -> str:
         """Why `value` cannot be taken, in one sentence; empty when it can."""

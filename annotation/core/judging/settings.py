@@ -41,17 +41,17 @@ _PROTOCOL: Final = frozenset(
 )
 """What a request holds by itself, so that `extra` may not."""
 
-NEEDED: Final = translatable("This is needed.")
+NEEDED: Final = translatable("This field is required.")
 
 
-_WHO: Final = translatable("Who answers")
-_HOW: Final = translatable("How it is asked")
+_WHO: Final = translatable("Model and server")
+_HOW: Final = translatable("Prompt and answer format")
 _SAMPLING: Final[dict[str, Any]] = {
     "group": translatable("Sampling"),
     "defining": True,
     "sampling": True,
 }
-_PACE: Final = translatable("Money and pace")
+_PACE: Final = translatable("Cost and rate limits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,9 @@ class JudgeSettings:
         Kind.WHOLE,
         translatable("Context window, in tokens"),
         default=32_768,
-        help=translatable("The prompt is made to fit: long tool outputs lose their middle, with a note."),
+        help=translatable(
+            "Longer prompts are shortened to fit: the middle of long tool outputs is left out and marked."
+        ),
         group=_HOW,
         minimum=1_024,
         maximum=2_000_000,
@@ -115,10 +117,10 @@ class JudgeSettings:
         default="auto",
         group=_HOW,
         choices=(
-            ("auto", translatable("Try it, do without where the server has none")),
+            ("auto", translatable("Use it if the server supports it")),
             ("json_schema", translatable("JSON schema")),
             ("json_object", translatable("JSON object")),
-            ("none", translatable("None: read the last JSON object of the answer")),
+            ("none", translatable("Off: read the last JSON object in the answer")),
         ),
         required=True,
         defining=True,
@@ -127,9 +129,7 @@ class JudgeSettings:
         Kind.FLAG,
         translatable("Show the reference answer to the judge"),
         default=False,
-        help=translatable(
-            "Only to be used for the outcome. What the judge knows, its reasons can give away."
-        ),
+        help=translatable("For judging the outcome only. The judge’s reasons may reveal it."),
         group=_HOW,
         defining=True,
     )
@@ -139,10 +139,11 @@ class JudgeSettings:
     top_p: float | None = setting(Kind.NUMBER, translatable("Top p"), minimum=0, maximum=1, **_SAMPLING)
     max_tokens: int = setting(
         Kind.WHOLE,
-        translatable("Longest answer, in tokens"),
+        translatable("Maximum answer length, in tokens"),
         default=LONGEST_ANSWER,
         help=translatable(
-            "Left empty, {default}. The prompt gets what this leaves of the window.", default=LONGEST_ANSWER
+            "If left empty: {default}. The prompt gets the rest of the context window.",
+            default=LONGEST_ANSWER,
         ),
         minimum=16,
         maximum=1_000_000,
@@ -151,8 +152,8 @@ class JudgeSettings:
     seed: int | None = setting(Kind.WHOLE, translatable("Seed"), minimum=0, maximum=MAX_INT, **_SAMPLING)
     extra: Mapping[str, Any] | None = setting(
         Kind.OBJECT,
-        translatable("Further parameters"),
-        help=translatable("A JSON object that is sent along with each request."),
+        translatable("Additional parameters"),
+        help=translatable("A JSON object, sent with each request."),
         max_length=10_000,
         **_SAMPLING,
     )
@@ -175,21 +176,21 @@ class JudgeSettings:
     price_cached: Decimal | None = setting(
         Kind.PRICE,
         translatable("Cached input, $ per million tokens"),
-        help=translatable("Left empty, the same as other input. Estimates and budgets rest on these prices."),
+        help=translatable("If left empty, the same as other input. Estimates and budgets use these prices."),
         group=_PACE,
         minimum=0,
     )
     rate_per_minute: int | None = setting(
         Kind.WHOLE,
-        translatable("Calls per minute, at most"),
-        help=translatable("For all workers together."),
+        translatable("Maximum calls per minute"),
+        help=translatable("Across all workers."),
         group=_PACE,
         minimum=1,
         maximum=MAX_INT,
     )
     concurrency: int = setting(
         Kind.WHOLE,
-        translatable("Calls at once"),
+        translatable("Concurrent calls"),
         default=4,
         group=_PACE,
         minimum=1,
@@ -198,7 +199,7 @@ class JudgeSettings:
     )
     timeout_seconds: float = setting(
         Kind.WHOLE,
-        translatable("Longest call, in seconds"),
+        translatable("Timeout of a call, in seconds"),
         default=180,
         group=_PACE,
         minimum=1,
@@ -270,12 +271,13 @@ def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]
         (_PROTOCOL | {one.name for one in SETTINGS if one.sampling}) & set(values.get("extra") or ())
     )
     if taken and "extra" not in found:
-        found["extra"] = translatable("May not hold {names}.", names=", ".join(taken))
+        found["extra"] = translatable("May not contain {names}.", names=", ".join(taken))
     if complete and not found.keys() & {"context_tokens", "max_tokens"}:
         settings = JudgeSettings.of(values)
         if settings.prompt_tokens < MIN_PROMPT_TOKENS:
             found["context_tokens"] = translatable(
-                "The longest answer takes {answer} tokens of the window, and the prompt needs {least} more.",
+                "The maximum answer takes {answer} tokens of the context window, and the prompt needs "
+                "at least {least} more.",
                 answer=f"{settings.max_tokens:,}",
                 least=f"{MIN_PROMPT_TOKENS:,}",
             )

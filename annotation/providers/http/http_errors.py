@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from annotation.core.i18n import translatable
 from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.providers.base import Failure, FailureKind
 
@@ -76,44 +77,73 @@ class Asked:
 
 def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
     """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
-    text, said = complaint.text, _servers_words(complaint)
+    text = complaint.text
+
+    def said(sentence: str) -> str:
+        return _with_words(sentence, complaint)
+
     if 300 <= status < 400:
-        return _run(FailureKind.REDIRECT, "The server redirects to another address, which is not followed.")
+        return _run(
+            FailureKind.REDIRECT,
+            translatable("The server redirects to another address, which is not followed."),
+        )
     if status in (402, 403, 429) and _CREDIT.search(text):
-        return _run(FailureKind.NO_CREDIT, f"The account has no credit left.{said}")
+        return _run(FailureKind.NO_CREDIT, said(translatable("The account has no credit left.")))
     if status == 402:
-        return _run(FailureKind.NO_CREDIT, f"The server wants to be paid first.{said}")
+        return _run(FailureKind.NO_CREDIT, said(translatable("The server wants to be paid first.")))
     if status in (400, 403) and _FILTERED.search(text):
-        return _call(FailureKind.REFUSED, f"The server’s content filter declined.{said}")
+        return _call(FailureKind.REFUSED, said(translatable("The server’s content filter declined.")))
     if status in (401, 403):
-        return _run(FailureKind.BAD_KEY, f"{_key(asked)} was refused by the server ({status}).")
+        return _run(FailureKind.BAD_KEY, _key(asked, status))
     if status in (400, 404, 422) and _NO_MODEL.search(text):
-        return _run(FailureKind.WRONG_MODEL, f"The server has no model “{asked.model}”.{said}")
+        return _run(
+            FailureKind.WRONG_MODEL,
+            said(translatable("The server has no model “{model}”.", model=asked.model)),
+        )
     if status in (404, 405):
         return _run(
-            FailureKind.WRONG_ADDRESS, f"The server has no chat completions at this address ({status})."
+            FailureKind.WRONG_ADDRESS,
+            translatable("The server has no chat completions at this address ({status}).", status=status),
         )
     if status == 413 or (status in (400, 422) and _TOO_LONG.search(text)):
-        return _call(FailureKind.TOO_LONG, f"The trajectory is too long for the model.{said}")
+        return _call(FailureKind.TOO_LONG, said(translatable("The trajectory is too long for the model.")))
     if status == 429:
-        return _transient(FailureKind.RATE_LIMITED, f"The server limits the rate of calls (429).{said}")
+        return _transient(
+            FailureKind.RATE_LIMITED, said(translatable("The server limits the rate of calls (429)."))
+        )
     if status in TRANSIENT or status >= 500:
-        return _transient(FailureKind.SERVER_ERROR, f"The server failed ({status}).{said}")
+        return _transient(
+            FailureKind.SERVER_ERROR, said(translatable("The server failed ({status}).", status=status))
+        )
     if _PARAMETER.search(text):
         name = complaint.param.lower()
-        which = f" “{name}”" if _NAMED.fullmatch(name) else ""
-        return _run(FailureKind.BAD_REQUEST, f"The server does not take the parameter{which}.{said}")
-    return _call(FailureKind.BAD_REQUEST, f"The server refused the request ({status}).{said}")
+        sentence = (
+            translatable("The server does not take the parameter “{name}”.", name=name)
+            if _NAMED.fullmatch(name)
+            else translatable("The server does not take the parameter.")
+        )
+        return _run(FailureKind.BAD_REQUEST, said(sentence))
+    return _call(
+        FailureKind.BAD_REQUEST,
+        said(translatable("The server refused the request ({status}).", status=status)),
+    )
 
 
-def _key(asked: Asked) -> str:
-    return f"The key in ${asked.key_name}" if asked.key_name else "A call without a key"
+def _key(asked: Asked, status: int) -> str:
+    if not asked.key_name:
+        return translatable("A call without a key was refused by the server ({status}).", status=status)
+    return translatable(
+        "The key in ${name} was refused by the server ({status}).", name=asked.key_name, status=status
+    )
 
 
-def _servers_words(complaint: Complaint) -> str:
-    """The server's own words, as the second half of a message; "" when it has none."""
+def _with_words(failure: str, complaint: Complaint) -> str:
+    """The sentence, followed by the server's own words where it has any."""
     words = " ".join(complaint.message.split())
-    return f" It says: {words[:200]}{'…' if len(words) > 200 else ''}" if words else ""
+    if not words:
+        return failure
+    said = words[:200] + ("…" if len(words) > 200 else "")
+    return translatable("{failure} The server says: {words}", failure=failure, words=said)
 
 
 def _run(kind: FailureKind, message: str) -> Failure:

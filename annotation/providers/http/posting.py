@@ -11,6 +11,7 @@ from typing import Final
 import httpcore
 import httpx
 
+from annotation.core.i18n import translatable
 from annotation.providers.base import Failure, FailureKind
 
 from .transport import Deadline
@@ -42,12 +43,16 @@ def post(client: httpx.Client, url: str, content: bytes, deadline: Deadline, sec
             reading.read(response)
             return reading.received(None)
     except (httpcore.TimeoutException, httpx.TimeoutException):
-        sentence = f"The server did not answer in full within {seconds:g} seconds."
+        sentence = translatable(
+            "The server did not answer in full within {seconds} seconds.", seconds=f"{seconds:g}"
+        )
         return reading.received(_failed(FailureKind.TIMEOUT, sentence))
     except (httpcore.NetworkError, httpcore.ProtocolError, httpx.HTTPError, OSError) as error:
         return reading.received(_connection(error))
     except (zlib.error, ValueError):
-        return reading.received(_failed(FailureKind.NOT_JSON, "The server’s reply could not be unpacked."))
+        return reading.received(
+            _failed(FailureKind.NOT_JSON, translatable("The server’s reply could not be unpacked."))
+        )
 
 
 class _Reading:
@@ -76,7 +81,10 @@ class _Reading:
 
     def received(self, failure: Failure | None) -> Received:
         if self.too_large:
-            sentence = f"The server’s answer has more than {MAX_BYTES // 1024**2} MB; it was not read on."
+            sentence = translatable(
+                "The server’s answer has more than {limit} MB; the rest was not read.",
+                limit=MAX_BYTES // 1024**2,
+            )
             failure = _failed(FailureKind.TOO_LARGE, sentence, permanent=True)
         kept = self.body if failure is None else self.body[:KEPT_BYTES]
         return Received(self.status, self.headers, bytes(kept), failure)
@@ -86,12 +94,17 @@ def _connection(error: Exception) -> Failure:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            sentence = "The server’s certificate was not accepted."
+            sentence = translatable("The server’s certificate was not accepted.")
             return _failed(FailureKind.WRONG_ADDRESS, sentence, permanent=True, run=True)
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpcore.ConnectError):
-        return _failed(FailureKind.CONNECTION, f"The server could not be reached ({str(error)[:120]}).")
-    return _failed(FailureKind.CONNECTION, "The connection broke before the answer was complete.")
+        return _failed(
+            FailureKind.CONNECTION,
+            translatable("The server could not be reached ({why}).", why=str(error)[:120]),
+        )
+    return _failed(
+        FailureKind.CONNECTION, translatable("The connection broke before the answer was complete.")
+    )
 
 
 def _failed(kind: FailureKind, message: str, *, permanent: bool = False, run: bool = False) -> Failure:

@@ -75,8 +75,8 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
 def _changed() -> Invalid:
     return Invalid(
         translatable(
-            "The labels this baseline was trained on have changed since its first suggestions; "
-            "add another baseline for the trajectories that are left."
+            "The labels this baseline was trained on have changed since its first suggestions; add "
+            "another baseline for the remaining trajectories."
         ),
         code="training_changed",
     )

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
 from annotation.providers import Exchange, Failure, FailureKind, Provider, Reply, Request, Stopped
 
@@ -136,7 +137,9 @@ def _unexpected(error: Exception, seconds: float) -> Failure:
         kind=FailureKind.BAD_REQUEST,
         permanent=True,
         scope="call",
-        message=f"The judge could not be asked: {type(error).__name__}. The server's log says more.",
+        message=translatable(
+            "The judge could not be asked: {error}. See the server’s log.", error=type(error).__name__
+        ),
         exchange=Exchange(seconds=seconds),
     )
 

@@ -28,6 +28,7 @@ from ..record_lookup import (
     record_error,
     steps_of,
 )
+from .doubt import renew_doubt
 
 STORED_AT_ONCE = 25
 MAX_SOURCE = 255
@@ -132,10 +133,12 @@ def import_suggestions(
         Suggestion.stored.filter(judge=judge, live=False).update(live=True)
     except IntegrityError as error:
         raise Conflict(
-            translatable("Somebody else imports the same suggestions at this moment; try again."),
+            translatable("Somebody else is importing the same suggestions right now; try again."),
             code="overtaken",
         ) from error
     new = [*fresh, *(read for read in reads if read.trajectory in halves)]
+    judged = sorted({read.trajectory for read in reads})
+    in_blocks((judged[at : at + STORED_AT_ONCE] for at in range(0, len(judged), STORED_AT_ONCE)), renew_doubt)
     if new:
         planner_stats.analyse(Suggestion, SuggestedLabel)
     result = SuggestionImport(
@@ -169,7 +172,9 @@ def _known_judge(project: Project, name: str) -> Judge | None:
     judge = Judge.objects.filter(project=project, name=name).first()
     if judge is not None and judge.kind != JudgeKind.IMPORTED:
         raise Conflict(
-            translatable("“{name}” is a judge that is asked; give the file’s another name.", name=name)
+            translatable(
+                "The judge “{name}” does not get its suggestions from files; choose another name.", name=name
+            )
         )
     return judge
 

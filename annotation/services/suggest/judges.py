@@ -61,7 +61,8 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
     if specification.columns(defining=True) & set(changed) and _has_suggested(current):
         raise Locked(
             translatable(
-                "This judge has made suggestions, so that model, prompt and sampling are fixed; make another."
+                "This judge has made suggestions, so its model, prompt and sampling are fixed; create "
+                "another judge."
             ),
             code="judge_locked",
         )
@@ -84,7 +85,7 @@ def retire_judge(*, actor: Actor, judge: Judge) -> None:
     require(actor, "judges.change", judge)
     Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
     if SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).exists():
-        raise Conflict(translatable("This judge is at work; cancel its run first."), code="judge_at_work")
+        raise Conflict(translatable("This judge has an active run; cancel it first."), code="judge_at_work")
     if Judge.objects.filter(pk=judge.pk, retired_at__isnull=True).update(retired_at=timezone.now()):
         audit.record(actor=actor, verb="judge.retire", project=judge.project, obj=judge)
 
@@ -114,13 +115,13 @@ def _known(values: Mapping[str, Any]) -> None:
     if unknown:
         raise Invalid(
             translatable("Unknown settings."),
-            fields=dict.fromkeys(unknown, translatable("There is no such setting.")),
+            fields=dict.fromkeys(unknown, translatable("Unknown setting.")),
         )
 
 
 def _taken() -> Invalid:
     return Invalid(
-        translatable("There is a judge of this name."),
+        translatable("A judge with this name already exists."),
         fields={"name": translatable("This name is taken; choose another.")},
     )
 
@@ -165,4 +166,4 @@ def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
         if served and not problems.keys() & {"base_url", "key_name"}:
             fields |= operator().problems(judge.settings)
     if fields:
-        raise Invalid(translatable("The judge cannot be saved as given."), fields=fields)
+        raise Invalid(translatable("The judge could not be saved; check the fields."), fields=fields)

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core import workflow
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import SuggestionRun
 
@@ -29,7 +30,10 @@ def _requeue_dead(now: datetime) -> int:
         deaths=F("deaths") + 1,
         lease_until=None,
         finished_at=now,
-        stop_reason=f"Its worker died {MAX_DEATHS} times without an answer in between; see the server’s log.",
+        stop_reason=translatable(
+            "The worker stopped unexpectedly {n} times without an answer in between; see the server’s log.",
+            n=MAX_DEATHS,
+        ),
     )
     workflow.check(State.RUNNING, State.QUEUED)
     queued = dead.update(state=State.QUEUED, deaths=F("deaths") + 1, lease_until=None, resend_at=None)

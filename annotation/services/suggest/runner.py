@@ -209,7 +209,7 @@ class RunAttempt:
     def _over_budget(self, estimate: Decimal) -> str:
         assert self.run.budget is not None
         return translatable(
-            "Of the budget of {budget} USD {cost} are spent, and the next call may cost {next} USD.",
+            "{cost} of {budget} USD are spent, and the next call may cost {next} USD.",
             budget=f"{self.run.budget.normalize():f}",
             cost=f"{self.run.cost:.4f}",
             next=f"{estimate:.4f}",
@@ -237,7 +237,7 @@ class RunAttempt:
             self.failures += 1
             if self.failures >= max(FAILURES_IN_A_ROW, self.run.judge.concurrency):
                 sentence = translatable(
-                    "The judge’s server failed {n} times in a row; the last time: {why}",
+                    "The judge’s server failed {n} times in a row; last error: {why}",
                     n=self.failures,
                     why=failure.message,
                 )

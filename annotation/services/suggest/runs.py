@@ -82,7 +82,7 @@ def start_run(
     total = _add_items(run, selection)
     if not total:
         raise Invalid(
-            translatable("There is nothing to do: this judge has suggestions for all of it."),
+            translatable("Nothing to do: this judge already has suggestions for all of it."),
             code="nothing_due",
         )
     run.progress_total = total
@@ -136,7 +136,9 @@ def resume_run(
     wanted = current.budget if budget is None else budget
     _check_budget(current.judge, budget)
     if wanted is not None and wanted <= current.cost:
-        problem = translatable("It has cost {cost} USD already; give it more.", cost=f"{current.cost:.4f}")
+        problem = translatable(
+            "The run has already cost {cost} USD; raise the budget above that.", cost=f"{current.cost:.4f}"
+        )
         raise Invalid(problem, fields={"budget": problem})
     if current.state == State.STOPPED:
         _again(current, failure__in=TRANSIENT)
@@ -206,13 +208,16 @@ def _queue(run: SuggestionRun, from_state: tuple[State, ...], **values: Any) -> 
 
 
 def _at_work() -> Conflict:
-    return Conflict(translatable("This judge is at work already: one run at a time."), code="judge_at_work")
+    return Conflict(
+        translatable("This judge already has an active run; only one at a time is possible."),
+        code="judge_at_work",
+    )
 
 
 def _may_run(judge: Judge) -> None:
     if judge.kind == JudgeKind.IMPORTED:
         raise Invalid(
-            translatable("This judge cannot be asked: its suggestions come from elsewhere."), code="not_asked"
+            translatable("This judge cannot be run: its suggestions come from elsewhere."), code="not_asked"
         )
     if judge.retired_at is not None:
         raise Conflict(translatable("This judge is retired."), code="judge_retired")
@@ -223,9 +228,9 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
         return
     problem = ""
     if not budget.is_finite() or budget <= 0:
-        problem = translatable("A budget is more than 0.")
+        problem = translatable("The budget must be more than 0.")
     elif not judge.price_input and not judge.price_output:
-        problem = translatable("A budget needs the judge’s prices.")
+        problem = translatable("To set a budget, enter the judge’s prices first.")
     if problem:
         raise Invalid(problem, fields={"budget": problem})
 

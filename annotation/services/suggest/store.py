@@ -16,6 +16,7 @@ from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, Sug
 from annotation.providers import Failure, Reply
 
 from .call_pool import CallResult
+from .doubt import renew_doubt
 
 MAX_MESSAGE = 2_000
 DUE = SuggestionItemState.DUE
@@ -180,6 +181,7 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> None:
                     )
                 )
     SuggestedLabel.objects.bulk_create(labels)
+    renew_doubt({one.trajectory for one in replies if one.id in own})
 
 
 def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
