@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
+
+from frontend.openapi_examples import example
 
 METHODS = ("get", "post", "put", "patch", "delete")
 MAX_DEPTH = 4
@@ -26,16 +29,22 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One documented answer: status, what it means, its fields."""
+    """One documented answer: status, what it means, its fields, and an example of it as JSON (or none)."""
 
     status: str
     about: str
     fields: tuple[Field, ...]
+    example: str
+
+    @property
+    def succeeds(self) -> bool:
+        """Errors all have one shape, which the page shows once."""
+        return self.status.startswith("2")
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path."""
+    """One method of one path; `example` is a body that it takes, as JSON."""
 
     id: str
     method: str
@@ -45,7 +54,22 @@ class Operation:
     parameters: tuple[Field, ...]
     body: tuple[Field, ...]
     media: tuple[str, ...]
+    example: str
     answers: tuple[Answer, ...]
+
+    def to_try(self) -> dict[str, Any]:
+        """What the script needs to send it."""
+        return {
+            "method": self.method,
+            "path": self.path,
+            "parameters": [
+                {"name": one.name, "where": one.where, "required": one.required, "type": one.type}
+                for one in self.parameters
+                if one.where in ("path", "query")
+            ],
+            "media": next(iter(self.media), ""),
+            "example": self.example,
+        }
 
 
 @dataclass(slots=True)
@@ -90,11 +114,24 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, spec: Mapping[
         parameters=tuple(_parameter(schema, one) for one in spec.get("parameters", ())),
         body=tuple(_body(schema, content)),
         media=tuple(content),
+        example=_example(schema, content),
         answers=tuple(
-            Answer(status, answer.get("description", ""), tuple(_body(schema, answer.get("content", {}))))
+            Answer(
+                status,
+                answer.get("description", ""),
+                tuple(_body(schema, answer.get("content", {}))),
+                _example(schema, answer.get("content", {})),
+            )
             for status, answer in spec.get("responses", {}).items()
         ),
     )
+
+
+def _example(schema: Mapping[str, Any], content: Mapping[str, Any]) -> str:
+    spec = content.get("application/json", {}).get("schema")
+    if not spec:
+        return ""
+    return json.dumps(example(partial(_follow, schema), spec), indent=2, ensure_ascii=False)
 
 
 def _parameter(schema: Mapping[str, Any], spec: Mapping[str, Any]) -> Field:

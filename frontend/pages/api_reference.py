@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from frontend import openapi
@@ -16,12 +17,43 @@ ERROR_EXAMPLE = (
 
 @require_GET
 def api_reference(request: HttpRequest) -> HttpResponse:
-    """Every operation of the API with its parameters, body and answers, made from the OpenAPI schema."""
+    """Every operation of the API with its parameters, body, answers and examples, made from its schema.
+
+    A script searches them and sends one with the reader's own token.
+    """
+    groups = openapi.groups()
     context = {
-        "groups": openapi.groups(),
+        "groups": groups,
+        "count": sum(len(group.operations) for group in groups),
+        "operations": {one.id: one.to_try() for group in groups for one in group.operations},
         "info": openapi.document().get("info", {}),
         "rates": settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"],
         "error_example": ERROR_EXAMPLE,
+        "words": words(),
         "base": request.build_absolute_uri("/api/v1/"),
     }
     return render(request, "frontend/api_reference.html", context)
+
+
+def words() -> dict[str, str]:
+    """Every word the script shows, translated. {…} is filled in by the script."""
+    return {
+        "body": _("Body"),
+        "file": _("File"),
+        "required": _("required"),
+        "send": _("Send {method}"),
+        "changes": _("This is the real server: what you send is done."),
+        "curl": _("As curl"),
+        "copy": _("Copy"),
+        "copied": _("Copied"),
+        "token": _("Enter a token first, at the top of the page."),
+        "missing": _("{name} is missing."),
+        "not_json": _("The body is not JSON: {reason}"),
+        "sending": _("Sending…"),
+        "failed": _("No answer came: {reason}"),
+        "answer": _("{status} in {time} ms"),
+        "no_body": _("An answer without a body."),
+        "binary": _("{bytes} bytes of {type}; not shown."),
+        "cut": _("The first {n} characters of {all}."),
+        "response": _("Response"),
+    }

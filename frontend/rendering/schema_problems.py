@@ -11,15 +11,15 @@ from frontend.rendering.control_chars import escape_control_chars
 def in_words(problem: Problem) -> str:
     """What is wrong with a call's arguments, as a sentence."""
     sentences = {
-        "unknown_tool": _("There is no tool of this name"),
+        "unknown_tool": _("No tool has this name"),
         "missing": _("{where} is required and missing"),
         "unexpected": _("{where} is not a parameter of this tool"),
         "type": _("{where} must be {wanted}, not {found}") if problem.where else "",
         "choice": _("{where} is {found}, and must be one of {wanted}"),
-        "other": _("{where} breaks the schema ({wanted})"),
+        "other": _("{where} does not match the schema ({wanted})"),
     }
     sentence = sentences[problem.kind] or _("The arguments must be {wanted}, not {found}")
-    where = problem.where or _("the whole")
+    where = problem.where or _("the whole value")
     if problem.kind != "type":
         return escape_control_chars(sentence.format(where=where, wanted=problem.wanted, found=problem.found))
     wanted = _(" or ").join(_type_in_words(name) for name in problem.wanted.split(" or "))
@@ -32,7 +32,7 @@ def _type_in_words(name: str) -> str:
     words = {
         "object": _("an object"),
         "array": _("a list"),
-        "string": _("a text"),
+        "string": _("a string"),
         "number": _("a number"),
         "integer": _("a whole number"),
         "boolean": _("true or false"),
