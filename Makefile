@@ -4,8 +4,10 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# Processes for the tests on one database; much of the time is waiting, so that one more than two cores pays.
-JOBS ?= 3
+# 0: no demo project in an empty database
+DEMO ?= 1
+# Processes for the tests on one database; much of the time is waiting, so that two more than two cores pay.
+JOBS ?= 4
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,6 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
+	@echo "make run DEMO=0                         the same without the demo project, to begin with an empty one"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
@@ -62,14 +65,14 @@ node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 
 # ── Use ──────────────────────────────────────────────────────────────────────
 run: install
-	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)"
+	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo)
 
 # ── Tests ────────────────────────────────────────────────────────────────────
 test: install dev test-js
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
-	$(MAKE) --no-print-directory test-postgres JOBS=1 >"$$report" 2>&1 & postgres=$$!; \
+	$(MAKE) --no-print-directory test-postgres JOBS=2 >"$$report" 2>&1 & postgres=$$!; \
 	sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	wait $$postgres && cat "$$report" && exit $$sqlite || { cat "$$report"; exit 1; }
 

@@ -23,8 +23,9 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def prepare(*, known_passwords: bool) -> list[dict[str, str]]:
-    """Bring the database and the static files up to date; return the new accounts."""
+def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]:
+    """Bring the database and the static files up to date; return the new accounts. Without `demo` an empty
+    database stays without a project."""
     from django.core.management import call_command
 
     say("Bringing the database up to date")
@@ -34,7 +35,7 @@ def prepare(*, known_passwords: bool) -> list[dict[str, str]]:
 
     accounts: list[dict[str, str]] = []
     commands: list[tuple[str, dict[str, bool]]] = [
-        ("demo", {"if_empty": True, "known_passwords": known_passwords}),
+        ("demo", {"if_empty": True, "known_passwords": known_passwords, "only_passwords": not demo}),
         ("ensure_admin", {}),
     ]
     for command, options in commands:
@@ -48,11 +49,12 @@ def prepare(*, known_passwords: bool) -> list[dict[str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m config.prepare", description=__doc__)
     parser.add_argument("--known-passwords", action="store_true", help="well-known passwords for the demo")
+    parser.add_argument("--no-demo", action="store_true", help="leave an empty database empty")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     django.setup()
     try:
-        accounts = prepare(known_passwords=options.known_passwords)
+        accounts = prepare(known_passwords=options.known_passwords, demo=not options.no_demo)
     except (CommandError, DatabaseError) as error:
         say(f"{type(error).__name__}: {error}")
         return 1

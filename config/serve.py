@@ -56,6 +56,7 @@ class Server:
     data: Path
     host: str
     port: int
+    demo: bool = True
     children: list[Child] = field(default_factory=list)
     broker: Broker | None = None
 
@@ -138,11 +139,15 @@ def only_one(data: Path, url: str) -> Iterator[None]:
         lock.truncate(0)
 
 
-def prepare(environment: Mapping[str, str], *, known_passwords: bool) -> list[dict[str, str]]:
+def prepare(
+    environment: Mapping[str, str], *, known_passwords: bool, demo: bool = True
+) -> list[dict[str, str]]:
     """Run `config.prepare`; return the accounts it made."""
     command = [sys.executable, "-m", "config.prepare"]
     if known_passwords:
         command.append("--known-passwords")
+    if not demo:
+        command.append("--no-demo")
     # in a session of its own: a Ctrl-C must not tear a migration apart
     done = subprocess.run(
         command, env=dict(environment), cwd=ROOT, stdout=subprocess.PIPE, check=False, start_new_session=True
@@ -226,6 +231,8 @@ def banner(server: Server, accounts: list[dict[str, str]]) -> None:
         for account in accounts:
             who = f"   {account['who']}" if account.get("who") else ""
             print(f"  {account['username']:<{width}}   {account['password']}{who}")
+    if not server.demo and accounts:
+        print("\nThe password is shown this once. Sign in with it, change it, and start a project.")
     print(f"\nData: {server.data}   Logs: {server.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
 
 
@@ -235,7 +242,8 @@ def serve(server: Server, environment: dict[str, str], asked: threading.Event) -
         if not environment.get("REDIS_URL", "").strip():
             server.broker = Broker(server.data / "broker")
             environment["REDIS_URL"] = server.broker.url
-        accounts = prepare(environment, known_passwords=is_private(server.host, environment))
+        known = is_private(server.host, environment)
+        accounts = prepare(environment, known_passwords=known, demo=server.demo)
         if asked.is_set():
             return
         start(server, environment)
@@ -260,6 +268,7 @@ def main() -> int:
         "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
     )
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--no-demo", action="store_true", help="no demo project in an empty database")
     options = parser.parse_args()
 
     os.umask(0o077)
@@ -276,7 +285,7 @@ def main() -> int:
     try:
         data = Env().path("TRISTEP_DATA_DIR", ROOT / "var", base=ROOT)
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        server = Server(data=data, host=options.host, port=options.port)
+        server = Server(data=data, host=options.host, port=options.port, demo=not options.no_demo)
         environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
         environment.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
         if not environment.get("TRISTEP_ALLOWED_HOSTS", "").strip():

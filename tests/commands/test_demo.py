@@ -1,13 +1,17 @@
 """`demo`: no page of it may be empty."""
 
 import json
+import subprocess
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
 from annotation.models import Adjudication, Assignment, Judge, Project, Release, Trajectory, User
+from config.prepare import prepare
+from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +64,26 @@ def test_demo_that_is_a_second_one_is_refused_and_changes_nothing() -> None:
         load()
     assert Trajectory.objects.count() == before
     assert load(if_empty=True) == []
+
+
+def test_demo_is_left_out_when_asked_and_an_administrator_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def call(name: str, **options: Any) -> None:
+        asked.append(name)
+        if name not in ("migrate", "collectstatic"):
+            call_command(name, **options)
+
+    monkeypatch.setattr("django.core.management.call_command", call)
+    (admin,) = prepare(known_passwords=True, demo=False)
+    assert "demo" in asked
+    assert not Project.objects.exists()
+    assert User.objects.get().check_password(admin["password"])
+    assert User.objects.get().is_superuser
+
+
+def test_make_run_passes_on_that_there_is_to_be_no_demo() -> None:
+    for asked, told in (("0", True), ("1", False)):
+        command = ["make", "--dry-run", "--no-print-directory", "run", f"DEMO={asked}"]
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert ("--no-demo" in said.splitlines()[-1]) is told

@@ -22,10 +22,15 @@ class Command(OperatorCommand):
             action="store_true",
             help="well-known passwords (NAME-demo), for servers that only this machine reaches",
         )
+        parser.add_argument(
+            "--only-passwords",
+            action="store_true",
+            help="load nothing, also when there is no project; list (or replace) well-known passwords",
+        )
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        if options["if_empty"] and Project.objects.exists():
+        if options["only_passwords"] or (options["if_empty"] and Project.objects.exists()):
             known = demo.well_known() if options["known_passwords"] else demo.replace_well_known()
             if options["json"]:
                 self.document({"accounts": known})

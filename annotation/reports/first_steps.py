@@ -1,0 +1,57 @@
+"""What is done of the first steps of a project, told by the facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotation.models import Guideline, Judge, Label, Project, Trajectory
+from annotation.policies import Actor, require
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """Whether each is done: guidelines in force, data, as many annotators as a trajectory needs, a judge
+    (which a project can do without), and a label."""
+
+    guidelines: bool
+    data: bool
+    people: bool
+    judges: bool
+    label: bool
+
+    @property
+    def done(self) -> bool:
+        """Whether everything that a project needs is there."""
+        return self.guidelines and self.data and self.people and self.label
+
+
+def first_steps(*, actor: Actor, project: Project) -> FirstSteps | None:
+    """For admins; None once all is done, or when they have closed the list. One query and that of the
+    permission; none for a list that was closed."""
+    require(actor, "project.change", project)
+    if project.checklist_closed:
+        return None
+    newest = Guideline.objects.filter(project=OuterRef("pk")).order_by("-version")
+    facts = (
+        Project.objects.filter(pk=project.pk)
+        .annotate(
+            guidelines_text=newest.values("text")[:1],
+            has_data=Exists(Trajectory.objects.filter(project=OuterRef("pk"), live=True)),
+            has_judges=Exists(Judge.objects.filter(project=OuterRef("pk"))),
+            has_label=Exists(Label.objects.filter(assignment__project=OuterRef("pk"), value__isnull=False)),
+            annotator_count=Count("memberships", filter=Q(memberships__is_annotator=True)),
+        )
+        .order_by()
+        .values("guidelines_text", "has_data", "has_judges", "has_label", "annotator_count")
+        .get()
+    )
+    found = FirstSteps(
+        guidelines=bool((facts["guidelines_text"] or "").strip()),
+        data=facts["has_data"],
+        people=facts["annotator_count"] >= project.annotators_per_trajectory,
+        judges=facts["has_judges"],
+        label=facts["has_label"],
+    )
+    return None if found.done else found
