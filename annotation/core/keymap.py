@@ -17,6 +17,15 @@ BINDINGS: tuple[Binding, ...] = tuple(json.loads(Path(__file__).with_name("keys.
 """`{"id", "group", "keys": [{"key", "code"?, "shift"?, "ctrl"?, "alike"?}], "follows"?, "fixed"?}`: what
 `follows` another action is that one's key with Shift; what is `fixed` cannot be changed."""
 
+CASE_BINDINGS: tuple[Binding, ...] = (
+    *({"id": f"take_{letter}", "group": "label", "keys": [{"key": letter}]} for letter in "abc"),
+    {"id": "next_disagreement", "group": "move", "keys": [{"key": "d"}]},
+    {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
+)
+"""What the page of a case has besides: to take what an annotator says, and to go to what is disputed."""
+NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "clear", "unsure"})
+NOT_IN_CASES |= {"flag", "undo", "redo"}
+
 CHANGEABLE: tuple[str, ...] = tuple(
     row["id"] for row in BINDINGS if not row.get("fixed") and "follows" not in row
 )
@@ -50,7 +59,7 @@ def checked(changes: Mapping[str, Any]) -> dict[str, str]:
         if same and (action in changes or not any(other in changes for other in same)):
             problems.setdefault(action, translatable("Another action has this key."))
     if problems:
-        raise Invalid(translatable("The keys cannot be changed like this."), fields=problems)
+        raise Invalid(translatable("These keys cannot be saved."), fields=problems)
     return {action: key for action, key in keys.items() if key != default_key(action)}
 
 
@@ -70,6 +79,15 @@ def table(changes: Mapping[str, str]) -> list[Binding]:
         if key is not None:
             row["keys"][0] = _key(key, shift="follows" in row)
     return rows
+
+
+def case_table(changes: Mapping[str, str]) -> list[Binding]:
+    """The table of a case's page: its own keys, and those of the workbench that mean something there. A
+    change that takes one of its own keys is left out."""
+    own = {row["keys"][0]["key"] for row in CASE_BINDINGS}
+    kept = {action: key for action, key in changes.items() if key not in own}
+    shared = [row for row in table(kept) if row["id"] not in NOT_IN_CASES]
+    return [*copy.deepcopy(CASE_BINDINGS), *shared]
 
 
 def _key(key: str, *, shift: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
 from annotation.policies import FieldAccess, field_access, require
+from annotation.policies.rechecks import closed
 
 from .label_json import label_json, outcome_json, rules_of
 from .transcripts import Transcript, transcript
@@ -31,16 +32,25 @@ class Workbench:
 
 
 def workbench(*, actor: User, assignment: Assignment) -> Workbench:
-    """Everything the workbench of one's own assignment needs, in a constant number of queries (at most 8).
+    """Everything the workbench of one's own assignment needs, in a constant number of queries (at most 9).
 
     `assignment` comes with its project and its trajectory's subset and task. Raises Denied for somebody
-    else's, StaleState for one that was returned or has expired.
+    else's, StaleState for one that was returned, has expired or is closed.
     """
     require(actor, "label", assignment)
     if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
         raise StaleState(
-            translatable("This trajectory has been given back. You can take it up again from your work."),
+            translatable("This trajectory has been returned. You can resume it from My work."),
             code="not_open",
+        )
+    if assignment.state == AssignmentState.SUBMITTED and closed(assignment):
+        raise StaleState(
+            translatable(
+                "What you submitted more than {days} days ago is closed once it is resolved: you may be "
+                "asked to label some of it again, without what you said then.",
+                days=assignment.project.retest_days,
+            ),
+            code="closed",
         )
     trajectory = assignment.trajectory
     trajectory.project = assignment.project  # the same row: spares a query
@@ -59,8 +69,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
 
 def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
     index_of = {step.pk: step.message_index for step in steps}
-    labels = {label.step_id: label for label in Label.objects.filter(assignment=assignment)}
-    outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+    labels = {label.step_id: label for label in Label.stored.filter(assignment=assignment)}
+    outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
     rules = rules_of(assignment.project, assignment.trajectory.subset)
     return {
         "rules": asdict(rules),

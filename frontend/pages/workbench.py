@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -13,14 +13,15 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.core import keymap
-from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.reports import transcripts
+from annotation.reports.guidelines import has_unread
+from annotation.reports.own_work import neighbours, own_work
 from annotation.reports.workbench import Workbench
 from annotation.reports.workbench import workbench as workbench_report
 from frontend.pages.common import page_of, person
-from frontend.rendering import markdown, transcript
+from frontend.pages.reading import guidelines_shown, reading
 
 
 @require_GET
@@ -28,31 +29,26 @@ from frontend.rendering import markdown, transcript
 def workbench(request: HttpRequest, pk: int) -> HttpResponse:
     """My assignment: its trajectory laid out, and everything the script needs to label it."""
     user = person(request)
-    mine = Assignment.objects.filter(annotator=user).select_related(
+    mine = Assignment.stored.filter(annotator=user).select_related(
         "project", "annotator", "trajectory__subset", "trajectory__task"
     )
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
     opened = page_of(request, assignment.project, "label")
     bench = workbench_report(actor=user, assignment=assignment)
-    read = bench.transcript
-    guidelines = bench.guidelines.text if bench.guidelines else ""
+    if bench.open and has_unread(user=user, guideline=bench.guidelines):
+        return redirect("frontend:workbench-guidelines", pk)
     return opened.render(
         "workbench.html",
         "work",
         bench=bench,
-        trajectory=assignment.trajectory,
-        record_id=transcript.escape_control_chars(unescape(assignment.trajectory.record_id)),
-        messages=transcript.lay_out(read, bench.steps),
+        own=own_work(user, [opened.project.pk])[opened.project.pk],
+        beside=neighbours(assignment),
         steps=bench.steps,
-        question=transcript.Text(transcript.escape_control_chars(read.question), foldable=True),
-        description=transcript.facts(read.task_description),
-        reference=transcript.facts(read.reference_answer),
-        hints=transcript.facts(read.hints),
-        tools=transcript.tools(read),
-        guidelines=markdown.render(guidelines) if guidelines else "",
+        **guidelines_shown(bench.guidelines),
         state=_state(bench),
         suggestions=_offers_suggestions(bench),
         nav=None,
+        **reading(assignment.trajectory, bench.transcript, bench.steps),
     )
 
 
@@ -128,6 +124,9 @@ def words() -> dict[str, str]:
         "corrected": _("Error of step {n}: corrected here"),
         "independent": _("Error of step {n}: this does not depend on it"),
         "ask_closes": _("Step {n} ends the error of step {root}. Why?"),
+        "ask_keys": _("{question} {corrected}: corrected. {independent}: independent. Escape: left open."),
+        "ask_left": _("Left open. Your label stays."),
+        "tooltip": _("{name} ({key})"),
         "no_reason": _("Reason…"),
         "unsure": _("unsure"),
         "flagged": _("flagged"),
@@ -136,22 +135,24 @@ def words() -> dict[str, str]:
         "saving": _("Saving…"),
         "unsaved": _("Not saved yet"),
         "unavailable": _(
-            "The server does not answer at this moment. Your changes are kept here and sent again."
+            "The server is not responding. Your changes are kept in this browser and sent again."
         ),
-        "offline": _("No connection. Your changes are kept here and sent again."),
+        "offline": _("No connection. Your changes are kept in this browser and sent again."),
         "conflict": _("Saved, with a conflict"),
-        "stale": _("This was changed in another window. It shows what is stored; {value} was not saved."),
-        "use_mine": _("Use {value} after all"),
+        "stale": _("This was changed in another window. The stored value is shown; {value} was not saved."),
+        "use_mine": _("Use {value} instead"),
         "elsewhere": _("This was changed in another window."),
         "elsewhere_open": _("This trajectory is open in another window too. Both show the same labels."),
         "refused": _("{value} was not saved: {reason}"),
-        "closed": _("This trajectory is not open for labelling any more."),
+        "closed": _("This trajectory is no longer open for labelling."),
         "signed_out": _(
             "You have been signed out. Sign in again in another tab; your changes are kept here."
         ),
         "failed": _("The server could not save this: {reason}"),
-        "unkept": _("This browser has no room for them: leave this page open until they are saved."),
-        "nothing_to_confirm": _("Nothing here to confirm."),
+        "unkept": _(
+            "This browser has no storage space left: keep this page open until your changes are saved."
+        ),
+        "nothing_to_confirm": _("Nothing to confirm here."),
         "nothing_left": _("Every step has a label."),
         "nothing_to_undo": _("Nothing to undo."),
         "undone": _("Undone."),
@@ -159,30 +160,34 @@ def words() -> dict[str, str]:
         "missing_step": _("Step {n} has no label yet."),
         "missing_confirm": _("The proposal of step {n} is not confirmed yet."),
         "missing_outcome": _("The outcome is not set yet."),
-        "missing_rest": _("Missing besides: {list}."),
+        "missing_rest": _("Also missing: {list}."),
         "odd_success": _("The last step is −1, but the outcome is +1."),
         "odd_failure": _("The outcome is −1, but no step is −1."),
         "submit_again": _("If that is right, submit again."),
-        "wait_return": _("Some changes are not saved yet. Returning waits for them."),
-        "time": _("Your time at work on it: {n} min"),
-        "wait": _("Some changes are not saved yet. Submitting waits for them."),
+        "wait_return": _("Some changes are not saved yet. The trajectory is returned once they are."),
+        "time": _("Time you worked on it: {n} min"),
+        "wait": _("Some changes are not saved yet. The trajectory is submitted once they are."),
         "group_label": _("Label"),
         "group_move": _("Move"),
         "group_mark": _("Mark"),
-        "group_rest": _("The rest"),
+        "group_rest": _("Other"),
         "key_plus": _("+1 for the focused step, and on to the next"),
         "key_zero": _("0 for the focused step, and on to the next"),
         "key_minus": _("−1 for the focused step, and on to the next"),
         "key_confirm": _("Confirm the proposals from here on that you have seen"),
         "key_closes_corrected": _("The error that ends here: corrected"),
         "key_closes_independent": _("The error that ends here: this does not depend on it"),
-        "key_clear": _("Take the label back"),
+        "key_clear": _("Remove the label"),
         "key_root": _("A new error, or a consequence"),
         "key_outcome_plus": _("Outcome +1"),
         "key_outcome_zero": _("Outcome 0"),
         "key_outcome_minus": _("Outcome −1"),
         "key_next": _("Next step"),
         "key_previous": _("Previous step"),
+        "key_trajectory_next": _("My trajectory after this one"),
+        "key_trajectory_previous": _("My trajectory before this one"),
+        "no_next": _("This is the last trajectory you have claimed."),
+        "no_previous": _("This is the first trajectory you have claimed."),
         "key_next_unlabelled": _("Next step without a label"),
         "key_unsure": _("Unsure"),
         "key_flag": _("Flag"),
@@ -192,7 +197,7 @@ def words() -> dict[str, str]:
         "suggestions_outcome": _("Suggestions for the outcome"),
         "suggestions_seen": _("seen suggestions"),
         "no_suggestion": _("no suggestion"),
-        "suggestions_none": _("No judge has suggested anything here."),
+        "suggestions_none": _("There are no suggestions from judges here."),
         "suggestions_label_first": _("Label this step first."),
         "suggestions_outcome_first": _("Set the outcome first."),
         "suggestions_submit": _("Suggestions are shown once you have submitted."),
@@ -201,11 +206,12 @@ def words() -> dict[str, str]:
         "suggestions_offline": _("Suggestions need a connection. Try again later."),
         "key_suggestions": _("Show what judges suggest for this step"),
         "key_expand": _("Show long outputs of this step in full"),
-        "key_raw": _("This step and its results exactly as they came"),
+        "key_raw": _("Show the raw step and its results"),
         "key_search": _("Search in this trajectory"),
         "key_undo": _("Undo"),
         "key_redo": _("Redo"),
         "key_guidelines": _("Guidelines"),
         "key_submit": _("Submit"),
-        "key_help": _("This list of keys"),
+        "key_help": _("Show this list of keys"),
+        "key_escape": _("Leave a field, a dialog or an open question. Nothing is lost."),
     }

@@ -174,7 +174,7 @@ def test_save_stops_and_says_so_when_closed_elsewhere(bench, cast) -> None:
     )
     label.submit(actor=cast.ann, assignment=assignment)
     press(page, "-")
-    expect(page.locator('[data-role="banner"]')).to_contain_text("not open for labelling any more")
+    expect(page.locator('[data-role="banner"]')).to_contain_text("no longer open for labelling")
     expect(page.locator("#m2 fieldset input").first).to_be_disabled()
 
 

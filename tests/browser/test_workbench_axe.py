@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from annotation.models import Assignment
 from annotation.services import label
+from tests.browser.selects import cut_choices
 from tests.browser.workbench import open_as_ann, press, saved, seen
 from tests.people import Cast, change, claim, import_records, label_all, make_record, op_id
 
@@ -115,7 +116,7 @@ def reading(page: Page, look: Looker) -> None:
     page.locator("#m3 [data-unfold]").click()
     page.locator("[data-role=tools-find]").fill("zebra")
     look.at("Markdown, output opened, no tool fits", dark=False)
-    page.get_by_role("link", name="to its call in message 2").focus()
+    page.get_by_role("link", name="Go to its call in message 2").focus()
     page.evaluate("scrollTo(0, 1e6)")
     look.at("the user's message pinned")
 
@@ -169,6 +170,9 @@ def test_axe_finds_nothing_in_any_state(bench: Callable, cast: Cast) -> None:
     look.at("fresh")
     press(page, "1", "-", "-")
     look.at("partly labelled, proposals, a root menu")
+    for size in (NARROW, WIDE):
+        page.set_viewport_size(size)
+        assert cut_choices(page) == []
     press(page, "1")
     expect(page.locator("[data-role=closing-reason]")).to_be_visible()
     page.locator("#m4").get_by_label("Reason").select_option(index=1)
@@ -209,7 +213,7 @@ def test_axe_finds_nothing_in_any_state(bench: Callable, cast: Cast) -> None:
     look.at("reopened", dark=False)
     page.goto(page.url.split("/assignments/")[0] + "/profile/")
     page.locator("#key-plus").fill("0")
-    page.get_by_role("button", name="Save the keys").click()
+    page.get_by_role("button", name="Save keys").click()
     expect(page.locator("#key-plus-error, #key-zero-error").first).to_be_visible()
     look.at("a key of one's own, refused")
     assert look.found == [], "\n".join(look.found)

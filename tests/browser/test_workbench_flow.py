@@ -34,7 +34,7 @@ def test_submit_names_everything_that_is_missing(bench) -> None:
     page, _ = bench(make_record(steps=3))
     press(page, "1", "Control+Enter")
     missing(page, "Step 2 has no label yet.")
-    expect(page.locator('[data-role="missing-rest"]')).to_have_text("Missing besides: 3, Outcome.")
+    expect(page.locator('[data-role="missing-rest"]')).to_have_text("Also missing: 3, Outcome.")
     expect(page.locator("#m4")).to_be_focused()
     press(page, "1")
     expect(page.locator('[data-role="missing"]')).to_be_hidden()

@@ -157,7 +157,7 @@ def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None
             - radio "0"
             - radio "−1" [checked]
           - combobox "Reason"
-          - button "Take back"
+          - button "Remove label"
           - button "Unsure"
           - button "Flag"
           - button "Note"

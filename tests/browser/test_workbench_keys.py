@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Label
+from annotation.models import Guideline, Label
 from annotation.services import accounts
-from tests.browser.workbench import open_as_ann, press, saved, stored
+from tests.browser.workbench import open_as_ann, press, ready, saved, stored
 from tests.people import claim, import_records, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -44,12 +44,78 @@ def test_closing_reason_is_asked_after_a_plus_that_ends_an_error_and_the_hand_go
     assert list(closes.values_list("closes", flat=True)) == ["corrected", "independent"]
 
 
+WHERE = """() => {
+  const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+  const [ask, step] = [box("[data-role=closing-reason]"), box("#m4")];
+  const meets = (one) => one.width > 0 && one.left < ask.right && ask.left < one.right
+    && one.top < ask.bottom && ask.top < one.bottom;
+  return {
+    inside: step.top <= ask.top && ask.bottom <= step.bottom,
+    covers: [".bar", ".thumb", ".find", ".desk__steps h2"].filter((selector) => meets(box(selector))),
+  };
+}"""
+
+
+def test_closing_reason_stands_in_its_step_and_escape_leaves_it_open(bench) -> None:
+    page, assignment = bench(make_record(steps=5))
+    ask = page.locator('[data-role="closing-reason"]')
+    for size in ({"width": 1440, "height": 900}, {"width": 390, "height": 844}):
+        page.set_viewport_size(size)
+        page.locator("#m2").focus()
+        press(page, "Backspace", "j", "Backspace", "k", "/")
+        press(page, "Escape")
+        page.get_by_role("button", name="Search in this trajectory").click()
+        page.locator("#m2").focus()
+        press(page, "-", "1")
+        expect(ask).to_be_in_viewport(ratio=1)
+        expect(page.locator("#m4").locator(ask)).to_have_count(1)
+        assert page.evaluate(WHERE) == {"inside": True, "covers": []}, size
+        expect(page.locator('[data-role="live"]')).to_contain_text("c: corrected. i: independent. Escape")
+        # backwards from the step that has the focus, with the keyboard alone
+        press(page, "Shift+Tab")
+        expect(ask.get_by_role("button", name="Leave it open")).to_be_focused()
+        press(page, "Escape")
+        expect(ask).to_be_hidden()
+        expect(page.locator("#m6")).to_be_focused()
+        saved(page)
+        assert stored(assignment)[:2] == [(2, -1, "explicit"), (4, 1, "explicit")]
+        press(page, "f")
+        expect(ask).to_be_hidden()
+        press(page, "f")
+    # it can still be said: with its key, while nothing else was judged
+    press(page, "c")
+    saved(page)
+    assert Label.objects.get(assignment=assignment, value=1).closes == "corrected"
+
+
 def test_closing_reason_is_asked_until_the_next_label(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "-", "1", "0")
     expect(page.locator('[data-role="closing-reason"]')).to_be_hidden()
     saved(page)
     assert [value for _, value, _ in stored(assignment)] == [-1, 1, 0]
+
+
+def test_guidelines_key_says_that_there_are_none_and_buttons_name_their_keys(bench) -> None:
+    page, _ = bench(make_record(steps=2))
+    Guideline.objects.all().delete()
+    page.reload()
+    ready(page)
+    press(page, "g")
+    dialog = page.get_by_role("dialog", name="Guidelines")
+    expect(dialog).to_contain_text("This project has no guidelines yet.")
+    press(page, "Escape")
+    expect(dialog).to_be_hidden()
+    places = ".desk__tools button, .own > button, .bar__tools > button, #m2 .controls button:visible"
+    tools = page.locator(places).all()
+    assert len(tools) >= 14
+    for button in tools:
+        keys = button.get_attribute("aria-keyshortcuts")
+        assert keys, button.inner_html()
+        assert "(" in (button.get_attribute("title") or ""), keys
+    expect(page.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo (u)")
+    press(page, "?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Nothing is lost.")
 
 
 def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:
@@ -64,3 +130,20 @@ def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:
     saved(page)
     roots = Label.objects.filter(assignment=assignment).order_by("step__message_index")
     assert list(roots.values_list("root__message_index", flat=True)) == [2, 4]
+
+
+def test_trajectories_of_ones_own_are_reached_by_key_and_button_with_all_saved(visit: Callable, cast) -> None:
+    import_records(cast.project, 3)
+    first, second = claim(cast.ann, cast.project), claim(cast.ann, cast.project)
+    page = open_as_ann(visit, cast, second)
+    expect(page.locator(".own")).to_contain_text("0 of 3 submitted")
+    press(page, "Shift+J")
+    expect(page.locator('[data-role="live"]')).to_have_text("This is the last trajectory you have claimed.")
+    press(page, "1", "Shift+K")
+    page.wait_for_url(f"**/assignments/{first.pk}/")
+    ready(page)
+    assert [value for _, value, _ in stored(second)] == [1]
+    page.get_by_role("link", name="My trajectory after this one").click()
+    page.wait_for_url(f"**/assignments/{second.pk}/")
+    ready(page)
+    expect(page.locator("#m2")).to_have_attribute("data-value", "plus")

@@ -72,8 +72,6 @@ def test_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time(be
     expect(page.locator(".step.is-proposed")).to_have_count(92)
     expect(page.locator(".rail .mark--proposal")).to_have_count(92)
     assert touched(page, "j", "j") == {8, 10, 12}
-    assert touched(page, "1") == {2 * step + 12 for step in range(90)} | {
-        "closing-reason",
-        "closing-reason-text",
-    }
+    # the question, too, which stood in the body before
+    assert touched(page, "1") == {2 * step + 12 for step in range(90)} | {"BODY"}
     expect(page.locator(".step.is-proposed")).to_have_count(2)

@@ -148,7 +148,8 @@ def test_save_outlives_closing_the_tab_before_anything_was_saved(bench: Callable
     asking.value.dismiss()
     assert shown(page) == [0, -1, None]
     page.close()
-    assert stored(assignment) == []
+    # what a page sends at its very end is held up by no route: any part of it may arrive, and nothing else
+    assert set(stored(assignment)) <= {(2, 0, "explicit"), (4, -1, "explicit"), (6, None, "")}
     page = page.context.new_page()
     page.goto(address)
     ready(page)
@@ -304,7 +305,7 @@ def test_save_without_room_in_the_browser_says_so_and_loses_nothing_while_it_is_
     ready(page)
     page.route("**/labels/", cut)
     press(page, "1", "0")
-    told(page, "leave this page open until they are saved")
+    told(page, "keep this page open until your changes are saved")
     page.unroute("**/labels/", cut)
     saved(page)
     assert shown(page) == values(assignment) == [1, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,12 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Exposure, Label
+from annotation.models import Assignment, Exposure, Label, SuggestedLabel, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.services import projects
-from tests.browser.workbench import PHONE, open_as_ann, press, saved
+from annotation.services.suggest import run_suggestions
+from tests.browser.visitors import session_of
+from tests.browser.workbench import PHONE, mark, open_as_ann, press, saved
 from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case, signed_in
 from tests.suggesting import suggest
@@ -86,13 +89,13 @@ def test_step_is_sealed_until_it_is_labelled_then_one_key_shows_it(
 def test_reveal_works_by_thumb_and_without_a_connection(cast: Cast, visit: Callable[..., Any]) -> None:
     mine = prepared(cast)
     page = open_as_ann(visit, cast, mine, expected="ERR_INTERNET_DISCONNECTED", **PHONE)
-    page.locator("#m2 label.plus").tap()
+    mark(page, 2, "+1")
     expect(page.locator("#m2")).to_have_attribute("data-value", "plus")
     saved(page)
     page.context.set_offline(True)
     page.locator("#m2").get_by_role("button", name="Suggestions").tap()
     expect(page.locator("#m2 [data-role='refused']")).to_contain_text("need a connection")
-    page.locator("#m4 label.zero").tap()
+    mark(page, 4, "0")
     page.locator("#m4").get_by_role("button", name="Suggestions").tap()
     expect(page.locator("#m4 [data-role='refused']")).to_contain_text("has to be saved first")
     assert not Exposure.objects.exists()
@@ -153,8 +156,46 @@ def test_adjudicator_shows_them_in_a_case(cast: Cast, visit: Callable[..., Any])
     visitor.go(f"/adjudications/{case.pk}/")
     page = visitor.page
     assert "canary" not in page.content()
-    card = page.locator("#decide-m4")
+    card = page.locator("#m4")
+    expect(card.get_by_role("button", name="Show suggestions")).to_be_disabled()
+    card.get_by_role("radio", name="+1").check()
     card.get_by_role("button", name="Show suggestions").click()
     expect(card.get_by_role("group", name="Suggestions")).to_contain_text("severe canary on 4")
     assert "on 2" not in page.content()
     no_violations(page)
+
+
+def test_baseline_is_added_trained_run_and_revealed_from_the_pages(
+    cast: Cast, visit: Callable[..., Any]
+) -> None:
+    import_records(cast.project, [make_record(steps=3)])
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"suggestion_policy": "after_label"})
+    mine = claim(cast.ann, cast.project)
+    visitor = session_of(visit(), cast.admin)
+    visitor.go("/p/bench/judges/")
+    page = visitor.page
+    page.get_by_role("link", name="Add the baseline").click()
+    page.get_by_label("Name").fill("Steady")
+    page.locator("main form button.button--primary").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Steady")
+    visitor.go("/p/bench/runs/new/")
+    page.get_by_label("Steady").check()
+    page.get_by_role("button", name="Estimate").click()
+    page.get_by_role("button", name="Start the run").click()
+    page.wait_for_url(re.compile(r"/runs/\d+/$"))
+
+    (run,) = SuggestionRun.objects.all()
+    run_suggestions(run_id=run.pk)  # what the worker does with it
+    visitor.go(f"/p/bench/runs/{run.pk}/")
+    expect(page.locator("[data-role=counted]")).to_have_text("1 of 1")
+    visitor.go(f"/p/bench/judges/{run.judge_id}/")
+    expect(page.get_by_role("heading", name="Training")).to_be_visible()
+
+    bench = open_as_ann(visit, cast, mine)
+    assert SuggestedLabel.objects.exists() and "Steady" not in bench.content()
+    press(bench, "1", "k", "s")
+    told = SuggestedLabel.objects.get(step__message_index=2)
+    expect(advice(bench, 2).locator("dd")).to_contain_text({1: "+1", 0: "0", -1: "−1"}[told.value or 0])
+    expect(advice(bench, 2)).to_contain_text(told.reason)
+    saved(bench)
+    assert blind(mine, 2) == (1, 1)

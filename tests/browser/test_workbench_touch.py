@@ -3,28 +3,26 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.models import Label
-from tests.browser.workbench import PHONE, outcome_of, saved, seen, stored
+from tests.browser.workbench import PHONE, mark, outcome_of, saved, seen, stored, thumb
 from tests.people import make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def thumb(page: Page, name: str) -> None:
-    page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
-
-
 def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
-    page.locator("#m2 label.plus").tap()
-    page.locator("#m4 label.minus").tap()
+    mark(page, 2, "+1")
+    mark(page, 4, "−1")
     for index in (6, 8):
         page.locator(f"#m{index}").scroll_into_view_if_needed()
         seen(page)
-    page.locator("#m6").get_by_role("button", name="Confirm").tap()
-    page.locator("#m8 label.plus").tap()
+    page.locator("#m6 .msg__role").tap()
+    thumb(page, "Confirm the proposals that you have seen, up to here")
+    expect(page.locator(".step.is-proposed")).to_have_count(0)
+    mark(page, 8, "+1")
     page.get_by_role("button", name="Corrected").tap()
     page.locator("#m8").get_by_role("button", name="Unsure").tap()
     page.locator("[data-outcome] label.zero").tap()
@@ -49,6 +47,17 @@ def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
 def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
     steps = page.locator('[data-role="mobile-here"]')
+    # what the bar does stands there alone, names no keys, and looks after a tap as it did before
+    expect(page.locator(".step:visible")).to_have_count(4)
+    expect(page.locator(".step .controls__value:visible, .step [data-role=confirm]:visible")).to_have_count(0)
+    expect(page.locator("kbd:visible")).to_have_count(0)
+    tone = "document.querySelector('.thumb__next').computedStyleMap().get('background-color').toString()"
+    at_rest = page.evaluate(tone)
+    page.locator(".thumb__next").tap()
+    expect(steps).to_have_text("2 / 4")
+    assert page.evaluate(tone) == at_rest
+    page.locator(".thumb__previous").tap()
+    expect(steps).to_have_text("1 / 4")
     bar = page.locator(".thumb").bounding_box()
     assert bar and bar["y"] + bar["height"] == 844 and bar["width"] == 390
     for button in page.locator(".thumb button").all():
@@ -96,7 +105,7 @@ def test_touch_reaches_what_is_missing_by_a_tap(bench: Callable) -> None:
     page, _ = bench(make_record(steps=3), **PHONE)
     page.get_by_role("button", name="Submit").tap()
     expect(page.locator("#m2")).to_be_in_viewport()
-    page.locator("#m2 label.zero").tap()
+    thumb(page, "0")
     expect(page.locator("#m2")).to_have_attribute("data-value", "zero")
     page.get_by_role("button", name="Undo").tap()
     expect(page.locator("#m2")).not_to_have_attribute("data-value", "zero")

@@ -55,7 +55,7 @@ def test_tabs_in_conflict_tell_it_and_the_person_settles_it(bench: Callable) -> 
     expect(second.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved")
     expect(second.locator("#m2")).to_have_attribute("data-value", "zero")
     second.unroute("**/labels/", cut)
-    second.get_by_role("button", name="Use +1 after all").click()
+    second.get_by_role("button", name="Use +1 instead").click()
     saved(second)
     expect(first.locator("#m2")).to_have_attribute("data-value", "plus")
     assert values(assignment) == [1]
@@ -73,6 +73,8 @@ def test_window_on_another_device_is_noticed_and_merged(visit: Callable, cast: C
     expect(phone.locator("#m2 [data-role=problem]")).to_have_text("This was changed in another window.")
     assert values(assignment) == [1, 0]
     label.save_labels(actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[change(6, 0)])
+    phone.locator("#m4 label.plus").click()
+    expect(phone.locator("#m2 [data-role=problem]")).to_be_hidden()
     looks_again(desk)
     expect(desk.locator("#m6")).to_have_attribute("data-value", "zero")
-    assert SaveOperation.objects.filter(assignment=assignment).count() == 3, "asking leaves no trace"
+    assert SaveOperation.objects.filter(assignment=assignment).count() == 4, "asking leaves no trace"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from django.conf import settings
@@ -98,3 +99,15 @@ def cut(route: Route) -> None:
 def looks_again(page: Page) -> None:
     """The window comes to the front again."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def thumb(page: Page, name: str) -> None:
+    """Tap a button of the thumb bar."""
+    page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
+
+
+def mark(page: Page, index: int, value: str) -> None:
+    """Point at a step, and label it with the thumb bar."""
+    page.locator(f"#m{index} .msg__role").tap()
+    expect(page.locator(f"#m{index}")).to_have_class(re.compile("is-focused"))
+    thumb(page, value)

@@ -111,7 +111,7 @@ def test_workbench_given_back_is_closed(cast) -> None:
     assign.return_assignment(actor=cast.ann, assignment=assignment, reason="too long")
     assert signed_in(cast.ann).get(url(assignment)).status_code == 409
     assignment.refresh_from_db()
-    with pytest.raises(StaleState, match="given back"):
+    with pytest.raises(StaleState, match="has been returned"):
         workbench(actor=cast.ann, assignment=assignment)
 
 
@@ -254,6 +254,6 @@ def test_workbench_queries_do_not_depend_on_the_trajectory(
         assert browser.get(url(assignment)).status_code == 200
 
 
-PAGE_QUERIES = 12
+PAGE_QUERIES = 16
 """Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
 outcome, guidelines."""

@@ -33,6 +33,8 @@ describe("keys", () => {
     ["c", { key: "c", code: "KeyC" }, "closes_corrected"],
     ["j", { key: "j", code: "KeyJ" }, "next"],
     ["j with caps lock", { key: "J", code: "KeyJ" }, "next"],
+    ["Shift+j", { key: "J", code: "KeyJ", shiftKey: true }, "trajectory_next"],
+    ["Shift+k", { key: "K", code: "KeyK", shiftKey: true }, "trajectory_previous"],
     ["arrow up", { key: "ArrowUp", code: "ArrowUp" }, "previous"],
     ["u", { key: "u", code: "KeyU" }, "undo"],
     ["Shift+u", { key: "U", code: "KeyU", shiftKey: true }, "redo"],

@@ -10,6 +10,7 @@ import {
   focused,
   labelAt,
   nextUnlabelled,
+  stepToExplain,
 } from "../../frontend/static/frontend/js/workbench/selectors.js";
 import { reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
 import { after, makeState, shown } from "./page.mjs";
@@ -48,6 +49,17 @@ describe("labels", () => {
     );
     const { closes, reason, note } = labelAt(state, 4);
     assert.deepEqual({ closes, reason, note }, { closes: "", reason: "", note: "kept" });
+  });
+
+  test("a question that is left open is asked again with the next label", () => {
+    const asked = after(makeState(4), press(2, -1), press(4, 1));
+    assert.equal(stepToExplain(asked), 4);
+    const left = after(asked, { type: "unasked" });
+    assert.equal(stepToExplain(left), null);
+    assert.deepEqual(labelAt(left, 4), labelAt(asked, 4), "the label stays");
+    assert.equal(left.last, 4, "its keys still mean it");
+    assert.equal(reduce(left, { type: "unasked" }), left);
+    assert.equal(stepToExplain(after(left, press(6, -1), press(8, 1))), 8);
   });
 
   test("taking a label back leaves its note", () => {

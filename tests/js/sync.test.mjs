@@ -89,6 +89,32 @@ describe("an answer", () => {
     assert.equal(shown(after(next, { type: "undo" })), "0 .", "undoing leaves what others have changed");
   });
 
+  /** Another window stores a value for step 2. @param {State} state @param {any} value @param {number} version */
+  function storedElsewhere(state, value, version) {
+    const label = { ...labelAt(state, 2), value, source: "explicit", root: value === -1 ? 2 : null };
+    const outcome = { ...labelAt(state, "outcome"), version: 0 };
+    return takeAnswer(state, null, { labels: [{ ...label, message_index: 2, version }], outcome });
+  }
+
+  test("a conflict is settled when both windows agree, whoever gives way", () => {
+    const state = after(makeState(2), press(2, 1), press(4, 1));
+    const batch = batchOf(state);
+    const reply = answer(state, batch, { 2: { status: "stale", reason: "Changed elsewhere." } });
+    reply.labels[0] = { ...reply.labels[0], value: 0, source: "explicit", version: 5 };
+    const next = takeAnswer(state, batch, reply);
+    assert.equal(after(next, press(2, 0)).problems.size, 0, "the same is pressed here");
+    assert.equal(storedElsewhere(next, 1, 6).problems.size, 0, "the other window stores what was meant here");
+    assert.equal(storedElsewhere(next, -1, 6).problems.get(2)?.kind, "stale", "a third value settles nothing");
+  });
+
+  test("a change elsewhere is told until it is undone there, agreed to here, or something is done here", () => {
+    const told = storedElsewhere(makeState(2), 1, 3);
+    assert.equal(told.problems.get(2)?.kind, "elsewhere");
+    assert.equal(after(told, press(2, 1)).problems.size, 0);
+    assert.equal(after(told, press(4, 0)).problems.size, 0);
+    assert.equal(after(told, { type: "focus", position: 1 }).problems.size, 1);
+  });
+
   test("a refused outcome is told as well", () => {
     const state = after(makeState(1), press("outcome", 1));
     const batch = batchOf(state);

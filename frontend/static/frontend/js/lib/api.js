@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The one module that talks to the server: JSON, forms and uploads, all answered in the same shape. Nothing throws.
+ * The one module that talks to the server: JSON, forms and uploads, all answered in the same shape. Nothing throws, but
+ * for `tryOut`.
  */
 
 /**
@@ -123,6 +124,25 @@ export function upload(url, data, onProgress) {
     request.send(data);
   });
 }
+
+/**
+ * Send what somebody tries on the API's page, to this server alone: with their token and without the session.
+ * Unlike the others it answers with the bare response, which the page shows as it is, and throws where there is none.
+ * @param {{method: string, url: string, media: string, body: string | File | null, token: string}} request
+ */
+export const tryOut = ({ method, url, media, body, token }) =>
+  fetch(url, {
+    method,
+    headers: {
+      Accept: "application/json",
+      Authorization: `Bearer ${token}`,
+      ...(media && body ? { "Content-Type": media } : {}),
+    },
+    ...(body ? { body } : {}),
+    credentials: "omit",
+    redirect: "error",
+    cache: "no-store",
+  });
 
 /**
  * The sentence in an error answer, or the fallback.

@@ -6,38 +6,41 @@
 
 import { get, upload } from "../lib/api.js";
 import { el } from "../lib/dom.js";
+import { forgetErrors, showErrors } from "../lib/form_errors.js";
 
 const EVERY = 1000;
 
 /** @param {Element} root @param {string} selector @returns {HTMLElement | null} */
 const find = (root, selector) => root.querySelector(selector);
 
-/** Send the form with a progress bar, and go where the server says; what it refuses is shown above the button. */
+/** Send the form with a progress bar, and go where the server says; what it refuses is shown at its field. */
 function guideUpload() {
   const form = document.querySelector("form[data-upload]");
   if (!(form instanceof HTMLFormElement)) return;
   const area = find(form, "[data-upload-progress]");
-  const errors = find(form, "[data-upload-errors]");
+  const problem = find(form, "[data-upload-problem]");
   const bar = area?.querySelector("progress");
   const text = area && find(area, "[role=status]");
   const button = form.querySelector("button");
-  if (!area || !errors || !bar || !text || !button) return;
+  if (!area || !problem || !bar || !text || !button) return;
 
-  /** @param {string[]} sentences */
-  function refuse(sentences) {
-    if (!area || !errors || !button) return;
+  /** @param {Record<string, string[]>} fields  sentences by the name of the field; those of no field as "" */
+  function refuse(fields) {
+    if (!area || !problem || !button || !(form instanceof HTMLFormElement)) return;
     area.hidden = true;
     button.disabled = false;
-    errors.replaceChildren(...sentences.map((sentence) => el("p", {}, sentence)));
-    errors.hidden = false;
+    const rest = showErrors(form, fields);
+    problem.replaceChildren(...rest.map((sentence) => el("p", {}, sentence)));
+    problem.hidden = !rest.length;
   }
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const data = new FormData(form);
     const size = [...data.values()].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
-    errors.hidden = true;
-    if (size > Number(form.dataset.max)) return refuse([form.dataset.tooLarge ?? ""]);
+    problem.hidden = true;
+    forgetErrors(form);
+    if (size > Number(form.dataset.max)) return refuse({ file: [form.dataset.tooLarge ?? ""] });
     area.hidden = false;
     button.disabled = true;
     const answer = await upload(form.action || location.href, data, (share) => {
@@ -45,7 +48,7 @@ function guideUpload() {
       text.textContent = `${bar.value} %`;
     });
     if (answer.ok && answer.data?.next) location.assign(answer.data.next);
-    else refuse(answer.data?.errors ?? [form.dataset.failed ?? ""]);
+    else refuse(answer.data?.fields ?? { "": [form.dataset.failed ?? ""] });
   });
 }
 

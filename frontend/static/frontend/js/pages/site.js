@@ -3,6 +3,8 @@
  * Small comforts for every page. Everything works without them: they never do what the server should.
  */
 
+import { goToFirstError } from "../lib/form_errors.js";
+
 /** A form that is sent once cannot be sent twice; coming back with the back button frees it again. */
 function guardForms() {
   // On the window, so that a page's own script has had its say before.
@@ -79,6 +81,7 @@ function menus() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     for (const menu of document.querySelectorAll("details.menu[open]")) {
+      event.preventDefault(); // it has done what it was pressed for
       menu.removeAttribute("open");
       const summary = menu.querySelector("summary");
       if (summary instanceof HTMLElement && menu.contains(document.activeElement)) summary.focus();
@@ -109,3 +112,4 @@ dialogs();
 menus();
 autoSubmit();
 showCurrent();
+goToFirstError(document);

@@ -12,7 +12,8 @@ import { openNote } from "./step_view.js";
 /**
  * What a key does, or a button by its `data-action`. Some are for buttons alone.
  * @typedef {import("./keys.js").Action | "confirm_step" | "confirm_up_to_here" | "toggle_note" | "reveal" | "keep_mine"
- *   | "explain_corrected" | "explain_independent" | "mark_needs_discussion" | "mark_broken"} Command
+ *   | "explain_corrected" | "explain_independent" | "explain_later" | "mark_needs_discussion"
+ *   | "mark_broken"} Command
  */
 
 /**
@@ -28,7 +29,7 @@ import { openNote } from "./step_view.js";
 export function makeCommands({ store, view, navigation, submission, suggestions }) {
   const { dispatch } = store;
   const { words } = view;
-  const { announce, go, reveal } = navigation;
+  const { announce, go, holdFocus, reveal } = navigation;
 
   /** @param {Value} value */
   function label(value) {
@@ -102,7 +103,16 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
   /** Answer why the error ended. @param {"corrected" | "independent"} why */
   function explain(why) {
     const key = stepToExplain(store.get());
-    if (key !== null) dispatch({ type: "edit", key, change: { closes: why } });
+    if (key === null) return;
+    dispatch({ type: "edit", key, change: { closes: why } });
+    holdFocus();
+  }
+
+  /** Leave the question why the error ended unanswered: the label stays, and its keys and its list still answer. */
+  function explainLater() {
+    if (!dispatch({ type: "unasked" })) return;
+    announce(words("ask_left"));
+    holdFocus();
   }
 
   /** @param {Key} key @param {"unsure" | "flagged"} name */
@@ -157,6 +167,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
     closes_independent: () => closes("independent"),
     explain_corrected: () => explain("corrected"),
     explain_independent: () => explain("independent"),
+    explain_later: explainLater,
     unsure: (key) => toggle(key, "unsure"),
     flag: (key) => toggle(key, "flagged"),
     note: (key) => note(key),
@@ -166,6 +177,8 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
     next: () => go(store.get().focus + 1),
     previous: () => go(store.get().focus - 1),
     next_unlabelled: goToUnlabelled,
+    trajectory_next: () => submission.goToOwn("next"),
+    trajectory_previous: () => submission.goToOwn("previous"),
     expand,
     raw: rawOfFocused,
     search: openFind,

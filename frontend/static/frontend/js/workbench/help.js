@@ -23,6 +23,7 @@ export function drawHelp(keys, words) {
           ...keys.bindings
             .filter((binding) => binding.group === group)
             .flatMap(({ id }) => [el("dt", {}, ...keyCaps(keys.caps(id))), el("dd", {}, words(`key_${id}`))]),
+          ...(group === "rest" ? [el("dt", {}, ...keyCaps([["Esc"]])), el("dd", {}, words("key_escape"))] : []),
         ),
       ),
     ),
@@ -38,18 +39,39 @@ function keyCaps(caps) {
 }
 
 /**
- * Tell assistive technology the keys of the page's own buttons; keys about a label mean the focused step alone.
+ * Tell everybody the keys of the page's own buttons, in a tooltip and as aria-keyshortcuts. Keys about a label mean the
+ * focused step alone. A button says by `data-shortcut` whose key it has, else by its action.
  * @param {Keys} keys
+ * @param {import("../lib/dom.js").Words} words
  */
-export function nameShortcuts({ bindings, shortcut }) {
-  /** @param {Element | null} button @param {string} id */
-  function name(button, id) {
-    const binding = bindings.find((one) => one.id === id);
-    if (binding) button?.setAttribute("aria-keyshortcuts", shortcut(binding.id));
+export function nameShortcuts(keys, words) {
+  for (const button of document.querySelectorAll("[data-action], [data-shortcut]")) {
+    if (!(button instanceof HTMLElement) || button.closest("[data-outcome], [data-step]")) continue;
+    nameShortcut(button, button.dataset.shortcut ?? button.dataset.action ?? "", keys, words);
   }
-  for (const button of document.querySelectorAll("[data-action]:not([data-outcome] *, [data-step] *)")) {
-    if (button instanceof HTMLElement) name(button, button.dataset.action ?? "");
+  for (const cap of document.querySelectorAll("kbd[data-cap]")) {
+    const binding = cap instanceof HTMLElement && keys.bindings.find(({ id }) => id === cap.dataset.cap);
+    if (binding) cap.textContent = keys.named(binding.id);
   }
-  for (const id of ["help", "guidelines"]) name(document.querySelector(`[data-dialog="${id}"]`), id);
-  name(document.querySelector('[data-role="find-open"]'), "search");
+}
+
+/**
+ * @param {HTMLElement} button
+ * @param {string} id     of a binding, or of none
+ * @param {Keys} keys
+ * @param {import("../lib/dom.js").Words} words
+ */
+export function nameShortcut(button, id, { bindings, shortcut, named }, words) {
+  const binding = bindings.find((one) => one.id === id);
+  if (!binding) return;
+  button.setAttribute("aria-keyshortcuts", shortcut(binding.id));
+  const name = button.title || button.getAttribute("aria-label") || withoutKeys(button);
+  button.title = words("tooltip", { name, key: named(binding.id) });
+}
+
+/** The words of a button. @param {HTMLElement} button */
+function withoutKeys(button) {
+  const copy = /** @type {HTMLElement} */ (button.cloneNode(true));
+  for (const key of copy.querySelectorAll("kbd")) key.remove();
+  return (copy.textContent ?? "").trim().replace(/\s+/gu, " ");
 }

@@ -15,9 +15,9 @@
 /** @typedef {{id: Action, group: Group, keys: readonly Key[]}} Binding */
 /**
  * @typedef {"plus" | "zero" | "minus" | "confirm" | "clear" | "root" | "outcome_plus" | "outcome_zero"
- *   | "outcome_minus" | "next" | "previous" | "next_unlabelled" | "unsure" | "flag" | "note" | "expand" | "undo"
- *   | "redo" | "guidelines" | "submit" | "help" | "raw" | "search" | "closes_corrected"
- *   | "closes_independent" | "suggestions"} Action
+ *   | "outcome_minus" | "next" | "previous" | "trajectory_next" | "trajectory_previous" | "next_unlabelled"
+ *   | "unsure" | "flag" | "note" | "expand" | "undo" | "redo" | "guidelines" | "submit" | "help" | "raw"
+ *   | "search" | "closes_corrected" | "closes_independent" | "suggestions"} Action
  */
 /** The parts of a KeyboardEvent that matter.
  * @typedef {{key: string, code: string, shiftKey: boolean, ctrlKey: boolean, metaKey: boolean, altKey: boolean,
@@ -49,6 +49,14 @@ export function makeKeys(bindings) {
   /** @param {Action} id */
   const keysOf = (id) => bindings.find((binding) => binding.id === id)?.keys ?? [];
 
+  /**
+   * A binding as key caps to show: alternatives, each a list of caps pressed together.
+   * @param {Action} id
+   * @returns {string[][]}
+   */
+  const caps = (id) =>
+    keysOf(id).map((key) => [...(key.ctrl ? ["Ctrl"] : []), ...(key.shift ? ["Shift"] : []), CAPS[key.key] ?? key.key]);
+
   return {
     bindings,
     /**
@@ -78,18 +86,15 @@ export function makeKeys(bindings) {
         .map((key) => [key.ctrl ? "Control" : "", key.shift ? "Shift" : "", key.key].filter(Boolean).join("+"))
         .join(" ");
     },
+    caps,
     /**
-     * A binding as key caps to show: alternatives, each a list of caps pressed together.
+     * A binding in a sentence or a tooltip: "j / ↓", "Ctrl+↵".
      * @param {Action} id
-     * @returns {string[][]}
      */
-    caps(id) {
-      return keysOf(id).map((key) => [
-        ...(key.ctrl ? ["Ctrl"] : []),
-        ...(key.shift ? ["Shift"] : []),
-        CAPS[key.key] ?? key.key,
-      ]);
-    },
+    named: (id) =>
+      caps(id)
+        .map((together) => together.join("+"))
+        .join(" / "),
   };
 }
 

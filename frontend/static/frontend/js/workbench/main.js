@@ -6,7 +6,7 @@
 
 import { byRole, setText } from "../lib/dom.js";
 import { reportWorkTime } from "./activity.js";
-import { drawClosingReason } from "./closing_reason.js";
+import { makeClosingReason } from "./closing_reason.js";
 import { makeCommands } from "./commands.js";
 import { coveredTop } from "./find_and_raw.js";
 import { drawHelp, nameShortcuts } from "./help.js";
@@ -30,13 +30,14 @@ const store = createStore(page);
 const view = makeView(page, keys);
 const { steps, words } = view;
 const navigation = makeNavigation(store, steps);
+const drawClosingReason = makeClosingReason({ view, navigation, keys });
 /** @type {() => void} */
 let watchAgain = () => {};
 
 /** @param {import("./reducer.js").State} state */
 function draw(state) {
   view.draw(state);
-  drawClosingReason(state, view);
+  drawClosingReason(state);
   drawMobileBar(state);
   watchAgain();
 }
@@ -69,6 +70,7 @@ function placeOf(target) {
 /** @param {EventTarget | null} target @returns {Key | null} whose controls these are */
 function keyOf(target) {
   if (!(target instanceof Element)) return null;
+  if (target.closest('[data-role="closing-reason"]')) return null; // answering it leaves the focus where it is
   const step = target.closest("[data-step]");
   if (step instanceof HTMLElement) return Number(step.dataset.step);
   return target.closest("[data-outcome]") ? "outcome" : null;
@@ -82,8 +84,10 @@ const dialogs = [...document.querySelectorAll("dialog")];
 document.addEventListener("keydown", (event) => {
   if (dialogs.some((dialog) => dialog.open)) return;
   const where = placeOf(event.target);
-  if (event.key === "Escape" && where === "field") {
-    navigation.reveal();
+  if (event.key === "Escape") {
+    if (where === "field") navigation.reveal();
+    else if (!event.defaultPrevented && !document.querySelector(":popover-open"))
+      commands.explain_later(focused(store.get()));
     return;
   }
   const action = keys.actionOf(event, where);
@@ -191,7 +195,7 @@ form?.addEventListener("submit", async (event) => {
 // --- begin ----------------------------------------------------------------------------------------------
 
 drawHelp(keys, words);
-nameShortcuts(keys);
+nameShortcuts(keys, words);
 await saving.rescue();
 watchAgain = watchVisibility({
   elements: new Map([...steps].map(([index, { article }]) => [index, article])),

@@ -54,10 +54,11 @@ function byHand(base, theirs) {
 }
 
 /**
+ * Whether two labels judge alike.
  * @param {Label} mine
  * @param {Label} theirs
  */
-function agree(mine, theirs) {
+export function agree(mine, theirs) {
   const sameRoot = mine.root === theirs.root || !(mine.root_pinned && theirs.root_pinned);
   return mine.value === theirs.value && mine.closes === theirs.closes && mine.reason === theirs.reason && sameRoot;
 }

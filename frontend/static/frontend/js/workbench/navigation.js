@@ -14,19 +14,31 @@ import { focused } from "./selectors.js";
  */
 export function makeNavigation(store, steps) {
   const live = byRole(document, "live", HTMLElement);
+  const question = byRole(document, "closing-reason", HTMLElement);
+
+  /** The question that stands a little above a place in the window. @param {number} top */
+  function questionAbove(top) {
+    if (question.hidden) return null;
+    const above = top - question.getBoundingClientRect().top;
+    return above > 0 && above < window.innerHeight / 3 ? question : null;
+  }
 
   /** Bring the focused step into view and give it the keyboard. */
   function reveal() {
     const article = steps.get(focused(store.get()))?.article;
     if (!article) return;
     const box = article.getBoundingClientRect();
-    if (box.top < coveredTop() || box.bottom > visibleBottom()) article.scrollIntoView({ block: "start" });
+    const ask = questionAbove(box.top);
+    const top = ask?.getBoundingClientRect().top ?? box.top;
+    if (top < coveredTop() || box.bottom > visibleBottom()) (ask ?? article).scrollIntoView({ block: "start" });
     // after the sizes were read: focusing changes styles, and reading would lay the page out again
     article.focus({ preventScroll: true });
   }
 
   return {
     reveal,
+    /** Give the keyboard back to the focused step, without moving the page. */
+    holdFocus: () => steps.get(focused(store.get()))?.article.focus({ preventScroll: true }),
     /** Focus the step at a position. @param {number} position */
     go(position) {
       store.dispatch({ type: "focus", position });

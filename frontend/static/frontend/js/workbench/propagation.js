@@ -156,3 +156,25 @@ function propose(run, rules) {
   if (rules.carry_forward && run.lastExplicit === 1) return { value: 1, root: null };
   return null;
 }
+
+/**
+ * The results that say the same as before, as the very objects they were: what is told apart by them stays as it is.
+ * @param {readonly StepResult[]} before
+ * @param {readonly StepResult[]} now
+ */
+export function keepSame(before, now) {
+  return now.map((step, i) => {
+    const was = before[i];
+    const same =
+      was !== undefined &&
+      was.message_index === step.message_index &&
+      was.value === step.value &&
+      was.source === step.source &&
+      was.root === step.root &&
+      was.root_pinned === step.root_pinned &&
+      was.orphaned === step.orphaned &&
+      was.proposal?.value === step.proposal?.value &&
+      was.proposal?.root === step.proposal?.root;
+    return same ? was : step;
+  });
+}

@@ -9,8 +9,8 @@
 
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";
 import { judgementOf } from "./merge.js";
-import { resolve } from "./propagation.js";
-import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
+import { keepSame, resolve } from "./propagation.js";
+import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors.js";
 
 /** @typedef {import("./labels.js").Key} Key */
 /** @typedef {import("./labels.js").Label} Label */
@@ -39,6 +39,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  * @property {Marks} marks
  * @property {boolean} marksDirty
  * @property {number | null} last                      the step that was judged last, by message index
+ * @property {boolean} unasked                         nobody wants to be asked about it
  */
 /**
  * @typedef {{type: "value", key: Key, value: Value | null}
@@ -46,6 +47,7 @@ import { confirmable, labelAt, nextUnlabelled } from "./selectors.js";
  *   | {type: "root", key: number, root: number}
  *   | {type: "confirm", only?: true}
  *   | {type: "keepMine", key: Key}
+ *   | {type: "unasked"}
  *   | {type: "mark", change: Partial<Marks>}
  *   | {type: "focus", position: number}
  *   | {type: "seen", index: number}
@@ -85,6 +87,7 @@ export function initialState(page) {
     marks: page.marks ?? { needs_discussion: false, broken: false },
     marksDirty: false,
     last: null,
+    unasked: false,
   };
   const settled = settle(state, labels);
   const first = nextUnlabelled(settled, -1);
@@ -117,6 +120,8 @@ export function reduce(state, action) {
       return confirm(state, action.only === true);
     case "keepMine":
       return keepMine(state, action.key);
+    case "unasked":
+      return stepToExplain(state) === null ? state : { ...state, unasked: true };
     case "mark":
       return { ...state, marks: { ...state.marks, ...action.change }, marksDirty: true };
     case "undo":
@@ -149,28 +154,6 @@ export function settle(state, labels) {
 }
 
 /**
- * The results that say the same as before, as the very objects they were: what is told apart by them stays as it is.
- * @param {readonly StepResult[]} before
- * @param {readonly StepResult[]} now
- */
-function keepSame(before, now) {
-  return now.map((step, i) => {
-    const was = before[i];
-    const same =
-      was !== undefined &&
-      was.message_index === step.message_index &&
-      was.value === step.value &&
-      was.source === step.source &&
-      was.root === step.root &&
-      was.root_pinned === step.root_pinned &&
-      was.orphaned === step.orphaned &&
-      was.proposal?.value === step.proposal?.value &&
-      was.proposal?.root === step.proposal?.root;
-    return same ? was : step;
-  });
-}
-
-/**
  * A proposal that changes has not been seen yet.
  * @param {State} state
  * @param {readonly StepResult[]} results
@@ -195,7 +178,8 @@ function stillSeen(state, results) {
 function changeLabels(state, changes) {
   const labels = new Map(state.labels);
   const dirty = new Set(state.dirty);
-  const problems = new Map(state.problems);
+  // a change in another window is news until the next one here
+  const problems = new Map([...state.problems].filter(([, { kind }]) => kind !== "elsewhere"));
   for (const [key, label] of changes) {
     labels.set(key, label);
     dirty.add(key);
@@ -213,9 +197,9 @@ function changeLabels(state, changes) {
 function setValue(state, key, value) {
   const label = labelAt(state, key);
   if (key === "outcome") {
-    return label.value === value ? state : changeLabels(state, [[key, { ...label, value, reason: "" }]]);
+    return label.value === value ? agreed(state, key) : changeLabels(state, [[key, { ...label, value, reason: "" }]]);
   }
-  if (label.value === value && (value === null || label.source === "explicit")) return state;
+  if (label.value === value && (value === null || label.source === "explicit")) return agreed(state, key);
   const reason = label.value === value ? label.reason : "";
   /** @type {Label} */
   const changed = {
@@ -227,7 +211,17 @@ function setValue(state, key, value) {
     closes: "",
     reason,
   };
-  return { ...changeLabels(state, [[key, changed]]), last: key };
+  return { ...changeLabels(state, [[key, changed]]), last: key, unasked: false };
+}
+
+/**
+ * Judged as it is stored already: there is nothing left to tell about it.
+ * @param {State} state
+ * @param {Key} key
+ */
+function agreed(state, key) {
+  if (!state.problems.has(key)) return state;
+  return { ...state, problems: new Map([...state.problems].filter(([other]) => other !== key)) };
 }
 
 /**

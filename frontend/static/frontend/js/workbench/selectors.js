@@ -125,12 +125,17 @@ export function closedRun(state, index) {
 
 /**
  * The step that closes an error run without saying why, by message index, if it is the one judged last: there the page
- * asks. Null when there is nothing to ask.
+ * asks, unless nobody wants to be asked. Null when there is nothing to ask.
  * @param {State} state
  */
 export function stepToExplain(state) {
   const { last } = state;
-  const asks = state.open && last !== null && closedRun(state, last) !== null && labelAt(state, last).closes === "";
+  const asks =
+    state.open &&
+    !state.unasked &&
+    last !== null &&
+    closedRun(state, last) !== null &&
+    labelAt(state, last).closes === "";
   return asks ? last : null;
 }
 

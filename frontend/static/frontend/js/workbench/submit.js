@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The end of a trajectory: submitting it and taking the next, or giving it back.
+ * Leaving a trajectory: submitting it and taking the next, giving it back, or going to another one of one's own.
  */
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
@@ -99,9 +99,22 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
     return "";
   }
 
+  /** Another trajectory of one's own, with everything saved here. @param {"next" | "previous"} way */
+  async function goToOwn(way) {
+    const link = document.querySelector(`[data-own="${way}"]`);
+    if (!(link instanceof HTMLAnchorElement)) {
+      navigation.announce(words(`no_${way}`));
+      return;
+    }
+    await saving.saver.save();
+    await reportTime();
+    window.location.assign(link.href);
+  }
+
   return {
     submit,
     giveBack,
+    goToOwn,
     forgetMissing,
     /** Whether the page is being left on purpose, with everything saved. */
     isLeaving: () => leaving,

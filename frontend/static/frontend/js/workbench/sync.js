@@ -8,7 +8,7 @@
  */
 
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";
-import { merge } from "./merge.js";
+import { agree, merge } from "./merge.js";
 import { labelAt } from "./selectors.js";
 import { settle } from "./reducer.js";
 
@@ -101,7 +101,14 @@ export function takeAnswer(state, batch, answer) {
   }
   const settled = settle({ ...state, ...next }, next.labels);
   const moved = fresh.filter((key) => !sameLabel(labelAt(settled, key), labelAt(state, key)));
-  for (const key of moved) next.problems.set(key, { kind: "elsewhere", mine: NO_LABEL, reason: "" });
+  for (const key of moved) {
+    const [now, before] = [labelAt(settled, key), state.problems.get(key)?.mine ?? labelAt(state, key)];
+    // what was wanted or shown here is what is stored: both windows agree again
+    if (state.problems.has(key) && agree(now, before)) next.problems.delete(key);
+    else if (next.problems.get(key)?.kind !== "stale") {
+      next.problems.set(key, { kind: "elsewhere", mine: before, reason: "" });
+    }
+  }
   return withoutInPast(settled, [...moved, ...lost]);
 }
 

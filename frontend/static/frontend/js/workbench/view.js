@@ -5,6 +5,7 @@
  */
 
 import { byRole, makeWords, setAttribute, setText } from "../lib/dom.js";
+import { nameShortcut } from "./help.js";
 import { makeRenderQueue } from "./render_queue.js";
 import { errorRuns, focused, labelAt } from "./selectors.js";
 import { drawLabel, makeRenderer } from "./step_renderer.js";
@@ -23,11 +24,11 @@ const SHORTCUTS = { unsure: "unsure", flag: "flag", toggle_note: "note", clear: 
  * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step_renderer.js").Reason[]}} page
  * @param {import("./keys.js").Keys} keys
  */
-export function makeView(page, { shortcut }) {
+export function makeView(page, keys) {
   const words = makeWords(page.words);
-  const steps = stepViews(shortcut);
+  const steps = stepViews(keys, words);
   const outcome = labelControls(byRole(document, "outcome", HTMLElement));
-  nameKeys(outcome.radios, ["outcome_plus", "outcome_zero", "outcome_minus"], shortcut);
+  nameKeys(outcome.radios, ["outcome_plus", "outcome_zero", "outcome_minus"], keys, words);
   const drawWhole = wholeView(words);
   /** @type {Map<number, number>} */
   const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
@@ -153,15 +154,17 @@ function same(was, now) {
 
 /**
  * Every step with its controls, by message index, in order.
- * @param {import("./keys.js").Keys["shortcut"]} shortcut
+ * @param {import("./keys.js").Keys} keys
+ * @param {import("../lib/dom.js").Words} words
  */
-function stepViews(shortcut) {
+function stepViews(keys, words) {
   const template = document.getElementById("label-controls");
   if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no label-controls");
   const { content } = template;
-  nameKeys(content.querySelectorAll("input"), ["plus", "zero", "minus"], shortcut);
+  nameKeys(content.querySelectorAll("input"), ["plus", "zero", "minus"], keys, words);
   for (const [action, id] of Object.entries(SHORTCUTS)) {
-    content.querySelector(`[data-action="${action}"]`)?.setAttribute("aria-keyshortcuts", shortcut(id));
+    const button = content.querySelector(`[data-action="${action}"]`);
+    if (button instanceof HTMLElement) nameShortcut(button, id, keys, words);
   }
   const articles = [...document.querySelectorAll("[data-step]")].filter((one) => one instanceof HTMLElement);
   return new Map(
@@ -174,10 +177,16 @@ function stepViews(shortcut) {
 /**
  * @param {Iterable<Element>} radios
  * @param {readonly import("./keys.js").Action[]} ids
- * @param {import("./keys.js").Keys["shortcut"]} shortcut
+ * @param {import("./keys.js").Keys} keys
+ * @param {import("../lib/dom.js").Words} words
  */
-function nameKeys(radios, ids, shortcut) {
-  [...radios].forEach((radio, i) => radio.setAttribute("aria-keyshortcuts", shortcut(ids[i] ?? "plus")));
+function nameKeys(radios, ids, keys, words) {
+  [...radios].forEach((radio, i) => {
+    const id = ids[i] ?? "plus";
+    radio.setAttribute("aria-keyshortcuts", keys.shortcut(id));
+    const label = radio.closest("label");
+    if (label) label.title = words("tooltip", { name: words(`key_${id}`), key: keys.named(id) });
+  });
 }
 
 /** What belongs to the whole trajectory: progress, flags, undo. @param {import("../lib/dom.js").Words} words */
