@@ -69,7 +69,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)
     elif isinstance(exc, Http404):
-        answer = Response(body("not_found", _("There is nothing here.")), status=status.HTTP_404_NOT_FOUND)
+        answer = Response(body("not_found", _("Not found.")), status=status.HTTP_404_NOT_FOUND)
     elif isinstance(exc, PermissionDenied):
         answer = Response(
             body("denied", _("You are not allowed to do this.")), status=status.HTTP_403_FORBIDDEN

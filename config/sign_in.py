@@ -39,7 +39,7 @@ class Gate:
         """Wait for the turn, and take it."""
         if not self._room.acquire(blocking=False):
             raise TooMany(
-                translatable("Many people are signing in at this moment. Try again in a few seconds."),
+                translatable("Many people are signing in right now. Try again in a few seconds."),
                 seconds=5,
             )
         try:
@@ -85,7 +85,7 @@ class TokensEnd:
 
     def get_help_text(self) -> str:
         """Stands with the rules for passwords."""
-        return gettext("Your API tokens end when your password changes.")
+        return gettext("Changing your password revokes your API tokens.")
 
     def password_changed(self, password: str, user: User | None = None) -> None:
         """End the tokens."""

@@ -1,9 +1,11 @@
-"""What every template needs: the theme, and the choices for it."""
+"""What every template needs: the theme and the language, and the choices for them."""
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import get_language
 
 from annotation.models import User
 
@@ -27,3 +29,20 @@ def theme(request: HttpRequest) -> dict[str, Any]:
         ]
 
     return {"theme": present, "themes": SimpleLazyObject(choices)}
+
+
+def language_tag(code: str) -> str:
+    """A language as pages and browsers write it: `en`, `zh-Hans`."""
+    return "-".join(part.title() if len(part) == 4 else part for part in code.split("-"))
+
+
+def languages(_request: HttpRequest) -> dict[str, Any]:
+    """`languages` (code, tag, name in itself, whether it is the present one)."""
+
+    def choices() -> list[dict[str, Any]]:
+        return [
+            {"code": code, "tag": language_tag(code), "name": name, "current": code == get_language()}
+            for code, name in settings.LANGUAGES
+        ]
+
+    return {"languages": SimpleLazyObject(choices)}

@@ -84,8 +84,6 @@ class FormAddresses:
             return wrong_method(request)
         messages.warning(
             request,
-            gettext(
-                "What you sent did not arrive, and nothing was changed. Please do it again on this page."
-            ),
+            gettext("Your request was not received, and nothing was changed. Please try again on this page."),
         )
         return redirect(page_above(request.path_info))

@@ -3,7 +3,10 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from annotation.core.vocabulary import InvitationState
 
 
 class User(AbstractUser):
@@ -91,3 +94,14 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"invitation to {self.project_id}"
+
+    @property
+    def state(self) -> InvitationState:
+        """What has become of it by now."""
+        answers = (
+            (InvitationState.ACCEPTED, self.accepted_at),
+            (InvitationState.DECLINED, self.declined_at),
+            (InvitationState.WITHDRAWN, self.revoked_at),
+            (InvitationState.EXPIRED, self.expires_at <= timezone.now()),
+        )
+        return next((state for state, so in answers if so), InvitationState.PENDING)

@@ -86,14 +86,14 @@ def new_user(
     except ValidationError as error:
         fields["username"] = " ".join(error.messages)
     if not user.username:
-        fields["username"] = translatable("Give a user name.")
+        fields["username"] = translatable("Enter a user name.")
     if password is not None and check_password:
         try:
             validate_password(password, user)
         except ValidationError as error:
             fields["password"] = " ".join(error.messages)
     if fields:
-        raise Invalid(translatable("The account cannot be made as given."), fields=fields)
+        raise Invalid(translatable("The account could not be created; check the fields."), fields=fields)
     if password is None:
         user.set_unusable_password()
     else:
@@ -104,7 +104,7 @@ def new_user(
             user.save(force_insert=True)
     except ValidationError as error:
         raise Invalid(
-            translatable("The account cannot be made as given."),
+            translatable("The account could not be created; check the fields."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     except IntegrityError as error:
@@ -143,7 +143,7 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
     if unknown:
         raise Invalid(
             translatable("Unknown fields."),
-            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
+            fields=dict.fromkeys(sorted(unknown), translatable("Unknown setting.")),
         )
     zone = values.get("time_zone", user.time_zone)
     if zone and zone not in available_timezones():
@@ -159,7 +159,7 @@ def update_profile(*, actor: Actor, user: User, values: Mapping[str, Any]) -> Us
         )
     except ValidationError as error:
         raise Invalid(
-            translatable("The profile cannot be saved as given."),
+            translatable("The profile could not be saved; check the fields."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
     user.save(update_fields=sorted(values))
@@ -205,7 +205,7 @@ def close_account(*, actor: Actor, user: User) -> User:
     user = open_work.hold(user)
     if not user.is_active:
         return user
-    claims = open_work.lock_claims(Assignment.objects.filter(annotator=user))
+    claims = open_work.lock_claims(Assignment.stored.filter(annotator=user))
     cases = Adjudication.objects.filter(adjudicator=user)
     open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
     user.is_active = False
@@ -247,7 +247,8 @@ def issue_token(
     now = now or timezone.now()
     if not name.strip():
         raise Invalid(
-            translatable("Give the token a name."), fields={"name": translatable("Give the token a name.")}
+            translatable("Enter a name for the token."),
+            fields={"name": translatable("Enter a name for the token.")},
         )
     if days is not None and not 1 <= days <= MAX_TOKEN_DAYS:
         reason = translatable("Choose between 1 and {token_days} days.", token_days=MAX_TOKEN_DAYS)

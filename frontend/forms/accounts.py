@@ -26,7 +26,7 @@ def zones() -> list[tuple[str, str]]:
 
 def zone_choices() -> list[tuple[str, str]]:
     """The server's own zone first, then all."""
-    return [("", _("The server’s own (%(zone)s)") % {"zone": settings.TIME_ZONE}), *zones()]
+    return [("", _("Server time zone (%(zone)s)") % {"zone": settings.TIME_ZONE}), *zones()]
 
 
 class SignInForm(AuthenticationForm):
@@ -44,7 +44,7 @@ class ProfileForm(forms.Form):
     email = forms.EmailField(label=_("E-mail address"), required=False)
     time_zone = forms.ChoiceField(label=_("Time zone"), choices=zone_choices, required=False)
     language = forms.ChoiceField(
-        label=_("Language"), choices=[("", _("The browser’s")), *settings.LANGUAGES], required=False
+        label=_("Language"), choices=[("", _("Browser language")), *settings.LANGUAGES], required=False
     )
     theme = forms.ChoiceField(label=_("Theme"), choices=User.Theme.choices, required=False)
 
@@ -76,7 +76,7 @@ class JoinForm(forms.Form):
         label=_("Password"),
         strip=False,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        help_text=_("At least 8 characters, not only digits, and nothing that is often used."),
+        help_text=_("At least 8 characters, not only digits, and not a commonly used password."),
     )
     password_again = forms.CharField(
         label=_("Password again"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
@@ -86,7 +86,7 @@ class JoinForm(forms.Form):
         wished = slugify(called or email.partition("@")[0], allow_unicode=True)[:NAME_SHOWN] or "member"
         super().__init__(data, initial={"username": f"{wished}{ending}", "display_name": called})
         self.fields["username"].help_text = _(
-            "You sign in with it. It ends in %(ending)s, so that nobody can try out which names are taken."
+            "You sign in with it. It ends in %(ending)s, so that nobody can find out which names are taken."
         ) % {"ending": ending}
 
     def clean(self) -> dict[str, str]:
@@ -106,5 +106,5 @@ class PersonForm(forms.Form):
     is_superuser = forms.BooleanField(
         label=_("May administer the whole site"),
         required=False,
-        help_text=_("Makes projects and accounts, and is an admin of every project."),
+        help_text=_("Can create projects and accounts, and is an admin of every project."),
     )

@@ -38,17 +38,27 @@ def safe_next(request: HttpRequest, fallback: str) -> str:
 
 def remember_theme(response: HttpResponse, theme: str) -> HttpResponse:
     """Keep the theme in a cookie, which also serves people who are not signed in."""
-    if theme in User.Theme.values and theme:
-        response.set_cookie(
-            THEME_COOKIE,
-            theme,
-            max_age=YEAR,
-            samesite="Lax",
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-        )
-    else:
-        response.delete_cookie(THEME_COOKIE, samesite="Lax")
+    return _remember(response, THEME_COOKIE, theme if theme in User.Theme.values else "")
+
+
+def remember_language(response: HttpResponse, language: str) -> HttpResponse:
+    """Keep the language in the cookie that Django's LocaleMiddleware reads; "" leaves it to the browser."""
+    return _remember(response, settings.LANGUAGE_COOKIE_NAME, language if known_language(language) else "")
+
+
+def known_language(code: str) -> bool:
+    """Whether pages are offered in this language."""
+    return code in dict(settings.LANGUAGES)
+
+
+def _remember(response: HttpResponse, cookie: str, value: str) -> HttpResponse:
+    """Set the cookie for a year, or delete it when there is no value."""
+    if not value:
+        response.delete_cookie(cookie, samesite="Lax")
+        return response
+    response.set_cookie(
+        cookie, value, max_age=YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
+    )
     return response
 
 
@@ -61,10 +71,12 @@ class SignIn(views.LoginView):
     extra_context = {"mail": settings.MAIL_ENABLED}
 
     def form_valid(self, form: object) -> HttpResponse:
-        """Bring the person's own theme along."""
+        """Bring the person's own theme and language along."""
         response = super().form_valid(form)  # type: ignore[arg-type]
         theme = getattr(self.request.user, "theme", "")
-        return remember_theme(response, theme) if theme else response
+        language = getattr(self.request.user, "language", "")
+        response = remember_theme(response, theme) if theme else response
+        return remember_language(response, language) if language else response
 
 
 class PasswordChange(views.PasswordChangeView):
@@ -77,7 +89,7 @@ class PasswordChange(views.PasswordChangeView):
         """Say that it worked."""
         messages.success(
             self.request,
-            _("Your password has been changed, and your API tokens have ended. Make new ones here."),
+            _("Your password has been changed, and your API tokens were revoked. Create new ones here."),
         )
         with transaction.atomic():
             return super().form_valid(form)  # type: ignore[arg-type]
@@ -99,7 +111,7 @@ class PasswordReset(views.PasswordResetView):
         """The same answer whether the address is known or not."""
         if not settings.MAIL_ENABLED:
             return self.render_to_response(self.get_context_data(form=form))
-        messages.success(self.request, _("If an account has this address, a link is on its way to it."))
+        messages.success(self.request, _("If an account has this address, a link has been sent to it."))
         return super().form_valid(form)  # type: ignore[arg-type]
 
 
@@ -112,7 +124,7 @@ class PasswordResetConfirm(views.PasswordResetConfirmView):
 
     def form_valid(self, form: object) -> HttpResponse:
         """Say that it worked."""
-        messages.success(self.request, _("Your new password is set; sign in with it."))
+        messages.success(self.request, _("Your new password is set. Sign in with it."))
         with transaction.atomic():
             return super().form_valid(form)  # type: ignore[arg-type]
 
@@ -126,6 +138,19 @@ def theme(request: HttpRequest) -> HttpResponse:
     if isinstance(request.user, User) and request.user.theme != wanted:
         accounts.update_profile(actor=request.user, user=request.user, values={"theme": wanted})
     return remember_theme(redirect(safe_next(request, reverse("frontend:home"))), wanted)
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Choose the language of the pages, signed in or not; kept in a cookie, and in one's profile. One that is
+    not offered changes nothing."""
+    wanted = request.POST.get("language", "")
+    response = redirect(safe_next(request, reverse("frontend:home")))
+    if not known_language(wanted):
+        return response
+    if isinstance(request.user, User) and request.user.language != wanted:
+        accounts.update_profile(actor=request.user, user=request.user, values={"language": wanted})
+    return remember_language(response, wanted)
 
 
 @sensitive_post_parameters("password", "password_again")

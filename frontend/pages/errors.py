@@ -26,15 +26,15 @@ STATUS = (
 )
 
 TITLES = {
-    400: gettext_lazy("This request cannot be used"),
-    403: gettext_lazy("This is not open to you"),
-    404: gettext_lazy("There is nothing here"),
-    405: gettext_lazy("This page takes no such request"),
-    409: gettext_lazy("Things have changed in the meantime"),
-    411: gettext_lazy("This request cannot be used"),
-    413: gettext_lazy("This is too large"),
+    400: gettext_lazy("Invalid request"),
+    403: gettext_lazy("Access denied"),
+    404: gettext_lazy("Page not found"),
+    405: gettext_lazy("This page cannot be opened this way"),
+    409: gettext_lazy("This has changed in the meantime"),
+    411: gettext_lazy("Invalid request"),
+    413: gettext_lazy("The request is too large"),
     429: gettext_lazy("Too many attempts"),
-    500: gettext_lazy("Something went wrong on our side"),
+    500: gettext_lazy("Something went wrong on the server"),
 }
 
 
@@ -64,7 +64,7 @@ def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400, for requests Django itself refuses."""
-    return page(request, 400, gettext("The browser sent something that could not be understood."))
+    return page(request, 400, gettext("The browser sent something that the server could not understand."))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -77,7 +77,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return page(
         request,
         404,
-        gettext("The address is wrong, the thing is gone, or it is not for your account to see."),
+        gettext("The address is wrong, the page no longer exists, or your account may not see it."),
     )
 
 
@@ -120,7 +120,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         return page(
             request,
             403,
-            gettext("Your session has ended, so that nothing was changed."),
+            gettext("Your session has ended, so nothing was changed."),
             title=gettext("You are signed out"),
             advice=gettext("Sign in, and send the form again."),
             sign_in=f"{sign_in}?{urlencode({'next': page_above(request.path_info)})}",
@@ -139,6 +139,6 @@ def locked_out(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     return page(
         request,
         429,
-        gettext("Signing in with this name is closed for 15 minutes, because of repeated wrong passwords."),
+        gettext("Signing in with this name is blocked for 15 minutes, because of repeated wrong passwords."),
         advice=gettext("If you have forgotten your password, ask an admin for a reset link."),
     )

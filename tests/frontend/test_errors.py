@@ -15,7 +15,7 @@ def test_address_that_is_unknown_is_a_page(browse, text):
     for who in ("ann", "nobody"):
         response = browse(who).get("/no/such/page/")
         assert response.status_code == 404
-        assert "There is nothing here" in text(response)
+        assert "Page not found" in text(response)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_page_of_a_failure_needs_no_collected_static_files(db, tmp_path, text):
     with override_settings(STORAGES={**settings.STORAGES, "staticfiles": hashed}, STATIC_ROOT=tmp_path):
         response = errors.server_error(None)
     assert response.status_code == 500
-    assert "Something went wrong on our side" in text(response)
+    assert "Something went wrong on the server" in text(response)
     assert "stylesheet" not in text(response)
 
 
@@ -62,13 +62,13 @@ def test_address_of_a_form_leads_to_the_page_above_it_with_a_word(browse, text, 
     response = browse(who).get(address, follow=True)
     assert response.status_code == 200
     assert response.redirect_chain[-1][0] == above
-    assert "nothing was changed. Please do it again on this page." in text(response)
+    assert "nothing was changed. Please try again on this page." in text(response)
 
 
 def test_page_that_only_shows_refuses_what_is_sent_with_a_page(browse, text):
     response = browse("ann").post("/p/bench/work/")
     assert response.status_code == 405
-    assert "This page takes no such request" in text(response)
+    assert "This page cannot be opened this way" in text(response)
 
 
 def test_body_that_is_too_large_is_refused_before_it_is_read(db, text):
@@ -77,14 +77,14 @@ def test_body_that_is_too_large_is_refused_before_it_is_read(db, text):
             "/sign-in/", "username=aaaaaaaaaaaaaaaaaaaaaa", content_type="application/x-www-form-urlencoded"
         )
     assert response.status_code == 413
-    assert "This is too large" in text(response)
+    assert "The request is too large" in text(response)
 
 
 def test_fields_that_are_too_many_are_a_bad_request(db, text):
     with override_settings(DATA_UPLOAD_MAX_NUMBER_FIELDS=2):
         response = Client().post("/sign-in/", {"a": "1", "b": "2", "c": "3"})
     assert response.status_code == 400
-    assert "could not be understood" in text(response)
+    assert "could not understand" in text(response)
 
 
 def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, text, monkeypatch):
@@ -96,7 +96,7 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     client.raise_request_exception = False
     response = client.get(at("home"))
     assert response.status_code == 500
-    assert "Something went wrong on our side" in text(response)
+    assert "Something went wrong on the server" in text(response)
     assert "secret detail" not in text(response)
 
 
@@ -104,7 +104,7 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     ("failure", "said", "seconds"),
     [
         (OperationalError("database is locked: too many are writing"), "Too many people are saving", "2"),
-        (OperationalError("connection refused"), "The database does not answer", "30"),
+        (OperationalError("connection refused"), "The database is not responding", "30"),
     ],
 )
 def test_failure_of_the_database_asks_to_try_again(

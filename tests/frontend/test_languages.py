@@ -6,7 +6,6 @@ import gettext
 import json
 import re
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 
 import pytest
 from babel.messages.catalog import Catalog, Message
@@ -19,15 +18,14 @@ from playwright.sync_api import expect
 from annotation.core.errors import Conflict, ImportRefused
 from annotation.core.i18n import Translatable, translatable
 from annotation.language import translated
-from annotation.models import ImportFile, User
+from annotation.models import ImportFile
 from annotation.services.label.reopen import TOO_LATE
 from config.languages import offered
-from frontend.templatetags.tristep import finding
 from tests import messages
+from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
 from tests.frontend.every_page import PAGES, arguments, fill
 from tests.people import (
     Caller,
-    Cast,
     claim,
     import_file,
     import_records,
@@ -37,10 +35,10 @@ from tests.people import (
     signed_in,
 )
 
-CHINESE = re.compile("[\u4e00-\u9fff]")
 HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
 LATIN = re.compile(
-    r"(?:[\W\dκ]|%\(\w+\)[sd]|\{\w+\}|Cohen|JSON|Lines|Top p|Token|AgentProcessBench|claim_key|op_id)+"
+    r"(?:[\W\dκα]|%\(\w+\)[sd]|\{\w+\}|Cohen|Krippendorff|Gwet|AC1|JSON|Lines|Top p|Token"
+    r"|AgentProcessBench|claim_key|op_id)+"
 )
 """What Chinese writes without a Chinese character."""
 
@@ -118,7 +116,7 @@ def test_strings_are_found_in_modules_templates_and_the_domain(strings):
         "Skip to the content",
         "No arguments",
         "Tool call %(name)s",
-        "Repeats what has already failed",
+        "Builds on an earlier error",
     ):
         assert strings.get(text) is not None
     assert strings.get("Import", context="navigation") is not None
@@ -160,7 +158,7 @@ def test_findings_in_a_file_are_said_in_the_readers_language(cast, browse, chine
     page = browse("admin").get(reverse("frontend:import-detail", args=["bench", row.pk])).content.decode()
     assert "必须是从 0 起的整数，而不是 -1" in page and "缺失" in page
     assert "2 个错误" in page and "tiny.jsonl 被拒绝" in page
-    assert {finding(error) for error in row.errors} == {"必须是从 0 起的整数，而不是 -1", "缺失"}
+    assert {translated(error["reason"]) for error in row.errors} == {"必须是从 0 起的整数，而不是 -1", "缺失"}
 
 
 @pytest.mark.django_db
@@ -173,68 +171,6 @@ def test_api_refuses_in_the_language_that_is_asked_for(cast):
 
 
 # ── The pages ───────────────────────────────────────────────────────────────
-CONTENT = ("k", "prose")
-
-
-class Words(HTMLParser):
-    """What a page says: its texts and the attributes people read or hear, content and machine text apart."""
-
-    SAID = ("aria-label", "title", "placeholder", "alt")
-    SILENT = ("script", "style", "code", "kbd", "textarea", "pre")
-    VOID = ("meta", "link", "input", "img", "br", "hr", "path", "rect", "wbr")
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.silent: list[bool] = []
-        self.found: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        if not any(self.silent):
-            self.found += [value for name, value in attrs if name in self.SAID and value]
-            self.found += [
-                value
-                for name, value in attrs
-                if name.startswith("data-") and value and " " in value and not value.startswith(("/", "M"))
-            ]
-        if tag not in self.VOID:
-            self.silent.append(
-                tag in self.SILENT or held.get("dir") == "auto" or held.get("class") in CONTENT
-            )
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in self.VOID and self.silent:
-            self.silent.pop()
-
-    def handle_data(self, data: str) -> None:
-        if data.strip() and not any(self.silent):
-            self.found.append(data)
-
-
-ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
-# Names, and what has one name in every language.
-NAMES = re.compile(
-    r"\w+\.jsonl?(\.sig)?|release-key\.pem"
-    r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
-    r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|Cohen|JavaScript"
-    r"|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
-    r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift)"
-    r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
-    r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
-)
-
-
-def english(texts: list[str]) -> list[str]:
-    return [text.strip() for text in texts if ENGLISH.search(NAMES.sub(" ", text))]
-
-
-def speak_chinese(cast: Cast) -> None:
-    User.objects.update(language="zh-hans")
-    for person in cast.everybody.values():
-        person.refresh_from_db()
-
-
 @pytest.mark.django_db
 def test_pages_in_chinese_speak_no_english(cast, browse: Callable[[str], Client], at, judge_urls):
     fill(cast, 1)
@@ -290,4 +226,4 @@ def test_labelling_in_chinese(visit: Callable, transactional_db: None):
     expect(page.get_by_text("提议：步骤 1 的后果").first).to_be_visible()
     expect(page.locator("[data-role=save]")).to_have_text("已保存")
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="按键")).to_contain_text("下一个没有标注的步骤")
+    expect(page.get_by_role("dialog", name="快捷键")).to_contain_text("下一个没有标注的步骤")

@@ -90,3 +90,44 @@ def test_theme_of_a_person_follows_them_to_another_browser(browse, cast, at, tex
     other = Client()
     other.post(SIGN_IN, {"username": "ann", "password": PASSWORD})
     assert 'data-theme="dark"' in text(other.get(at("home")))
+
+
+def test_language_is_chosen_without_signing_in_and_stays_for_the_pages_after_it(db, at, text):
+    client = Client(headers={"accept-language": "en"})
+    page = text(client.get(f"{SIGN_IN}?next=/profile/"))
+    assert 'lang="zh-Hans"' in page and "简体中文" in page
+    assert client.post(at("language"), {"language": "zh-hans", "next": f"{SIGN_IN}?next=/profile/"}).url == (
+        f"{SIGN_IN}?next=/profile/"
+    )
+    for path in (SIGN_IN, at("password-reset"), "/no/such/page/"):
+        assert '<html lang="zh-Hans"' in text(client.get(path)), path
+    cookie = client.cookies["django_language"]
+    assert cookie["httponly"] and cookie["samesite"] == "Lax"
+
+
+def test_language_that_is_not_offered_and_a_way_back_that_leads_away_are_ignored(browse, at, text):
+    client = browse("ann")
+    for wanted in ("xx", "", '"><script>'):
+        response = client.post(at("language"), {"language": wanted, "next": "https://evil.example/"})
+        assert response.url == at("home") and "django_language" not in client.cookies
+    assert '<html lang="en"' in text(client.get(at("home")))
+
+
+def test_language_of_a_person_is_their_profiles_and_follows_them_to_another_browser(browse, cast, at, text):
+    client = browse("ann")
+    assert 'value="zh-hans"' in text(client.get(at("home")))
+    client.post(at("language"), {"language": "zh-hans", "next": at("work", "bench")})
+    assert '<html lang="zh-Hans"' in text(client.get(at("home")))
+    other = Client()
+    other.post(SIGN_IN, {"username": "ann", "password": PASSWORD})
+    assert '<html lang="zh-Hans"' in text(other.get(at("home")))
+    other.post(at("sign-out"))
+    assert '<html lang="zh-Hans"' in text(other.get(SIGN_IN)), "the cookie stays when the person has gone"
+
+
+def test_language_of_the_browser_is_taken_again_when_the_profile_says_so(browse, at, text):
+    client = browse("ann")
+    client.post(at("language"), {"language": "zh-hans"})
+    profile = {"display_name": "Ann", "email": "", "time_zone": "", "language": "", "theme": ""}
+    client.post(at("profile"), profile)
+    assert '<html lang="en"' in text(client.get(at("home"), headers={"accept-language": "en"}))

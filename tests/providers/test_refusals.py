@@ -121,7 +121,8 @@ def test_sentences_name_what_to_look_at() -> None:
     assert refusal(404, missing, ASKED).message == "The server has no model “gpt-x”."
     named = Complaint.of({"error": {"code": "unsupported_parameter", "param": "top_k", "message": "No."}})
     assert (
-        refusal(400, named, ASKED).message == "The server does not take the parameter “top_k”. It says: No."
+        refusal(400, named, ASKED).message
+        == "The server does not take the parameter “top_k”. The server says: No."
     )
 
 

@@ -1,0 +1,71 @@
+"""What a Chinese reader is told, and what of it is left in English."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from annotation.models import User
+from tests.people import Cast
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+CONTENT = ("k", "prose")
+
+
+class Words(HTMLParser):
+    """What a page says: its texts and the attributes people read or hear, content and machine text apart."""
+
+    SAID = ("aria-label", "title", "placeholder", "alt")
+    SILENT = ("script", "style", "code", "kbd", "textarea", "pre")
+    VOID = ("meta", "link", "input", "img", "br", "hr", "path", "rect", "wbr")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.silent: list[bool] = []
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        if not any(self.silent):
+            self.found += [value for name, value in attrs if name in self.SAID and value]
+            self.found += [
+                value
+                for name, value in attrs
+                if name.startswith("data-") and value and " " in value and not value.startswith(("/", "M"))
+            ]
+        if tag not in self.VOID:
+            self.silent.append(
+                tag in self.SILENT or held.get("dir") == "auto" or held.get("class") in CONTENT
+            )
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID and self.silent:
+            self.silent.pop()
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and not any(self.silent):
+            self.found.append(data)
+
+
+ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
+# Names, and what has one name in every language.
+NAMES = re.compile(
+    r"\w+\.jsonl?(\.sig)?|release-key\.pem"
+    r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
+    r"|Cohen|Krippendorff|Gwet|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
+    r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift|Esc)"
+    r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
+    r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
+)
+
+
+def english(texts: list[str]) -> list[str]:
+    return [text.strip() for text in texts if ENGLISH.search(NAMES.sub(" ", text))]
+
+
+def speak_chinese(cast: Cast) -> None:
+    User.objects.update(language="zh-hans")
+    for person in cast.everybody.values():
+        person.refresh_from_db()

@@ -1,0 +1,115 @@
+"""Every page that a role can reach by links, in both languages: no bare error page, no English in Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.test import Client
+
+from tests.canaries import CANARY
+from tests.fixtures.shared_rows import shared_rows
+from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
+from tests.people import signed_in
+from tests.world import World, make_world
+
+ROLES = {"annotator": "ben", "adjudicator": "judith", "admin": "admin", "superuser": "rita"}
+FIRST = ("/", "/no/such/page/", "/p/bench/", "/p/bench/no/such/", "/assignments/0/", "/p/none/")
+# One page for many rows, and lists that are sorted and filtered by their address: a few of each will do.
+SAME = re.compile(r"\?.*|\d+|[0-9a-f]{8}-[0-9a-f-]+")
+MOST_OF_A_KIND = 2
+# what the world is made of, the keys of its records and of label files, and a model's name
+DATA = re.compile(
+    rf"{CANARY}[\w-]*|\b(?:[Rr]ita|[Ee]mil|Not JSON|Token|\w+_\w+|meta|explanations|gpt-\S+)\b|@example.org"
+    r"|\.jsonl|\"low\""
+)
+
+
+class Links(HTMLParser):
+    """Where a page leads to with a GET."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        if tag == "a" and (href := held.get("href")):
+            self.found.append(href)
+        elif tag == "form" and (held.get("method") or "get").lower() == "get" and held.get("action"):
+            self.found.append(str(held["action"]))
+
+
+@shared_rows
+def world() -> World:
+    """One project in the middle of everything."""
+    return make_world()
+
+
+def crawl(client: Client) -> Iterator[tuple[str, Any]]:
+    """(path, answer) of every page that can be reached, two of each kind."""
+    due, seen, kinds = list(FIRST), set(FIRST), Counter[str]()
+    while due:
+        path = due.pop(0)
+        answer = client.get(path)
+        yield path, answer
+        if answer.status_code in (301, 302):
+            links = [answer.url]
+        elif answer.headers.get("Content-Type", "").startswith("text/html"):
+            links = Links(answer.content.decode()).found
+        else:
+            links = []
+        for link in links:
+            target = urlsplit(urljoin(path, link))
+            where = target.path + (f"?{target.query}" if target.query else "")
+            kind = SAME.sub("…", target.path)
+            if target.netloc or where in seen or kinds[kind] >= MOST_OF_A_KIND:
+                continue
+            seen.add(where)
+            kinds[kind] += 1
+            due.append(where)
+
+
+# descriptions of the API are English (docs/translating.md); the audit log's details are machine words
+ENGLISH_PAGES = re.compile(r"/api/$|/p/[^/]+/audit/")
+
+
+def complaint(path: str, answer: Any, language: str) -> list[str]:
+    if answer.streaming or not answer.headers.get("Content-Type", "").startswith("text/html"):
+        return [] if answer.status_code < 400 else [f"{path}: a bare {answer.status_code}"]
+    if answer.status_code in (301, 302):
+        return []
+    page = answer.content.decode()
+    if 'class="brand"' not in page or f'<html lang="{language}"' not in page:
+        return [f"{path}: {answer.status_code} without our page in {language}"]
+    ours = path.startswith("/no/such/") or "/no/such/" in path or path in FIRST
+    if answer.status_code >= 400 and not ours:
+        return [f"{path}: a link leads to {answer.status_code}"]
+    if language != "en" and ENGLISH_PAGES.match(path):
+        return []
+    if language == "en":
+        return [
+            f"{path}: {text}" for text in Words(page).found if CHINESE.search(text) and text != "简体中文"
+        ]
+    return [f"{path}: {text}" for text in english([DATA.sub("", one) for one in Words(page).found])]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", ROLES.values(), ids=ROLES)
+def test_pages_that_a_role_can_reach_are_ours_and_in_its_language(world: World, who: str) -> None:
+    client = signed_in(world.people[who])
+    found, reached = [], {}
+    for language in ("en", "zh-Hans"):
+        if language == "zh-Hans":
+            speak_chinese(world.cast)
+        for path, answer in crawl(client):
+            reached.setdefault(language, set()).add(SAME.sub("…", path))
+            found += complaint(path, answer, language)
+    assert not found, "\n".join(sorted(set(found)))
+    assert len(reached["en"]) > 10 and reached["en"] == reached["zh-Hans"]

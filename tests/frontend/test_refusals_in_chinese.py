@@ -1,0 +1,206 @@
+"""What is refused, or went wrong and was stored, is shown in Chinese to who reads Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from string import Formatter
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone, translation
+from django.utils.html import escape
+
+from annotation.core.baseline.explanations import sentence_for
+from annotation.core.baseline.features import FEATURES
+from annotation.core.errors import ImportRefused
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import ImportState
+from annotation.language import translated
+from annotation.models import ImportFile, SuggestedLabel, Suggestion
+from annotation.providers import Failure
+from annotation.providers.http.http_errors import Asked, Complaint, refusal
+from annotation.services.ingest import reaper
+from annotation.services.label.changes import MAX_NOTE, REFUSALS
+from tests import messages
+from tests.fixtures.judges import Scripted, do, install, make_judge, question_of, start
+from tests.frontend.chinese import CHINESE, english, speak_chinese
+from tests.people import (
+    Caller,
+    Cast,
+    change,
+    claim,
+    import_file,
+    import_records,
+    jsonl,
+    make_record,
+    make_records,
+)
+from tests.services.receiving import received
+from tests.services.revealing import opened
+
+CHINESE_READER = {"HTTP_ACCEPT_LANGUAGE": "zh-hans"}
+# words of the API's own language: names of fields and what may stand in them
+MACHINE = re.compile(
+    r"\b(?:target|message_index|version|value|source|root|root_pinned|closes|note|reason|unsure|flagged|step"
+    r"|outcome|role|null|explicit|propagated|corrected|independent|true|false|op_id|scripted|slow down)\b"
+)
+
+
+def in_chinese(sentence: str) -> bool:
+    return bool(CHINESE.search(sentence)) and not english([MACHINE.sub("", sentence)])
+
+
+# ── Saves ───────────────────────────────────────────────────────────────────
+UNREADABLE = {
+    "target": {"target": "other"},
+    "message_index": {"message_index": -1},
+    "version": {"version": "one"},
+    "value": {"value": 2},
+    "source": {"source": "guessed"},
+    "root": {"root": "two"},
+    "closes": {"closes": "later"},
+    "note": {"note": "x" * (MAX_NOTE + 1)},
+    "reason": {"reason": "unknown"},
+    "root_pinned": {"root_pinned": 1},
+    "unsure": {"unsure": 1},
+    "flagged": {"flagged": 1},
+}
+UNFIT = (
+    change(2, 1, version=7),
+    change(1, 1),
+    change(2, -1, source="propagated", root=2),
+    change(2, -1, root=4, root_pinned=True),
+)
+
+
+@pytest.mark.django_db
+def test_a_refused_save_says_why_in_chinese_again_when_it_is_repeated(cast: Cast) -> None:
+    import_records(cast.project, [make_record(steps=2)])
+    where = f"/assignments/{claim(cast.ann, cast.project).pk}/labels/"
+    assert set(UNREADABLE) == set(REFUSALS)
+    changes = [*(change(2, 1) | wrong for wrong in UNREADABLE.values()), *UNFIT]
+    batch = {"op_id": "one", "changes": changes}
+    caller = Caller(cast.ann)
+    first, again = (caller.post(where, batch, **CHINESE_READER).json()["results"] for _ in range(2))
+    said = [one["reason"] for one in first]
+    assert len(said) == len(changes) and [one for one in said if not in_chinese(one)] == []
+    assert [one["reason"] for one in again] == said
+    assert caller.post(where, batch).json()["results"][0]["reason"] == "target: step or outcome."
+
+
+@pytest.mark.django_db
+def test_a_batch_that_is_refused_as_a_whole_is_refused_in_chinese(cast: Cast) -> None:
+    import_records(cast.project, [make_record(steps=2)])
+    pk = claim(cast.ann, cast.project).pk
+    caller = Caller(cast.ann)
+    caller.post(f"/assignments/{pk}/labels/", {"op_id": "one", "changes": [change(2, 1)]})
+    asked: list[tuple[str, Any]] = [
+        (f"/assignments/{pk}/labels/", {"op_id": "a b", "changes": []}),
+        (f"/assignments/{pk}/labels/", {"op_id": "one", "changes": [change(2, -1)]}),
+        (f"/assignments/{pk}/submit/", {}),
+        (f"/assignments/{pk}/return/", {"reason": ""}),
+        ("/assignments/0/labels/", {"op_id": "two", "changes": []}),
+        ("/projects/bench/claim/", {}),
+    ]
+    for where, data in asked:
+        answer = caller.post(where, data, **CHINESE_READER).json()["error"]
+        told = [answer["message"], *(str(why) for why in answer.get("fields", {}).values())]
+        assert all(map(in_chinese, told)), (where, told)
+
+
+# ── What is stored, and shown later ─────────────────────────────────────────
+@pytest.mark.django_db
+def test_a_file_that_was_refused_says_why_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:
+    speak_chinese(cast)
+    admin, caller = browse("admin"), Caller(cast.admin)
+    twice = jsonl([make_record(), make_record() | {"query_index": 7}, make_record()])
+    broken = jsonl([make_record()]) + b"[" * 500 + b'\n{"a": 1,}\n{"a"}\n{"a": "\\x"}\n"\n\xff\n'
+    unfit = jsonl([make_record() | {"query_index": "x", "messages": [1], "step_labels": {"0": 1, "9": 3}}])
+    for content in (twice, broken, unfit, b"[]"):
+        with pytest.raises(ImportRefused):
+            import_file(cast.project, content, filename="bad.jsonl", format="agentprocessbench")
+        row = ImportFile.objects.latest("pk")
+        told = caller.get(f"/imports/{row.pk}/", **CHINESE_READER).json()
+        page = admin.get(at("import-detail", "bench", row.pk)).content.decode()
+        assert told["errors"] and in_chinese(told["error"].replace("bad.jsonl", ""))
+        for error in told["errors"]:
+            assert in_chinese(error["reason"]), error
+            assert escape(error["reason"]) in page
+
+
+@pytest.mark.django_db
+def test_an_import_that_died_says_so_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:
+    source = received(cast, jsonl(make_records(1)))
+    ImportFile.objects.filter(pk=source.pk).update(
+        state=ImportState.RUNNING, attempt=reaper.MAX_ATTEMPTS, lease_until=timezone.now()
+    )
+    reaper.reap(now=timezone.now() + timedelta(seconds=1))
+    speak_chinese(cast)
+    page = browse("admin").get(at("import-detail", "bench", source.pk)).content.decode()
+    assert "导入意外停止了 3 次" in page
+    told = Caller(cast.admin).get(f"/imports/{source.pk}/", **CHINESE_READER).json()
+    assert in_chinese(told["error"])
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("judge_urls")
+def test_a_run_says_what_went_wrong_in_chinese(
+    cast: Cast, browse: Callable[[str], Client], at, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_records(cast.project, 2)
+    asked, complaint = Asked("scripted", "KEY"), Complaint.of({"error": {"message": "slow down"}})
+
+    def script(request: Any) -> Failure:
+        return refusal(400 if question_of(request) else 401, complaint, asked)
+
+    install(monkeypatch, Scripted(script))
+    run = do(start(make_judge(cast)))
+    speak_chinese(cast)
+    page = browse("admin").get(at("run", "bench", run.pk)).content.decode()
+    caller = Caller(cast.admin)
+    failures = caller.get(f"/runs/{run.pk}/failures/", **CHINESE_READER).json()["results"]
+    told = caller.get(f"/runs/{run.pk}/", **CHINESE_READER).json()
+    for sentence in [told["stop_reason"], *(one["message"] for one in failures)]:
+        assert in_chinese(sentence.replace("$KEY", "")) and escape(sentence) in page, sentence
+
+
+@pytest.mark.django_db
+def test_reasons_of_the_baseline_are_given_in_chinese(cast: Cast) -> None:
+    assignment = opened(cast, "always")
+    given = [sentence_for(name, value, 0.5) for name in FEATURES for value in (0, 1)]
+    SuggestedLabel.objects.update(reason=" ".join(filter(None, given)))
+    Suggestion.objects.update(reason="From its last step and the average of all; probability 0.93.")
+    answer = Caller(cast.ann).post(f"/assignments/{assignment.pk}/reveals/", {"all": True}, **CHINESE_READER)
+    reasons = {one["reason"] for step in answer.json()["revealed"] for one in step["suggestions"]}
+    assert reasons and all(in_chinese(one) for one in reasons), reasons
+
+
+# Too short to be told from a text of somebody's making; they are never stored.
+SAID_AT_ONCE = {
+    "One of {choices}.",
+    "One of {known}.",
+    "op_id: {op_id_rule}",
+    "{record}: {problem}",
+    "Only {names}.",
+}
+
+
+def test_every_sentence_of_the_domain_is_known_again_when_it_was_stored() -> None:
+    sentences = [
+        one.id
+        for one in messages.extracted()
+        if isinstance(one.id, str)
+        and "{" in one.id
+        and any(at.startswith("annotation/") for at, _ in one.locations)
+    ]
+    assert len(sentences) > 60
+    with translation.override("zh-hans"):
+        unknown = set()
+        for pattern in sentences:
+            names = [name for _, name, _, _ in Formatter().parse(pattern) if name]
+            sentence = translatable(pattern, **{name: f"x{n}" for n, name in enumerate(names)})
+            unknown |= {pattern} if translated(str(sentence)) != translated(sentence) else set()
+    assert unknown == SAID_AT_ONCE
