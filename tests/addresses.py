@@ -2,93 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver
 
+from tests.address import Address, answer, kind, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
-Fill = Callable[[World], Mapping[str, Any]]
-
-
-def nothing(world: World) -> Mapping[str, Any]:
-    """An address without parameters."""
-    return {}
-
-
-def slug(world: World) -> Mapping[str, Any]:
-    """The project."""
-    return {"slug": world.cast.project.slug}
-
-
-def subset(world: World) -> Mapping[str, Any]:
-    """The subset, by name."""
-    return {**slug(world), "name": "tiny"}
-
-
-def pk(name: str, *, of_project: bool = False) -> Fill:
-    """Something by its id in the world, or a trajectory by its place."""
-
-    def fill(world: World) -> Mapping[str, Any]:
-        number = world.at[name].pk if name in world.at else world.ids[name]
-        return {"pk": number, **(slug(world) if of_project else {})}
-
-    return fill
-
-
-def within(place: str, **more: int) -> Fill:
-    """Something inside a trajectory."""
-    return lambda world: {"pk": world.at[place].pk, **more}
-
-
-def kind(name: str) -> Fill:
-    """A kind of judge."""
-    return lambda world: {**slug(world), "kind": name}
-
-
-def answer(place: str, *, of_project: bool = False, **more: str) -> Fill:
-    """What a judge answered about a trajectory."""
-    return lambda world: {"pk": world.answers[place], **(slug(world) if of_project else {}), **more}
-
-
-def run_action(name: str) -> Fill:
-    """Something to do with the run."""
-    return lambda world: {**pk("run", of_project=True)(world), "name": name}
-
-
-def version(**more: str) -> Fill:
-    """The release."""
-    return lambda world: {**slug(world), "version": "1.0", **more}
-
-
-@dataclass(frozen=True)
-class Address:
-    """A route by name, filled in; `tag` tells several fillings of one route apart."""
-
-    name: str
-    fill: Fill = nothing
-    tag: str = ""
-    body: Mapping[str, Any] | Fill = field(default_factory=dict)
-    query: str = ""
-
-    @property
-    def key(self) -> str:
-        """How the matrix calls it."""
-        return f"{self.name}@{self.tag}" if self.tag else self.name
-
-    def sent(self, world: World) -> dict[str, Any]:
-        """What is sent there."""
-        return dict(self.body(world) if callable(self.body) else self.body)
-
-    def url(self, world: World) -> str:
-        """The address itself."""
-        place = reverse(self.name, kwargs=dict(self.fill(world)))
-        return f"{place}?{self.query}" if self.query else place
 
 
 def _pages() -> Iterator[Address]:
@@ -99,6 +23,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "invitation", lambda world: {"token": world.link}, "good")
     yield Address(f + "invitation", lambda world: {"token": "no-such"}, "bad")
     yield Address(f + "theme", body={"theme": "dark"})
+    yield Address(f + "language", body={"language": "en"})
     yield Address(f + "profile", body={"display_name": "Me"})
     yield Address(f + "profile-keys", body={"flag": "y"})
     yield Address(f + "token-create", body={"name": "t", "days": "7"})
@@ -114,10 +39,18 @@ def _pages() -> Iterator[Address]:
             "annotators_per_trajectory": "2",
             "claim_limit": "2",
             "suggestion_policy": "never",
+            "recheck_percent": "5",
+            "retest_percent": "5",
+            "retest_days": "7",
         },
     )
     for name in ("project", "project-settings", "guidelines", "audit", "members", "imports"):
         yield Address(f + name, slug)
+    yield Address(f + "audit-export", slug)
+    for name in ("trajectories", "trajectories-export"):
+        yield Address(f + name, slug, "labels", query="labels=1")
+    yield Address(f + "trajectories-export", slug)
+    yield Address(f + "first-steps-close", slug)
     yield Address(f + "claims", slug)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
         yield Address(f + "claim-take-back", pk(whose), whose)
@@ -125,6 +58,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
+    yield Address(f + "invitation-renew", pk("invitation", of_project=True))
     yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
     yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
     yield Address(f + "import-status", slug)
@@ -132,7 +66,10 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "import-abandon", pk("import", of_project=True))
     for name in ("trajectories", "work", "claim", "adjudication-queue", "agreement", "releases"):
         yield Address(f + name, slug)
-    for name in ("influence", "experiment"):
+    yield Address(f + "agreement-steps", slug)
+    yield Address(f + "agreement-csv", lambda world: {**slug(world), "chart": "annotators"})
+    yield Address(f + "annotator-figures", pk("ann", of_project=True))
+    for name in ("label-quality", "influence", "experiment"):
         yield Address(f + name, slug)
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
@@ -142,10 +79,13 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "trajectory-message", within(place, message=2), place)
     for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned", *INSIDERS):
         yield Address(f + "workbench", pk(whose), whose)
+    for whose in ("ann-shared", "ben-theirs"):
+        yield Address(f + "workbench-guidelines", pk(whose), whose, body={"version": "1"})
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)
     yield Address(f + "adjudication-take", pk("waiting", of_project=True))
+    yield Address(f + "adjudication-assign", pk("waiting", of_project=True), body={"adjudicator": "judith"})
     for case in ("case", "settled"):
         key = "case" if case == "case" else "decided"
         yield Address(f + "adjudication", pk(key), case)
@@ -156,6 +96,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
     yield Address(f + "adjudicate-reopen", pk("decided"))
+    yield from _talking_pages()
     yield from _judging_pages()
     yield Address(f + "release-freeze", slug, body={"version": "2.0"})
     yield Address(f + "release", version())
@@ -163,6 +104,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
     yield Address(f + "release-export", version(name="manifest.json"), "manifest")
+    yield Address(f + "release-export", version(name="all.zip"), "zip")
 
 
 def _judging_pages() -> Iterator[Address]:
@@ -202,6 +144,36 @@ def _judging_api() -> Iterator[Address]:
         yield Address(a + "answer", answer(place), place)
 
 
+def _talking_pages() -> Iterator[Address]:
+    f = "frontend:"
+    yield Address(f + "discussions")
+    yield Address(f + "discussion", pk("discussion"))
+    yield Address(f + "discussion-comment", pk("discussion"), body={"text": "Look.", "message_index": "4"})
+    changed = {"message_index": "2", "value": "0", "note": "Neither here nor there."}
+    yield Address(f + "discussion-revise", pk("discussion"), body=changed)
+    yield Address(f + "comment-retract", pk("comment"))
+    for place in ("dispute", "waiting", "talked", "agreed", "held"):
+        yield Address(f + "discussion-start", pk(place), place)
+
+
+def _talking_api() -> Iterator[Address]:
+    a = "api:"
+    yield Address(a + "my-discussions")
+    yield Address(a + "my-notices", body={"notice": 1})
+    for place in ("dispute", "waiting", "talked", "agreed", "held"):
+        yield Address(a + "discussion-open", pk(place), place)
+    for place in ("dispute", "settled", "talked", "shared", "held"):
+        yield Address(a + "history", pk(place), place, query="message_index=4")
+    yield Address(a + "discussion", pk("discussion"))
+    yield Address(a + "comments", pk("discussion"), body={"text": "Look.", "message_index": 4})
+    yield Address(a + "discussion-read", pk("discussion"), body={"comment": 0})
+    changed = {"message_index": 2, "value": 0, "note": "Neither here nor there."}
+    yield Address(a + "revisions", pk("discussion"), body=changed)
+    yield Address(a + "comment-retract", pk("comment"))
+    yield Address(a + "case-majority", pk("case"), body={"message_index": 4, "version": 1})
+    yield Address(a + "case-withdraw", pk("case"), body={"message_index": 4, "version": 1})
+
+
 def _api() -> Iterator[Address]:
     a = "api:"
     yield Address(a + "schema")
@@ -227,13 +199,14 @@ def _api() -> Iterator[Address]:
         "claims",
     ):
         yield Address(a + name, slug)
-    for name in ("influence", "experiment"):
+    for name in ("label-quality", "influence", "experiment"):
         yield Address(a + name, slug)
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))
+    yield Address(a + "invitation-link", pk("invitation", of_project=True))
     yield Address(a + "imports", slug)
     yield Address(a + "import", pk("import"))
     yield Address(a + "import-abandon", pk("import"))
@@ -263,6 +236,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
+    yield from _talking_api()
     yield from _judging_api()
     yield Address(a + "releases", slug, body={"version": "2.0"})
     yield Address(a + "release", version())
@@ -271,6 +245,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release-signature", version())
     yield Address(a + "release-key", version())
     yield Address(a + "release-export", version(subset="tiny"))
+    yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 

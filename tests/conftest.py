@@ -7,6 +7,7 @@ failure when TRISTEP_REQUIRE_ALL=1, as it is in CI.
 from __future__ import annotations
 
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,12 +137,14 @@ def as_before() -> Iterator[None]:
     """Take back what requests leave to the process, for tests come in any order.
 
     The reader's language and time zone are the thread's, and calls are counted by the id of the user, which
-    the next test's users have again.
+    the next test's users have again; so have its paired labels those of these.
     """
     yield
     translation.deactivate()
     timezone.deactivate()
     cache.clear()
+    if "annotation.reports.paired_labels" in sys.modules:
+        sys.modules["annotation.reports.paired_labels"].in_memory.clear()
 
 
 @pytest.fixture(scope="session")

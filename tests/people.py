@@ -81,9 +81,12 @@ def make_project(slug: str = "bench", *, actor: Actor = OPERATOR, **settings: An
 
 
 def make_member(project: Project, user: User, *roles: str) -> Membership:
-    """Give a person roles in a project: any of "annotator", "adjudicator", "admin"."""
+    """Give a person roles in a project: any of "annotator", "adjudicator", "admin". They have read the
+    guidelines."""
     held = {f"is_{role}": True for role in roles}
-    return projects.add_member(actor=OPERATOR, project=project, user=user, **held)
+    made = projects.add_member(actor=OPERATOR, project=project, user=user, **held)
+    Membership.objects.filter(pk=made.pk).update(guideline_seen=1)
+    return made
 
 
 def make_cast(slug: str = "bench", **settings: Any) -> Cast:

@@ -20,6 +20,8 @@ from django.db import transaction
 from annotation.models import (
     Adjudication,
     Assignment,
+    Comment,
+    Discussion,
     Exposure,
     ImportFile,
     Judge,
@@ -29,9 +31,10 @@ from annotation.models import (
 )
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import ROUTES, Address, addresses, methods
+from tests.canaries import judgement
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import PlainClient, signed_in
-from tests.world import PLACES, World, judgement, make_world
+from tests.world import PLACES, World, make_world
 
 TABLE = Path(__file__).with_name("permission_matrix.txt")
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
@@ -136,10 +139,20 @@ def revealed(who: str, address: Address, method: str) -> set[str]:
     return mine
 
 
+def discussed(who: str, address: Address) -> set[str]:
+    """What those who take part in a discussion meet in it."""
+    places = ["api:discussion", "api:history", "frontend:discussion"]
+    places += ["frontend:adjudication"] * (who == "judith")
+    if who not in ("ann", "ben", "judith") or address.name not in places:
+        return set()
+    said = {f"said-{name}-talked" for name in ("ann", "ben", "judith")}
+    return said | {"note-ann-talked", "note-ben-talked", "revised-ann-talked"}
+
+
 def allowed(who: str, address: Address, method: str) -> set[str] | None:
     """The canaries a person may meet at an address; None: any but those of `never`."""
     link = {"invited"} if address.key == "frontend:invitation@good" else set()
-    judged = ("dispute", "settled")
+    judged = ("dispute", "settled", "talked")
     known: dict[str, set[str]] = {
         "nobody": set(),
         "oscar": set(),
@@ -152,7 +165,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
     }
     if who not in known:
         return None
-    known[who] |= revealed(who, address, method)
+    known[who] |= revealed(who, address, method) | discussed(who, address)
     if who == "judith" and "release" in address.name:
         return known[who] | _words((*RECORD, "label"), ("agreed", "settled")) | {"release-note"}
     return known[who] | link
@@ -208,7 +221,10 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
 
 def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
     """Every address with an id, for every id there is of anything."""
-    tables = (Trajectory, Assignment, Adjudication, ImportFile, Membership, Judge, SuggestionRun)
+    tables = (
+        *(Trajectory, Assignment, Adjudication, Discussion, Comment),
+        *(ImportFile, Membership, Judge, SuggestionRun),
+    )
     ids = sorted({pk for table in tables for pk in table.objects.values_list("pk", flat=True)})
     done = set()
     for address in addresses():
@@ -242,7 +258,7 @@ def test_canary_is_shown_under_no_id_that_one_can_guess(world: World, who: str) 
 
 def test_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
     browser = Browser(world, "root")
-    missing = {f"{kind}-shared" for kind in RECORD}
+    missing = {f"{kind}-shared" for kind in RECORD} | {"said-ben-talked", "revised-ann-talked"}
     missing |= {"note-ben-shared", "decision-dispute", "judge-server", "address", "stop-reason"}
     missing |= {"judge", "comment-shared", "suggested-outcome-shared", "suggested-second-free"}
     for address, url in everything_by_id(world):

@@ -9,6 +9,8 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous
 settled   was disputed; judith has decided and closed it; in the release 1.0
+talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
+          ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
 held      rita, a superuser who is an annotator here too, has it open; ben has submitted
 left      emil has submitted it and is a member no more; ben has submitted other labels; nobody has the case
@@ -29,6 +31,8 @@ from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
     Assignment,
+    Comment,
+    Discussion,
     ImportFile,
     Judge,
     JudgeAnswer,
@@ -42,7 +46,8 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.services import accounts, adjudicate, assign, label, projects, release
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release
+from tests.canaries import canary
 from tests.people import (
     Cast,
     change,
@@ -60,16 +65,10 @@ from tests.people import (
 )
 
 PLACES = (
-    *("shared", "theirs", "dispute", "waiting", "agreed", "settled"),
+    *("shared", "theirs", "dispute", "waiting", "agreed", "settled", "talked"),
     *("seen", "held", "left", "returned", "free"),
 )
-CANARY = "canary"
 ORDINALS = ("first", "second")
-
-
-def canary(*words: str) -> str:
-    """A string that stands nowhere by accident, and says what it is."""
-    return "-".join((CANARY, *words, "7f3a9c"))
 
 
 @dataclass(frozen=True)
@@ -88,31 +87,6 @@ class World:
     def people(self) -> dict[str, User]:
         """Everybody by name."""
         return {**self.cast.everybody, **self.others}
-
-
-# what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
-LABELS = {(None, "label"), (None, "consensus")}
-TELLS: dict[str, set[tuple[int | None, str]]] = {
-    **dict.fromkeys(("note", "reason", "decision", "case", "label"), LABELS),
-    "suggested-first": {(0, "suggestion")},
-    "suggested-second": {(1, "suggestion")},
-    **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
-}
-OWN = {"decision": "judith", "case": "judith"}
-
-
-def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
-    """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
-    kind, _, place = canary.rpartition("-")
-    if kind.startswith("note-"):
-        kind, _, author = kind.partition("-")
-    elif canary == "reason-cleo":
-        kind, author, place = "reason", "cleo", "returned"
-    else:
-        author = OWN.get(kind, "")
-    if kind not in TELLS or (user is not None and user.username == author):
-        return None
-    return place, TELLS[kind]
 
 
 def record(query: int, place: str) -> dict[str, Any]:
@@ -146,7 +120,7 @@ def make_world() -> World:
     for user in (rita, emil):
         make_member(cast.project, user, "annotator")
     answers = _run(cast, {place: at[place] for place in ("shared", "seen", "held")})
-    for place in ("dispute", "waiting", "settled"):
+    for place in ("dispute", "waiting", "settled", "talked"):
         finish(cast.ann, at[place], [1, 1], outcome=1)
         finish(cast.ben, at[place], [1, -1], outcome=1)
     for user in (cast.ann, cast.ben):
@@ -167,6 +141,7 @@ def make_world() -> World:
     settled = _judge(cast, at["settled"], close=True)
     case = _judge(cast, at["dispute"], close=False)
     adjudicate.reveal(actor=cast.judith, adjudication=case, message_index=step_indexes(at["dispute"].pk)[1])
+    talk, said = _talk(cast, at["talked"])
     release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
@@ -188,6 +163,8 @@ def make_world() -> World:
             "run": SuggestionRun.objects.get().pk,
             "case": case.pk,
             "decided": settled.pk,
+            "discussion": talk.pk,
+            "comment": said.pk,
             "invitation": invitation.pk,
             "import": _failed_import(cast),
             "token": token.pk,
@@ -305,6 +282,21 @@ def _judge(cast: Cast, trajectory: Trajectory, *, close: bool) -> Adjudication:
     if close:
         adjudicate.close_case(actor=cast.judith, adjudication=case, note=canary("case", place))
     return case
+
+
+def _talk(cast: Cast, trajectory: Trajectory) -> tuple[Discussion, Comment]:
+    """Judith's case and its discussion; and ann's comment in it."""
+    place = PLACES[trajectory.query_index or 0]
+    open_case(cast.judith, trajectory)
+    talk = discuss.open_discussion(actor=cast.judith, trajectory=trajectory)
+    second = step_indexes(trajectory.pk)[1]
+    said = [
+        discuss.comment(actor=user, discussion=talk, text=canary("said", name, place), message_index=second)
+        for name, user in (("ann", cast.ann), ("ben", cast.ben), ("judith", cast.judith))
+    ]
+    note = canary("revised", "ann", place)
+    discuss.revise(actor=cast.ann, discussion=talk, message_index=second, value=0, note=note)
+    return talk, said[0]
 
 
 def _failed_import(cast: Cast) -> int:

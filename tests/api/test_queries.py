@@ -177,7 +177,7 @@ def test_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     assert queries(lambda: by.admin.get(judgements)) == 17
     assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 13
     decision = {"message_index": 2, "value": 1}
-    assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 9
+    assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 11
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -153,7 +153,7 @@ def test_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Ca
 
 
 # ── cases ───────────────────────────────────────────────────────────────────
-def test_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_deciding(
+def test_adjudicator_reveals_on_purpose_what_they_have_decided_and_it_is_noted(
     by: Callers, cast: Cast
 ) -> None:
     (row,) = import_records(cast.project, 1)
@@ -165,6 +165,11 @@ def test_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_decidin
     assert "judge of name" not in by.judith.get(here).content.decode()
     ok(by.judith.post(f"{here}decisions/", {"message_index": 2, "value": 1}))
 
+    refused(by.judith.post(f"{here}reveals/", {"message_index": 4}), 409, "decide_first")
+    refused(by.judith.post(f"{here}reveals/", {"outcome": True}), 409, "decide_first")
+    (only,) = ok(by.judith.post(f"{here}reveals/", {"all": True}))["revealed"]
+    assert only["message_index"] == 2
+    ok(by.judith.post(f"{here}decisions/", {"message_index": 4, "value": 1}))
     for index in (2, 4):
         (step,) = ok(by.judith.post(f"{here}reveals/", {"message_index": index}))["revealed"]
         assert step["suggestions"][0]["judge"] == "Judge 1"
@@ -172,7 +177,7 @@ def test_adjudicator_reveals_on_purpose_and_the_log_says_before_or_after_decidin
 
     assert [one["message_index"] for one in ok(by.judith.get(f"{here}reveals/"))["revealed"]] == [2, 4]
     noted = AuditEvent.objects.filter(verb="case.reveal").order_by("pk")
-    assert [(one.detail["steps"], one.detail["decided"]) for one in noted] == [([2], [2]), ([4], [])]
+    assert [(one.detail["steps"], one.detail["decided"]) for one in noted] == [([2], [2]), ([4], [4])]
     assert Exposure.objects.filter(user=cast.judith, kind="suggestion").count() == 2
     refused(by.admin.post(f"{here}reveals/", {"all": True}), 404)
     ok(by.judith.post(f"{here}release/"))

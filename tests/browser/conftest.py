@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
 
 from annotation.models import Assignment
 from tests.browser.server import Site
 from tests.browser.workbench import open_as_ann
 from tests.chromium import Visitor, arrivals
-from tests.people import Cast, claim, import_records
+from tests.people import Cast, claim, import_records, signed_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,5 +36,23 @@ def bench(cast: Cast, visit: Callable) -> Callable:
         import_records(cast.project, [record])
         assignment = claim(cast.ann, cast.project)
         return open_as_ann(visit, cast, assignment, **options), assignment
+
+    return start
+
+
+@pytest.fixture
+def open_as(cast: Cast, visit: Callable) -> Callable[..., Page]:
+    """`open_as("ann", "/path/")`: a page in her browser; complaints that hold `expected` are expected."""
+
+    def start(who: str, path: str, expected: str = "", **options: object) -> Page:
+        visitor = visit(**options)
+        if expected:
+            visitor.watch.allow(expected)
+        session = signed_in(cast.everybody[who]).cookies[settings.SESSION_COOKIE_NAME].value
+        visitor.context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
+        )
+        visitor.go(path)
+        return visitor.page
 
     return start

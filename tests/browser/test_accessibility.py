@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.selects import cut_choices
 from tests.browser.server import Site
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
@@ -46,6 +47,7 @@ def findings(page: Page) -> list[str]:
         for violation in answer["violations"]:
             where = "; ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:4])
             found.append(f"{size['width']} {theme}: {violation['impact']} {violation['id']} at {where}")
+        found += [f"{size['width']} cut: {line}" for line in cut_choices(page)]
         if (
             size is NARROW
             and (over := page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0
@@ -72,6 +74,9 @@ def as_nobody(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     visitor.page.get_by_label("Password").fill("wrong")
     visitor.page.get_by_role("button", name="Sign in").click()
     expect(visitor.page.locator(".alert--error")).to_be_visible()
+    yield findings(visitor.page)
+    visitor.page.get_by_role("button", name="简体中文").click()
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("登录")
     yield findings(visitor.page)
 
 
@@ -110,7 +115,7 @@ def as_project_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page.get_by_role("button", name="Remove Maya").click()
     yield findings(page)
     visitor.go(f"{P}members/")
-    page.get_by_role("button", name="Make an invitation").click()
+    page.get_by_role("button", name="Create invitation").click()
     link = page.get_by_label("Invitation link").input_value()
     yield findings(page)
     page.goto(link)
@@ -125,10 +130,31 @@ def as_project_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
         yield findings(page)
 
 
+def in_chinese(visitor: Visitor, server: Site) -> Iterator[list[str]]:
+    """What is as long as its words are: the lists of choices; and what two Chinese words may make alike."""
+    page = sign_in(visitor, "admin", server.accounts()["admin"]).page
+    page.set_extra_http_headers({"Accept-Language": "zh-hans"})
+    for path in ("settings/", "import/", "trajectories/", "audit/"):
+        visitor.go(P + path)
+        expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            yield [f"{page.url} {size['width']}: {line}" for line in cut_choices(page)]
+    yield look_at(visitor, *(P + name for name in ("", "members/", "agreement/", "judges/")))
+    page.locator(".menu > summary").click()
+    expect(page.get_by_role("button", name="简体中文")).to_have_attribute("aria-pressed", "true")
+    yield findings(page)
+
+
 def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     yield look_at(
-        visitor, f"{P}agreement/", f"{P}agreement/?subset=multihop_qa", f"{P}releases/", f"{P}freeze/"
+        visitor,
+        f"{P}agreement/",
+        f"{P}agreement/?by=pair",
+        f"{P}agreement/steps/",
+        f"{P}releases/",
+        f"{P}freeze/",
     )
     visitor.go(f"{P}releases/")
     page.locator("tbody a").first.click()
@@ -148,7 +174,7 @@ def as_annotator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     maya = page.context.browser.new_context(viewport=WIDE)  # type: ignore[union-attr, arg-type]
     other = sign_in(Visitor(maya, server.url), "maya", server.accounts()["maya"])
     other.go(f"{P}work/?state=submitted")
-    other.page.get_by_role("link", name="Look at").first.click()
+    other.page.get_by_role("link", name=re.compile("^View ")).first.click()
     expect(other.page.locator("html")).to_have_attribute("data-workbench", "ready")
     yield findings(other.page)
     assert other.watch.unexpected() == []
@@ -159,22 +185,30 @@ def as_adjudicator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "ines", server.accounts()["ines"]).page
     yield look_at(visitor, "/", P, *(f"{P}adjudication/?tab={tab}" for tab in ("waiting", "mine", "decided")))
     visitor.go(f"{P}adjudication/")
-    page.get_by_role("button", name="Take the next one").click()
+    page.get_by_role("button", name="Claim next case").click()
     expect(page.locator("[data-decision]").first).to_be_visible()
     yield findings(page)
     page.keyboard.press("1")
     expect(page.locator("[data-said]").first).to_have_text("decided")
     yield findings(page)
-    page.get_by_role("button", name="Hand it back").click()
+    page.get_by_role("button", name="Return to queue").click()
     visitor.go(f"{P}adjudication/?tab=decided")
-    page.get_by_role("link", name="Look at").first.click()
+    page.get_by_role("link", name=re.compile("^View ")).first.click()
     expect(page.get_by_text("This case is decided.")).to_be_visible()
     yield findings(page)
 
 
 @pytest.mark.parametrize(
     "walk",
-    [as_nobody, as_site_admin, as_project_admin, as_admin_of_results, as_annotator, as_adjudicator],
+    [
+        as_nobody,
+        as_site_admin,
+        as_project_admin,
+        in_chinese,
+        as_admin_of_results,
+        as_annotator,
+        as_adjudicator,
+    ],
     ids=lambda walk: walk.__name__,
 )
 def test_axe_finds_nothing(

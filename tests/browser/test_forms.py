@@ -97,7 +97,7 @@ def test_session_that_ends_while_labelling_loses_nothing(people: Cast, visit: Ca
     tab.get_by_label("User name").fill("ann")
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
-    expect(tab.get_by_role("heading", level=1)).to_have_text("What is waiting for you")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Your work")
     expect(page.locator("[data-role=save]")).to_have_text("All changes saved")
     expect(banner).to_be_hidden()
     assert stored(assignment) == [1, 0]
@@ -205,10 +205,10 @@ def test_lockout_after_too_many_wrong_passwords_has_a_page_that_says_so(
     for _ in range(3):
         try_password(visitor, "ann", "not the password")
     expect(visitor.page.locator("h1")).to_have_text("Too many attempts")
-    expect(visitor.page.locator("main")).to_contain_text("closed for 15 minutes")
+    expect(visitor.page.locator("main")).to_contain_text("blocked for 15 minutes")
     visitor.go("/sign-in/")
     try_password(visitor, "ann", PASSWORD)
     expect(visitor.page.locator("h1")).to_have_text("Too many attempts")
     visitor.go("/sign-in/")
     try_password(visitor, "ben", PASSWORD)
-    expect(visitor.page.locator("h1")).to_have_text("What is waiting for you")
+    expect(visitor.page.locator("h1")).to_have_text("Your work")

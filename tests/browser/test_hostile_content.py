@@ -108,11 +108,13 @@ def evil_cast(live_server: object) -> Cast:
         project=cast.project,
         values={"name": EVIL[:120], "description": EVIL, "show_reward_hints": True},
     )
-    projects.write_guidelines(
+    written = projects.write_guidelines(
         actor=OPERATOR,
         project=cast.project,
         text=f"# Rules\n\n{EVIL}\n\n![spy](https://evil.example/b.png) [go](javascript:window.harmed=1)",
     )
+    for annotator in (cast.ann, cast.ben, cast.cleo):
+        projects.read_guidelines(actor=annotator, guideline=written)
     import_file(cast.project, jsonl([hostile_record()]), filename=f"{EVIL[:60]}.jsonl", subset="evil")
     return cast
 
@@ -157,7 +159,7 @@ def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
     assert any("image/svg+xml" in piece for piece in pieces)
     expect(page.locator(".call__name").first).to_have_text(EVIL)
     expect(page.get_by_text("arguments are not valid JSON")).to_be_visible()
-    expect(page.get_by_text("no call for it is known")).to_be_visible()
+    expect(page.get_by_text("no matching call")).to_be_visible()
     assert "evil.example" not in "".join(
         page.locator("img, a").evaluate_all("all => all.map((x) => x.src ?? x.href)")
     )
@@ -211,16 +213,14 @@ def test_hostile_words_of_people_are_harmless_on_every_page_that_shows_them(
     judge.go(f"/adjudications/{case.pk}/")
     expect(page.locator(".annotator-labels__note").first).to_have_text(EVIL)
     assert_harmless(page)
+    page.locator(".step textarea[name=note]").first.fill(EVIL)
+    page.keyboard.press("Escape")
     page.keyboard.press("1")
-    page.locator("summary", has_text="Note").first.click()
-    page.locator("textarea[name=note]").first.fill(EVIL)
-    page.keyboard.press("Tab")
     expect(page.locator("[data-said]").first).to_have_text("decided")
-    page.keyboard.press("j")
     page.keyboard.press("1")
     expect(page.locator("[data-said]").nth(1)).to_have_text("decided")
     page.get_by_role("button", name="Finish the case").click()
-    expect(page.get_by_text("The case is decided")).to_be_visible()
+    expect(page.get_by_text("Case decided")).to_be_visible()
     judge.go(f"/adjudications/{case.pk}/")
     assert EVIL in page.locator(".annotator-labels__note").all_text_contents()
     assert_harmless(page)

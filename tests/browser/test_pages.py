@@ -1,38 +1,19 @@
-"""What scripts add to the pages, in a real browser: upload progress, deciding by key, menus, dialogs."""
+"""What scripts add to the pages, in a real browser: upload progress, menus, dialogs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
 from pathlib import Path
 
 import pytest
-from django.conf import settings
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from annotation.models import Adjudication, Decision, ImportFile, Membership
-from annotation.services import ingest
+from annotation.models import ImportFile, Membership
+from annotation.services import accounts, ingest
 from tests import people
-from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def open_as(cast: Cast, visit: Callable) -> Callable[..., Page]:
-    """`open_as("ann", "/path/")`: a page in her browser; complaints that hold `expected` are expected."""
-
-    def start(who: str, path: str, expected: str = "", **options: object) -> Page:
-        visitor = visit(**options)
-        if expected:
-            visitor.watch.allow(expected)
-        session = people.signed_in(cast.everybody[who]).cookies[settings.SESSION_COOKIE_NAME].value
-        visitor.context.add_cookies(
-            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-        )
-        visitor.go(path)
-        return visitor.page
-
-    return start
 
 
 def test_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_as, tmp_path: Path):
@@ -53,72 +34,13 @@ def test_upload_that_is_refused_says_why_and_can_be_sent_again(cast, open_as, tm
     page = open_as("admin", "/p/bench/import/", expected="status of 400")
     page.set_input_files("#id_file", file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.locator("[data-upload-errors]")).to_contain_text("is empty")
+    expect(page.locator(".field:has(#id_file) .errorlist")).to_contain_text("is empty")
+    expect(page.locator("#id_file")).to_be_focused()
+    expect(page.locator("[data-upload-problem]")).to_be_hidden()
     file.write_bytes(people.jsonl(people.make_records(1)))
     page.set_input_files("#id_file", file)
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("[data-state]")).to_be_visible()
-
-
-@pytest.fixture
-def case(cast: Cast) -> Adjudication:
-    """A dispute on two steps and the outcome, taken by judith."""
-    trajectory = people.import_records(cast.project, 1)[0]
-    people.make_disputed(cast)
-    return people.open_case(cast.judith, trajectory)
-
-
-def decided() -> dict[int | None, int]:
-    return dict(Decision.objects.values_list("step__message_index", "value"))
-
-
-def test_case_is_decided_with_keys_alone(case, open_as):
-    page = open_as("judith", f"/adjudications/{case.pk}/")
-    page.get_by_role("button", name="Finish the case").click()
-    expect(page.get_by_text("step 1 (message 2) is missing")).to_be_visible()
-    expect(page.locator("#decide-m2")).to_be_focused()
-    expect(page.locator("#m2")).to_be_in_viewport()
-    for key in ("1", "-", "0"):
-        page.keyboard.press(key)
-    said = page.locator("[data-said]")
-    expect(said).to_have_text(["decided", "decided", "decided"])
-    assert decided() == {2: 1, 4: -1, None: 0}
-    for key in ("k", "k", "0"):
-        page.keyboard.press(key)
-    expect(said.first).to_have_text("decided")
-    page.get_by_role("button", name="Finish the case").click()
-    expect(page.get_by_text("its labels are the consensus now")).to_be_visible()
-    assert decided() == {2: 0, 4: -1, None: 0}
-
-
-def test_keys_do_nothing_while_one_writes_and_a_note_is_saved_with_its_decision(case, open_as):
-    page = open_as("judith", f"/adjudications/{case.pk}/")
-    card = page.locator("[data-decision]").first
-    card.get_by_text("Note").click()
-    card.get_by_role("textbox").fill("")
-    card.get_by_role("textbox").press_sequentially("10-j")
-    assert not Decision.objects.exists()
-    card.get_by_role("radio", name="−1").check()
-    expect(card.locator("[data-said]")).to_have_text("decided")
-    assert Decision.objects.get().note == "10-j"
-
-
-def test_decision_made_elsewhere_is_not_overwritten(case, open_as):
-    page = open_as("judith", f"/adjudications/{case.pk}/", expected="status of 409")
-    people.decide_all(case, -1)
-    page.keyboard.press("1")
-    expect(page.locator("[data-said]").first).to_contain_text("changed elsewhere")
-    assert set(Decision.objects.values_list("value", flat=True)) == {-1}
-
-
-def test_case_is_decided_without_scripts(case, open_as):
-    page = open_as("judith", f"/adjudications/{case.pk}/", java_script_enabled=False)
-    for number in range(3):
-        card = page.locator("[data-decision]").nth(number)
-        card.get_by_role("radio", name="+1").check()
-        card.get_by_role("button", name="Save").click()
-    page.get_by_role("button", name="Finish the case").click()
-    expect(page.get_by_text("its labels are the consensus now")).to_be_visible()
 
 
 def test_member_is_removed_after_a_question(cast, open_as):
@@ -130,7 +52,7 @@ def test_member_is_removed_after_a_question(cast, open_as):
     expect(dialog).to_be_hidden()
     row.get_by_role("button", name="Remove Ann").click()
     dialog.get_by_role("button", name="Remove", exact=True).click()
-    expect(page.get_by_text("Ann is not a member any more.")).to_be_visible()
+    expect(page.get_by_text("Ann is no longer a member.")).to_be_visible()
     assert not Membership.objects.filter(user=cast.ann).exists()
 
 
@@ -182,3 +104,80 @@ def test_pages_are_never_wider_than_the_window(cast, open_as, width):
         page.goto(page.url.split("/p/")[0].rstrip("/") + f"/p/bench/{path}")
         wide = page.locator("html").evaluate("node => node.scrollWidth - node.clientWidth")
         assert wide <= 0, path
+
+
+def test_cell_of_agreement_opens_its_steps_and_a_step_its_trajectory(cast, open_as):
+    people.import_records(cast.project, 2)
+    people.make_disputed(cast, 2)
+    page = open_as("admin", "/p/bench/agreement/")
+    page.get_by_role("link", name="+1, −1: 4").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("4 pairs of labels")
+    page.get_by_role("link", name="step 2").first.click()
+    expect(page).to_have_url(re.compile(r"/trajectories/\d+/#m4$"))
+    expect(page.locator("#m4")).to_be_in_viewport()
+
+
+def test_error_of_a_long_form_is_at_its_field_with_the_focus(cast, open_as):
+    page = open_as("admin", "/p/bench/settings/", "status of 400", viewport={"width": 390, "height": 420})
+    field = page.locator("#id_claim_limit")
+    page.locator("form:has(#id_claim_limit)").evaluate("form => form.noValidate = true")
+    field.fill("0")
+    field.press("Enter")
+    said = page.locator(".field:has(#id_claim_limit) .errorlist")
+    expect(said).to_be_in_viewport(ratio=1)
+    expect(field).to_be_focused()
+    expect(page.locator("#id_name")).not_to_be_in_viewport()
+
+
+def test_api_page_finds_an_operation_and_sends_it_with_a_token_that_nothing_keeps(cast, open_as):
+    _row, token = accounts.issue_token(actor=cast.ann, user=cast.ann, name="try")
+    page = open_as("ann", "/api/", "status of 404|400")
+    sent = []
+    page.on("request", lambda request: sent.append(request) if "/api/v1/" in request.url else None)
+    page.get_by_label("Search the operations").fill("projects slug members")
+    expect(page.locator("[data-role=count]")).to_contain_text("of")
+    assert 0 < page.locator(".operation:visible").count() < 20
+    page.get_by_label("Search the operations").fill("no such thing at all")
+    expect(page.get_by_text("No operation fits.")).to_be_visible()
+    page.get_by_label("Search the operations").fill("")
+
+    one = page.locator("#projects_retrieve")
+    page.evaluate("location.hash = 'projects_retrieve'")
+    expect(one).to_have_attribute("open", "")
+    one.get_by_role("button", name="Try it").click()
+    one.get_by_role("button", name="Send GET").click()
+    expect(one.get_by_role("alert")).to_have_text("slug is missing.")
+    one.get_by_label("slug required").fill("bench")
+    one.get_by_role("button", name="Send GET").click()
+    expect(one.get_by_role("alert")).to_contain_text("Enter a token first")
+    expect(page.locator("#api-token")).to_be_focused()
+    page.locator("#api-token").fill(token)
+    one.get_by_role("button", name="Send GET").click()
+    expect(one.get_by_role("heading", name="Response")).to_contain_text(re.compile(r"200 OK in \d+ ms"))
+    expect(one.locator(".trial pre")).to_contain_text('"slug": "bench"')
+    (request,) = sent
+    assert request.header_value("authorization") == f"Bearer {token}"
+    assert request.header_value("cookie") is None
+    one.get_by_text("As curl").click()
+    assert "/api/v1/projects/bench/'" in one.get_by_label("As curl").input_value()
+    assert token not in page.content() and token not in one.get_by_label("As curl").input_value()
+    one.get_by_label("slug required").fill("nowhere")
+    one.get_by_role("button", name="Send GET").click()
+    expect(one.get_by_role("heading", name="Response")).to_contain_text("404")
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    post = page.locator("#assignments_labels_create")
+    post.locator("summary").first.click()
+    post.get_by_role("button", name="Try it").click()
+    body = post.get_by_label("Body", exact=True)
+    assert json.loads(body.input_value())["op_id"]
+    body.fill("{")
+    post.get_by_label("id required").fill("1")
+    post.get_by_role("button", name="Send POST").click()
+    expect(post.get_by_role("alert")).to_contain_text("not JSON")
+    kept = "JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])"
+    assert token not in page.evaluate(kept)
+    page.goto(page.url.split("/api/")[0] + "/profile/")
+    page.go_back()
+    expect(page.locator("#api-token")).to_have_value("")

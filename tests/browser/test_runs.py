@@ -43,14 +43,14 @@ def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: 
     assert page.locator("progress").evaluate("bar => bar.value") == 3
 
     page.route("**/status/", lambda route: route.fulfill(status=503, body="away"))
-    expect(page.get_by_text("The server does not answer at the moment")).to_be_visible()
+    expect(page.get_by_text("The server is not responding")).to_be_visible()
     page.unroute("**/status/")
     expect(page.locator("[data-role=note]")).to_be_hidden(timeout=15_000)
 
     suggest.pause_run(actor=cast.admin, run=run)
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
-    page.get_by_label("Budget in all").fill("2")
-    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    page.get_by_label("Total budget").fill("2")
+    page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     assert rows.get().budget == 2
     rows.update(state="finished", progress_done=3, progress_failed=1)

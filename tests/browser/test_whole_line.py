@@ -60,8 +60,13 @@ def test_whole_line_goes_from_an_upload_to_a_verified_release(
     join_by_invitation(admin.page, otis, "otis", "annotator")
     join_by_invitation(admin.page, vera, "vera", "adjudicator")
     upload(admin.page, tmp_path)
+    go(admin.page, "Overview")
+    ticked = {"Read the guidelines, and make them yours", "Import trajectories", "Invite annotators"}
+    check_first_steps(admin.page, ticked)
     for visitor, pressed in ((wren, FIRST), (otis, SECOND)):
         label_everything(visitor.page, pressed)
+    go(admin.page, "Overview")
+    expect(admin.page.get_by_role("region", name="First steps")).to_have_count(0)
     check_agreement(admin.page)
     adjudicate(vera.page)
     check_release(admin.page, tmp_path)
@@ -76,9 +81,21 @@ def start_project(page: Page) -> None:
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Name", exact=True).fill("Tide pools")
     page.get_by_label("Slug").fill(SLUG)
-    page.get_by_role("button", name="Start the project").click()
+    page.get_by_role("button", name="Create project").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Tide pools")
     expect(page.get_by_text("No trajectories yet")).to_be_visible()
+    check_first_steps(page, {"Read the guidelines, and make them yours"})
+
+
+def check_first_steps(page: Page, ticked: set[str]) -> None:
+    """The list ticks itself from the facts, and fits a phone."""
+    steps = page.get_by_role("region", name="First steps")
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(steps.get_by_role("listitem")).to_have_count(5)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    done = steps.get_by_role("listitem").filter(has_text="(done)").get_by_role("link")
+    assert set(done.all_inner_texts()) == ticked
 
 
 def join_with_a_password_link(page: Page, guest: Visitor) -> None:
@@ -86,12 +103,12 @@ def join_with_a_password_link(page: Page, guest: Visitor) -> None:
     page.locator(".menu > summary").click()
     page.get_by_role("link", name="People").click()
     page.get_by_label("User name").fill("wren")
-    page.get_by_role("button", name="Make the account").click()
-    page.get_by_role("button", name="Make a password link wren").click()
+    page.get_by_role("button", name="Create account").click()
+    page.get_by_role("button", name="Create password link wren").click()
     guest.page.goto(page.get_by_label("One-time link").input_value())
     guest.page.get_by_label("New password", exact=True).fill(PASSWORD)
     guest.page.get_by_label("New password confirmation").fill(PASSWORD)
-    guest.page.get_by_role("button", name="Set the password").click()
+    guest.page.get_by_role("button", name="Set password").click()
     sign_in(guest, "wren", PASSWORD)
     expect(guest.page.get_by_text("You are not a member of a project yet")).to_be_visible()
 
@@ -108,7 +125,7 @@ def invitation(page: Page, role: str) -> str:
     invite = page.get_by_role("region", name="Invite", exact=True)
     for name in ("annotator", "adjudicator"):
         invite.get_by_label(name).set_checked(name == role)
-    invite.get_by_role("button", name="Make an invitation").click()
+    invite.get_by_role("button", name="Create invitation").click()
     return page.get_by_label("Invitation link").input_value()
 
 
@@ -120,11 +137,11 @@ def join_by_invitation(page: Page, guest: Visitor, username: str, role: str) -> 
     guest.page.get_by_label("User name").fill(proposed.replace("member", username))
     guest.page.get_by_label("Password", exact=True).fill(PASSWORD)
     guest.page.get_by_label("Password again").fill(PASSWORD)
-    guest.page.get_by_role("button", name="Make my account and join").click()
+    guest.page.get_by_role("button", name="Create account and join").click()
     expect(guest.page.get_by_role("heading", level=1)).to_have_text("Tide pools")
     guest.watch.allow(r"404.*/invitations/")
     guest.page.goto(link)
-    expect(guest.page.get_by_role("heading", level=1)).to_have_text("There is nothing here")
+    expect(guest.page.get_by_role("heading", level=1)).to_have_text("Page not found")
     guest.go(f"/p/{SLUG}/")
 
 
@@ -152,6 +169,9 @@ def label_everything(page: Page, pressed: Mapping[int, Pressed]) -> None:
     page.goto(re.sub(r"^(https?://[^/]+).*", rf"\1/p/{SLUG}/work/", page.url))
     done: set[int] = set()
     page.get_by_role("button", name="Label the next one").first.click()
+    # the guidelines first, once; the button has the focus
+    expect(page.get_by_role("heading", level=1)).to_have_text("Before your first label")
+    page.keyboard.press("Enter")
     for number in range(1, len(pressed) + 1):
         expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
         record = page.locator(".desk__task code").first.inner_text()
@@ -163,7 +183,7 @@ def label_everything(page: Page, pressed: Mapping[int, Pressed]) -> None:
     page.wait_for_url(f"**/p/{SLUG}/work/")
     assert done == set(pressed)
     expect(page.get_by_text("Nothing is left for you to label at the moment.")).to_be_visible()
-    page.get_by_role("link", name="submitted").click()
+    page.get_by_role("link", name=re.compile("^submitted")).click()
     expect(page.locator("tbody tr")).to_have_count(len(pressed))
 
 
@@ -215,43 +235,45 @@ def check_agreement(page: Page) -> None:
     first = [value for query in sorted(FIRST) for value in values(FIRST[query])]
     second = [value for query in sorted(SECOND) for value in values(SECOND[query])]
     alike = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-    shown = page.locator(".stats div")
+    shown = page.locator("[aria-labelledby=figures] tbody tr")
     expected: dict[str, str] = {
         "Percent agreement": f"{100 * alike:.1f}\u00a0%",
         "Cohen’s κ": f"{cohen_kappa_score(first, second):.3f}",
         "κ, linear weights": f"{cohen_kappa_score(first, second, weights='linear'):.3f}",
         "κ, quadratic weights": f"{cohen_kappa_score(first, second, weights='quadratic'):.3f}",
-        "Pairs of labels": "13 n",
     }
     for title, figure in expected.items():
-        expect(shown.filter(has_text=title).locator("dd")).to_have_text(figure)
-    cells = page.locator(".heat rect + rect + text").all_inner_texts() or []
-    page.get_by_text("As a table").click()
-    counts = [int(cell.inner_text()) for cell in page.locator(".confusion tbody td:not(.sum)").all()]
+        row = shown.filter(has=page.get_by_role("rowheader", name=title))
+        expect(row.locator("td").first).to_contain_text(figure)
+        expect(row.locator("td").nth(1)).to_have_text("13")
+    confusion = page.locator("[aria-labelledby=confusion]").first
+    confusion.get_by_text("As a table").click()
+    counts = [int(cell.inner_text()) for cell in confusion.locator("tbody td:not(.sum)").all()]
     wanted = [
         sum(pair == (a, b) for pair in zip(first, second, strict=True))
         for a in (-1, 0, 1)
         for b in (-1, 0, 1)
     ]
-    assert counts in (wanted, [wanted[3 * b + a] for a in range(3) for b in range(3)]), cells
+    assert counts in (wanted, [wanted[3 * b + a] for a in range(3) for b in range(3)])
 
 
 def adjudicate(page: Page) -> None:
     page.goto(re.sub(r"^(https?://[^/]+).*", rf"\1/p/{SLUG}/adjudication/", page.url))
     for _ in DECIDED:
-        page.get_by_role("button", name="Take the next one").click()
+        page.get_by_role("button", name="Claim next case").click()
+        expect(page.locator("html")).to_have_attribute("data-case", "ready")
         query = int(page.get_by_role("heading", level=1).inner_text().split(":")[1])
         cards = page.locator("[data-decision]")
         expect(cards).to_have_count(1)
-        expect(cards.get_by_role("heading")).to_have_text("Step 2" if query == 1 else "Outcome")
+        expect(cards.get_by_role("heading", level=3)).to_have_text("Step 2" if query == 1 else "Outcome")
         expect(cards.locator(".annotator-labels")).not_to_contain_text(re.compile("wren|otis"))
         page.get_by_role("button", name="Finish the case").click()
-        expect(page.locator(".alert--error")).to_be_visible()
-        page.keyboard.press("j")
+        expect(page.locator("li.alert--error")).to_contain_text("undecided")
+        expect(page.locator("html")).to_have_attribute("data-case", "ready")
         page.keyboard.press(KEYS[DECIDED[query]])
         expect(cards.locator("[data-said]")).to_have_text("decided")
         page.get_by_role("button", name="Finish the case").click()
-        expect(page.get_by_text("The case is decided")).to_be_visible()
+        expect(page.get_by_text("Case decided")).to_be_visible()
     expect(page.get_by_text("No dispute is waiting")).to_be_visible()
 
 
@@ -263,7 +285,9 @@ def check_release(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Freeze").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Release 1.0")
     page.get_by_role("button", name="Verify").click()
-    expect(page.get_by_text("Verified: all 4 records and 13 labels are what was frozen.")).to_be_visible()
+    expect(
+        page.get_by_text("Verified: all 4 records and 13 labels are unchanged since they were frozen.")
+    ).to_be_visible()
 
     lines = download(page, "pools.jsonl", folder)
     manifest = json.loads(download(page, "manifest.json", folder))

@@ -44,7 +44,7 @@ def test_suggest_asks_a_real_server_and_says_what_came_of_it(cast: Cast, server:
     assert run("suggest", "bench", "--judge", "Sage").err.count("2 of 2 trajectories") == 1
     assert Suggestion.objects.count() == server.total == 5
     assert AuditEvent.objects.filter(verb="suggestions.start", actor=None).count() == 2
-    assert "nothing to do" in fails("suggest", "bench", "--judge", "Sage").out
+    assert "Nothing to do" in fails("suggest", "bench", "--judge", "Sage").out
 
 
 def test_estimate_asks_nobody(cast: Cast, server: JudgeServer) -> None:

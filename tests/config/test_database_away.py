@@ -25,7 +25,7 @@ answers = [
     client.post("/api/v1/assignments/1/labels/", headers={"X-CSRFToken": "b" * 32}, **body),
     client.post("/api/v1/assignments/1/labels/", headers={"Authorization": "Bearer tri_" + "x" * 40}, **body),
 ]
-said = [[a.status_code, a["Retry-After"], "does not answer" in a.content.decode()] for a in answers]
+said = [[a.status_code, a["Retry-After"], "is not responding" in a.content.decode()] for a in answers]
 print(json.dumps(said))
 """
 

@@ -82,3 +82,19 @@ def test_stylesheet_collected_holds_its_components_in_order(collected: Path) -> 
     text = (collected / "frontend" / "css" / "site.css").read_text(encoding="utf-8")
     parts = [(COMPONENTS / f"{name}.css").read_text(encoding="utf-8") for name in STYLESHEETS["site"].split()]
     assert text == "\n".join(parts)
+
+
+def test_stylesheet_answers_a_pointer_only_where_there_is_one() -> None:
+    """A finger leaves `:hover` behind: what was tapped would look pressed until something else is."""
+    everywhere = []
+    for component in COMPONENTS.glob("*.css"):
+        css = re.sub(r"/\*.*?\*/", "", component.read_text(encoding="utf-8"), flags=re.DOTALL)
+        blocks: list[str] = []
+        for part in re.findall(r"[^{}]*[{}]", css):
+            if part.endswith("}"):
+                blocks.pop()
+                continue
+            blocks.append(part)
+            if ":hover" in part and not any("(hover: hover)" in block for block in blocks):
+                everywhere.append(f"{component.name}: {part.strip()}")
+    assert everywhere == []

@@ -157,8 +157,8 @@ def test_json_nan_is_read() -> None:
     [
         (b"", "f.jsonl: the file is empty"),
         (b"\xef\xbb\xbf", "f.jsonl: the file is empty"),
-        (b"\n \r\n\t\n", "f.jsonl: the file holds no records"),
-        (b"[]", "f.jsonl: the file holds no records"),
+        (b"\n \r\n\t\n", "f.jsonl: the file contains no records"),
+        (b"[]", "f.jsonl: the file contains no records"),
         (b"{}\n{", "f.jsonl:2: is cut off: the record ends in the middle of its JSON"),
         (b'{}\n{"a": "b', "f.jsonl:2: is cut off: the record ends in the middle of its JSON"),
         (
@@ -178,16 +178,16 @@ def test_json_nan_is_read() -> None:
             b'{"a": "\xed\xa0\x80"}',
             "f.jsonl:1: is not UTF-8 text: byte 0xED at byte 8 of the file; save the file as UTF-8",
         ),
-        (b'{"a": ' + b"9" * 5000 + b"}", "f.jsonl:1: holds an integer of more than 4,300 digits"),
-        (b"[" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
-        (b"[" * 100_000 + b"]" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
-        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "f.jsonl:1: nests deeper than 200 levels"),
-        (b'{"a": [' + b"[]," * 500_000 + b"1]}", "f.jsonl:1: holds more than 500,000 lists and objects"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "f.jsonl:1: contains an integer of more than 4,300 digits"),
+        (b"[" * 100_000, "f.jsonl:1: is nested deeper than 200 levels"),
+        (b"[" * 100_000 + b"]" * 100_000, "f.jsonl:1: is nested deeper than 200 levels"),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "f.jsonl:1: is nested deeper than 200 levels"),
+        (b'{"a": [' + b"[]," * 500_000 + b"1]}", "f.jsonl:1: contains more than 500,000 lists and objects"),
         (b'[{"messages": []}, {"mess', "f.jsonl:1: is cut off: the record ends in the middle of its JSON"),
         (b'[{"messages": []},\n', "f.jsonl:2: the file is cut off: it ends before its list is closed"),
         (
             b'[{"messages": []}]\n{}',
-            "f.jsonl:2: the file goes on after the end of its list; the rest was not read",
+            "f.jsonl:2: the file continues after the end of its list; the rest was not read",
         ),
         (
             b'[{"messages": []},\n {"a" 1}]',

@@ -130,7 +130,10 @@ def test_settings_have_the_same_bounds_and_words_at_every_door(
 @pytest.mark.django_db
 def test_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
-    sentence = "The longest answer takes 8,192 tokens of the window, and the prompt needs 1,000 more."
+    sentence = (
+        "The maximum answer takes 8,192 tokens of the context window, and the prompt needs at least "
+        "1,000 more."
+    )
     assert check({**GOOD, "context_tokens": 9_000}) == {"context_tokens": sentence}
     assert page_errors(client, context_tokens=9_000) == {"context_tokens": sentence}
     assert api_errors(Caller(cast.admin), context_tokens=9_000) == {"context_tokens": sentence}

@@ -56,3 +56,13 @@ def test_keymap_never_has_the_same_key_twice() -> None:
     rows = keymap.table(keymap.checked({"flag": "1", "plus": "f", "minus": "d", "note": "-"}))
     keys = [(k["key"], k.get("shift"), k.get("ctrl")) for row in rows for k in row["keys"]]
     assert len(set(keys)) == len(keys)
+
+
+def test_case_has_its_own_keys_and_a_change_never_takes_them():
+    def keys(changes):
+        return {row["id"]: row["keys"][0]["key"] for row in keymap.case_table(changes)}
+
+    usual = keys({})
+    assert (usual["take_a"], usual["take_b"], usual["next_disagreement"]) == ("a", "b", "d")
+    assert usual["plus"] == "1" and "confirm" not in usual
+    assert keys({"plus": "w", "next": "d"}) == {**usual, "plus": "w", "outcome_plus": "w"}

@@ -25,6 +25,7 @@ A, T, I, J = AssignmentState, TrajectoryState, ImportState, AdjudicationState  #
         (I.RUNNING, I.PUBLISHED),
         (I.RUNNING, I.QUEUED),
         (J.OPEN, J.RELEASED),
+        (J.DECIDED, J.RELEASED),
     ],
 )
 def test_transition_to_these_follows(from_state, to) -> None:
@@ -41,11 +42,11 @@ def test_transition_to_these_follows(from_state, to) -> None:
         (T.UNANIMOUS, T.ADJUDICATED),
         (I.PUBLISHED, I.RUNNING),
         (I.ABANDONED, I.QUEUED),
-        (J.DECIDED, J.RELEASED),
+        (J.RELEASED, J.DECIDED),
     ],
 )
 def test_transition_to_these_does_not_follow(from_state, to) -> None:
-    with pytest.raises(StaleState, match=f"What is {from_state.value} cannot become {to.value}."):
+    with pytest.raises(StaleState, match=f"The state cannot change from {from_state.value} to {to.value}."):
         workflow.check(from_state, to)
 
 

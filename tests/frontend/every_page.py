@@ -22,32 +22,35 @@ from tests.fixtures.judges import make_judge, start
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
-    "home of an annotator": ("ann", "home", 10),
-    "home of an adjudicator": ("judith", "home", 9),
-    "home of an admin": ("admin", "home", 9),
+    "home of an annotator": ("ann", "home", 11),
+    "home of an adjudicator": ("judith", "home", 10),
+    "home of an admin": ("admin", "home", 10),
     "projects": ("ann", "projects", 5),
     "people": ("root", "people", 4),
     "profile": ("ann", "profile", 3),
-    "overview for an annotator": ("ann", "project", 6),
+    "overview for an annotator": ("ann", "project", 7),
     "overview for an adjudicator": ("judith", "project", 5),
-    "overview for an admin": ("admin", "project", 9),
+    "overview for an admin": ("admin", "project", 11),
     "settings": ("admin", "project-settings", 11),
     "guidelines": ("ann", "guidelines", 6),
     "members": ("admin", "members", 7),
-    "audit log": ("admin", "audit", 6),
+    "audit log": ("admin", "audit", 18),
     "imports": ("admin", "imports", 6),
     "import": ("admin", "import-detail", 5),
-    "trajectories": ("admin", "trajectories", 8),
+    "trajectories": ("admin", "trajectories", 11),
     "trajectory": ("admin", "trajectory", 22),
-    "my work": ("ann", "work", 8),
+    "my work": ("ann", "work", 10),
     "judges": ("admin", "judges", 11),
     "judge": ("admin", "judge", 13),
     "runs": ("admin", "runs", 7),
     "run": ("admin", "run", 11),
     "estimate": ("admin", "run-new", 13),
-    "adjudication queue": ("judith", "adjudication-queue", 11),
-    "case": ("judith", "adjudication", 15),
-    "agreement": ("admin", "agreement", 11),
+    "adjudication queue": ("judith", "adjudication-queue", 9),
+    "adjudication queue of an admin": ("admin", "adjudication-queue", 10),
+    "case": ("judith", "adjudication", 17),
+    "agreement": ("admin", "agreement", 10),
+    "steps of agreement": ("admin", "agreement-steps", 14),
+    "own figures": ("ann", "annotator-figures", 12),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),
     "release": ("admin", "release", 5),
@@ -112,4 +115,6 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
     if name == "trajectory":
         disputed = Trajectory.objects.filter(project=cast.project, state=TrajectoryState.DISPUTED)
         return ("bench", disputed.order_by("-step_count").first().pk)
+    if name == "annotator-figures":
+        return ("bench", cast.ann.pk)
     return ("bench", "1.0") if name == "release" else ("bench",)

@@ -18,7 +18,7 @@ def test_annotator_continues_and_claims(browse, cast, at, text):
     assert at("workbench", open_one.pk) in page
     assert "0 of 2 steps labelled" in page
     assert "Continue labelling" in page
-    assert "Begin another one" in page
+    assert "Label another one" in page
 
 
 def test_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
@@ -27,7 +27,7 @@ def test_annotator_is_told_when_nothing_is_left(browse, cast, at, text):
     page = text(browse("ann").get(at("home")))
     assert "Nothing is left for you to label" in page
     assert "Label the next one" not in page
-    assert "You have submitted 1 trajectory." in page
+    assert "1 of 1 submitted by you" in page
 
 
 def test_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):

@@ -95,7 +95,7 @@ def test_import_lists_every_error_with_line_field_and_reason(browse, at, text):
     assert f"{row.error_count} errors" in page
     for error in row.errors:
         assert error["field"] in page
-    assert "Nothing of this file was imported" in page
+    assert "Nothing was imported from this file" in page
     assert not Trajectory.objects.exists()
 
 
@@ -105,7 +105,7 @@ def test_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
     assert json.loads(good.content) == {"next": at("import-detail", "bench", ImportFile.objects.get().pk)}
     bad = client.post(at("imports", "bench"), {"file": upload(b"")}, headers={"accept": "application/json"})
     assert bad.status_code == 400
-    assert json.loads(bad.content)["errors"]
+    assert json.loads(bad.content)["fields"]["file"]
 
 
 def test_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):

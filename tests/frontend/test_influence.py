@@ -17,7 +17,7 @@ def test_influence_before_labels_says_what_it_waits_for(browse, cast, at, text):
     people.import_records(cast.project, 1)
     page = text(browse("admin").get(at("influence", "bench")))
     assert "Nothing to compare yet" in page and "Observed, not randomised" in page
-    assert "after their own label of the step" in page
+    assert "after labelling the step themselves" in page
 
 
 def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
@@ -26,10 +26,10 @@ def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     page = " ".join(text(response).split())
     assert f"An experiment: chance decided for each task when its suggestions were shown. Seed {SEED}" in page
     assert [str(column["title"]) for column in response.context["columns"]] == [
-        "Sealed throughout",
-        "After their own label",
-        "After their own label",
-        "Always",
+        "Never shown",
+        "Shown after their own label",
+        "Shown after their own label",
+        "Always shown",
     ]
     first = response.context["rows"][0]
     assert [cell["value"] for cell in first["cells"]] == ["50.0\u00a0%"] * 2 + ["100.0\u00a0%"] * 2
@@ -40,7 +40,7 @@ def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     assert [cell["value"] for cell in moved["cells"]][:3] == ["25.0\u00a0%", "25.0\u00a0%", "0.0\u00a0%"]
     for name in ("severe", "strict", "kind"):
         assert name in page
-    assert "No trajectory has been disputed so far" not in page and "of its disputes" in page
+    assert "No trajectory has been disputed so far" not in page and "of the disputes" in page
 
 
 def test_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, text):
@@ -48,17 +48,19 @@ def test_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, 
     admin, settings = browse("admin"), at("project-settings", "bench")
     assert "Randomise when suggestions are shown" in text(admin.get(settings))
 
-    assert "Exposure is randomised from now on." in text(admin.post(at("experiment", "bench"), follow=True))
+    assert "When suggestions are shown is now randomised." in text(
+        admin.post(at("experiment", "bench"), follow=True)
+    )
     first = project().experiment_seed
     page = text(admin.get(settings))
-    assert str(first) in page and "Deal anew" in page
+    assert str(first) in page and "Randomise again" in page
     admin.post(at("experiment", "bench"))
     assert project().experiment_seed not in (None, first)
     admin.post(at("experiment", "bench"), {"stop": ""})
     assert project().experiment_seed is None
     people.label_next(cast.ann, cast.project)
     page = text(admin.post(at("experiment", "bench"), follow=True))
-    assert "somebody has labelled here already" in page and project().experiment_seed is None
+    assert "somebody has already labelled here" in page and project().experiment_seed is None
     assert "Randomise when suggestions are shown" not in page
 
 
@@ -75,7 +77,7 @@ def test_settings_triage_and_take_it_back(browse, cast, at, text):
     assert Trajectory.objects.filter(live=True).first() == rows[2]
     assert project().triage_batch_size == 1 and str(project().triage_seed) in page
     page = text(admin.post(where, {"undo": ""}, follow=True))
-    assert "back in the order of the import" in page
+    assert "back in import order" in page
     assert Trajectory.objects.filter(live=True).first() == rows[0]
     assert "less than or equal to 1000" in text(admin.post(where, {"batch_size": "9999"}, follow=True))
     assert project().triage_seed is None

@@ -210,13 +210,13 @@ def test_prompt_of_its_version_can_be_read_and_settings_are_words(browse, at, te
     answer = client.get(at("judge", "bench", Judge.objects.get().pk))
     assert template("v1")[0].splitlines()[0] in text(answer)
     facts = dict(answer.context["facts"])
-    assert facts["Structured output"] == "Try it, do without where the server has none"
+    assert facts["Structured output"] == "Use it if the server supports it"
     assert (facts["Input, $ per million tokens"], facts["Cached input, $ per million tokens"]) == (
         "$0.40",
         "–",
     )
-    assert facts["Further parameters"] == '{"reasoning_effort": "low"}'
-    assert (facts["Longest answer, in tokens"], facts["Top p"]) == ("2,000", "–")
+    assert facts["Additional parameters"] == '{"reasoning_effort": "low"}'
+    assert (facts["Maximum answer length, in tokens"], facts["Top p"]) == ("2,000", "–")
 
 
 # ── Files ───────────────────────────────────────────────────────────────────
@@ -236,7 +236,7 @@ def test_file_comes_in_and_the_page_says_what_came_of_it(browse, at, text, cast)
 
     outcome = first.context["outcome"]
     assert (outcome.created, outcome.labels, outcome.missing, outcome.failed) == (2, 2, 2, 0)
-    assert "The file is in" in text(first)
+    assert "File imported" in text(first)
     assert Suggestion.objects.filter(judge=judge).count() == 2
     again = upload(client, url, data)
     assert "nothing has changed" in text(again)

@@ -15,6 +15,9 @@ SETTINGS = {
     "annotators_per_trajectory": "3",
     "claim_limit": "4",
     "claim_days": "",
+    "recheck_percent": "10",
+    "retest_percent": "0",
+    "retest_days": "8",
     "suggestion_policy": "never",
     "show_reference_answer": "on",
 }
@@ -55,13 +58,16 @@ def test_settings_are_saved(browse, cast, at):
     saved = (project.name, project.annotators_per_trajectory, project.suggestion_policy)
     assert saved == ("Renamed", 3, "never")
     assert (project.claim_limit, project.claim_days) == (4, None)
+    assert (project.recheck_percent, project.retest_percent, project.retest_days) == (10, 0, 8)
 
 
 def test_settings_fix_the_number_of_annotators_after_the_first_claim(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.claim(cast.ann, cast.project)
     client = browse("admin")
-    assert "Fixed: a trajectory has been claimed" in text(client.get(at("project-settings", "bench")))
+    assert "Cannot be changed: a trajectory has been claimed" in text(
+        client.get(at("project-settings", "bench"))
+    )
     assert client.post(at("project-settings", "bench"), SETTINGS).status_code == 302
     project = Project.objects.get()
     assert project.annotators_per_trajectory == 2
@@ -114,7 +120,7 @@ def test_guidelines_are_rendered_harmlessly_in_versions(browse, cast, at, text):
     assert "Version 2" in page
     old = text(browse("ann").get(at("guidelines", "bench") + "?version=1"))
     assert "Judge each step." in old
-    assert "not in force any more" in old
+    assert "no longer current" in old
 
 
 def test_guidelines_that_are_the_same_again_make_no_version(browse, at):
@@ -126,7 +132,7 @@ def test_audit_log_says_who_did_what(browse, cast, at, text):
     browse("admin").post(at("project-settings", "bench"), SETTINGS)
     page = text(browse("admin").get(at("audit", "bench")))
     assert "changed the settings" in page
-    assert "started the project" in page
+    assert "created the project" in page
     assert "Admin" in page
 
 
@@ -166,6 +172,7 @@ def test_navigation_is_each_roles_own(browse, at, text):
             "guidelines",
             "imports",
             "trajectories",
+            "adjudication-queue",
             "agreement",
             "releases",
             "members",
@@ -178,3 +185,10 @@ def test_navigation_is_each_roles_own(browse, at, text):
         page = text(browse(who).get(at("project", "bench")))
         shown = {name for name in everything if re.search(f'<li>\\s*<a href="{at(name, "bench")}"', page)}
         assert shown - {"project"} == names - {"project"}, who
+
+
+def test_guidelines_without_a_text_have_no_version(browse, cast, at, text):
+    Guideline.objects.filter(project=cast.project).update(text="")
+    page = text(browse("ann").get(at("guidelines", "bench")))
+    assert "No guidelines yet" in page
+    assert "Version 1" not in page

@@ -73,7 +73,7 @@ def test_judge_that_is_at_work_does_not_keep_the_other_from_it(browse, at, text,
     response = browse("admin").post(at("run-new", "bench"), {"judges": [busy.pk, idle.pk]}, follow=True)
     assert SuggestionRun.objects.filter(judge=idle).count() == 1
     assert SuggestionRun.objects.filter(judge=busy).count() == 1
-    assert "Busy: This judge is at work already" in text(response)
+    assert "Busy: This judge already has an active run" in text(response)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_estimate_is_of_what_has_no_suggestion_only(browse, at, text, failed_run
     suggest.retry_failed(actor=OPERATOR, run=failed_run, enqueue=False)
     do(failed_run)
     page = browse("admin").get(url)
-    assert page.context["startable"] == 0 and "nothing to do" in text(page)
+    assert page.context["startable"] == 0 and "Nothing to do" in text(page)
 
 
 # ── Watching ────────────────────────────────────────────────────────────────
@@ -110,7 +110,7 @@ def test_run_that_waits_says_so_and_is_asked_about_by_the_script(browse, at, tex
     run = start(make_judge(cast))
     client = browse("admin")
     page = text(client.get(at("run", "bench", run.pk)))
-    assert 'data-busy="yes"' in page and "waits for a worker" in page
+    assert 'data-busy="yes"' in page and "Waiting for a worker" in page
     answer = client.get(at("run-status", "bench", run.pk)).json()
     assert (answer["state"], answer["title"], answer["busy"]) == ("queued", "waiting", True)
     assert answer["progress"] == {"done": 0, "failed": 0, "total": 2}

@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.models import Assignment, Trajectory
 from annotation.policies import OPERATOR
-from annotation.services import label, projects
+from annotation.services import adjudicate, label, projects
 from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, label_all, make_disputed, open_case
 from tests.suggesting import suggest
@@ -72,10 +72,12 @@ def test_adjudicator_shows_them_step_by_step(cast: Cast, browse: Browse, at: Cal
     case = open_case(cast.judith, row)
     judith, here = browse("judith"), at("adjudication", case.pk)
     assert "canary" not in judith.get(here).content.decode()
+    for index in (4, None):
+        adjudicate.decide(actor=cast.judith, adjudication=case, message_index=index, value=1)
 
     answer: Any = judith.post(at("adjudicate-reveal", case.pk), {"message_index": "4"})
 
-    assert answer["Location"] == f"{here}#decide-m4"
+    assert answer["Location"] == f"{here}#m4"
     body = judith.get(here).content.decode()
     assert re.search(r"<dt>\s*Judge 1\s*</dt>", body)
     assert "severe canary on 4" in body
@@ -91,8 +93,9 @@ def test_suggestions_that_no_judge_has_made_are_said_to_be_none(
     import_records(cast.project, 1)
     make_disputed(cast)
     case = open_case(cast.judith, Trajectory.objects.get())
+    adjudicate.decide(actor=cast.judith, adjudication=case, message_index=2, value=1)
     answer: Any = browse("judith").post(at("adjudicate-reveal", case.pk), {"message_index": "2"}, follow=True)
-    assert "No judge has suggested anything here." in answer.content.decode()
+    assert "There are no suggestions from judges here." in answer.content.decode()
 
 
 def test_admin_who_is_labelling_it_sees_no_suggestions(

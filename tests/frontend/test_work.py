@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Project, Trajectory
+from annotation.reports import own_work
 from annotation.services import assign
 from tests import people
 
@@ -31,7 +33,7 @@ def test_claim_button_resumes_what_is_unfinished_and_seven_clicks_claim_one(brow
     assert places == {at("workbench", Assignment.objects.get().pk)}
     page = text(client.get(at("work", "bench")))
     assert "Continue labelling" in page
-    assert "Begin another one" in page
+    assert "Label another one" in page
 
 
 def test_claim_over_the_limit_leads_back_with_a_sentence(browse, cast, at, text):
@@ -42,7 +44,7 @@ def test_claim_over_the_limit_leads_back_with_a_sentence(browse, cast, at, text)
         client.post(at("claim", "bench"), {"claim_key": f"k{number}", "another": "1"})
     response = client.post(at("claim", "bench"), {"claim_key": "k3", "another": "1"}, follow=True)
     assert "as many as this project allows" in text(response)
-    assert "Begin another one" not in text(response)
+    assert "Label another one" not in text(response)
     assert Assignment.objects.count() == 2
 
 
@@ -53,7 +55,7 @@ def test_claim_that_was_taken_back_stands_in_the_list_with_its_reason(browse, ca
     assert str(mine.trajectory.record_id) in text(boss.get(at("claims", "bench")))
     taken = boss.post(at("claim-take-back", mine.pk), {"reason": "You are on leave"}, follow=True)
     assert "taken back from Ann" in text(taken)
-    assert "Nothing is unfinished" in text(taken)
+    assert "No unfinished work" in text(taken)
 
     client = browse("ann")
     for page in ("home", "project", "work"):
@@ -100,11 +102,9 @@ def test_account_is_closed_and_opened_on_the_people_page(browse, cast, at, text)
     people.import_records(cast.project, 1)
     people.claim(cast.ann, cast.project)
     root = browse("root")
-    assert "ann is closed" in text(root.post(at("account-state", cast.ann.pk), {"close": "1"}, follow=True))
+    assert "ann closed" in text(root.post(at("account-state", cast.ann.pk), {"close": "1"}, follow=True))
     assert Assignment.objects.get().state == AssignmentState.EXPIRED
-    assert "ann is open again" in text(
-        root.post(at("account-state", cast.ann.pk), {"open": "1"}, follow=True)
-    )
+    assert "ann reopened" in text(root.post(at("account-state", cast.ann.pk), {"open": "1"}, follow=True))
     assert root.post(at("account-state", cast.root.pk), {"close": "1"}).status_code == 409
 
 
@@ -149,3 +149,58 @@ def test_assignments_listed_are_ones_own_only(browse, cast, at, text):
     people.import_records(cast.project, 2)
     theirs = people.claim(cast.ben, cast.project)
     assert at("workbench", theirs.pk) not in text(browse("ann").get(at("work", "bench")))
+
+
+def test_progress_counts_ones_own_work_and_tells_nothing_of_others(browse, cast, at, text):
+    people.import_records(cast.project, 5)
+    first = people.label_next(cast.ann, cast.project)
+    second = people.claim(cast.ann, cast.project)
+    for page in ("home", "work"):
+        place = at(page) if page == "home" else at(page, "bench")
+        assert "1 of 5 submitted by you" in text(browse("ann").get(place)), page
+        before = browse("ann").get(place).content
+        assert "0 of 5 submitted by you" in text(browse("ben").get(place)), page
+    bench = browse("ann").get(at("workbench", second.pk)).content.decode()
+    assert "1 of 5 submitted" in bench
+    assert f'href="{at("workbench", first.pk)}"' in bench
+    # whatever another annotator does to the others' trajectories, the page stays the same
+    people.label_next(cast.ben, cast.project)
+    people.label_next(cast.ben, cast.project, -1)
+    assert without_keys(browse("ann").get(at("work", "bench")).content) == without_keys(before)
+
+
+def without_keys(page: bytes) -> bytes:
+    """A page without what is new in it every time it is asked for."""
+    return re.sub(rb'(name="(csrfmiddlewaretoken|claim_key)" value=|nonce=)"[^"]*"', b"", page)
+
+
+def test_neighbours_are_ones_own_that_can_be_opened(browse, cast, at):
+    people.import_records(cast.project, 6)
+    mine = [people.label_next(cast.ann, cast.project) for _ in range(2)]
+    back = people.claim(cast.ann, cast.project)
+    assign.return_assignment(actor=cast.ann, assignment=back, reason="Later")
+    people.claim(cast.ben, cast.project)
+    mine.append(people.claim(cast.ann, cast.project))
+    found = [own_work.neighbours(one) for one in mine]
+    keys = [one.pk for one in mine]
+    assert [(one.previous, one.next) for one in found] == [
+        (None, keys[1]),
+        (keys[0], keys[2]),
+        (keys[1], None),
+    ]
+
+
+def test_work_is_filtered_by_subset_and_record(browse, cast, at, text):
+    people.import_records(cast.project, [people.make_record(n) for n in range(3)])
+    people.import_records(cast.project, [people.make_record(7)], subset="second")
+    for _ in range(4):
+        people.label_next(cast.ann, cast.project)
+    client = browse("ann")
+    page = client.get(at("work", "bench") + "?state=submitted&subset=second")
+    assert [row.trajectory.subset.name for row in page.context["page"]] == ["second"]
+    record = page.context["page"][0].trajectory.record_id
+    found = client.get(at("work", "bench") + f"?state=submitted&q={record}")
+    assert [row.trajectory.record_id for row in found.context["page"]] == [record]
+    nothing = text(client.get(at("work", "bench") + "?state=submitted&q=no-such-record"))
+    assert "Nothing fits" in nothing
+    assert "Filter" in nothing

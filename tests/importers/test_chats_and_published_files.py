@@ -47,12 +47,12 @@ def test_chats_other_fields() -> None:
     [
         (7, "1: is neither an object with messages nor a list of messages"),
         ({"id": "a"}, "1: messages: is missing"),
-        ({"id": "", "messages": CHAT}, "1: id: must be a text that is not empty, or a whole number"),
-        ({"id": True, "messages": CHAT}, "1: id: must be a text that is not empty, or a whole number"),
+        ({"id": "", "messages": CHAT}, "1: id: must be a non-empty string or a whole number"),
+        ({"id": True, "messages": CHAT}, "1: id: must be a non-empty string or a whole number"),
         ({"id": "x" * 256, "messages": CHAT}, "1: id: is longer than 255 characters"),
         (
             {"task_id": [], "messages": CHAT},
-            "1: task_id: must be a text that is not empty, or a whole number",
+            "1: task_id: must be a non-empty string or a whole number",
         ),
         ({"messages": CHAT, "model": "x" * 121}, "1: policy_model: is longer than 120 characters"),
         (CHAT[:1], "1: messages: has no assistant message, so there is no step to label"),

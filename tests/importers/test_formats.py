@@ -45,8 +45,8 @@ def test_format_that_is_more_particular_wins() -> None:
     [
         (b"", "The file is empty."),
         (b"\xef\xbb\xbf \n", "The file is empty."),
-        (b"\xff\xfe{\x00", "This cannot be read: the file is in UTF-16 or UTF-32; save it as UTF-8."),
-        (b"PK\x03\x04rest", "This cannot be read: the file is compressed; unpack it first."),
+        (b"\xff\xfe{\x00", "The file cannot be read: the file is in UTF-16 or UTF-32; save it as UTF-8."),
+        (b"PK\x03\x04rest", "The file cannot be read: the file is compressed; unpack it first."),
         (b'{"a": 1}', "The format was not recognised"),
         (b"[" * 100_000, "The format was not recognised"),
         (b"id,question\n1,x", "The format was not recognised"),
@@ -110,7 +110,7 @@ def test_labels_may_be_missing_and_partly_null() -> None:
     ("changes", "sentences"),
     [
         ({"data_source": ...}, ["1: data_source: is missing"]),
-        ({"data_source": ""}, ["1: data_source: must be a text that is not empty"]),
+        ({"data_source": ""}, ["1: data_source: must be a non-empty string"]),
         ({"data_source": "x" * 201}, ["1: data_source: is longer than 200 characters"]),
         ({"query_index": ...}, ["1: query_index: is missing"]),
         ({"query_index": True}, ["1: query_index: must be a whole number from 0, not true"]),

@@ -114,7 +114,7 @@ def test_keys_that_the_operator_allows_are_taken(name: str) -> None:
 
 
 def test_kind_of_judge_that_there_is_not() -> None:
-    with pytest.raises(Invalid, match="no kind of judge called “oracle”"):
+    with pytest.raises(Invalid, match="Unknown kind of judge “oracle”"):
         create("oracle", JudgeSettings(), environ={}, operator=Operator())
 
 

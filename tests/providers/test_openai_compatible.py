@@ -108,7 +108,7 @@ def test_failure_knows_itself(server: JudgeServer, model: str) -> None:
     found = Judge(server, model, timeout_seconds=0.4 if kind == "timeout" else 15.0).failure()
     assert (found.kind, found.permanent, found.scope) == (kind, permanent, scope)
     assert found.exchange.attempts == server.calls[model, "r"] == calls
-    assert found.message.endswith((".", "…")) or "It says:" in found.message
+    assert found.message.endswith((".", "…")) or "The server says:" in found.message
     assert time.monotonic() - started < 10
     if found.usage is not None:  # answered, so paid for, and so counted
         assert server.paid[model, "r"] == 1 and found.cost == Decimal("0.002")

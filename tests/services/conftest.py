@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Assignment, Trajectory
+from annotation.models import Adjudication, Assignment, Discussion, Trajectory
+from annotation.services import discuss
 from annotation.services.ingest import run as running
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
+from tests.services.rechecking import everything_is_rechecked
 
 
 @pytest.fixture
@@ -56,3 +58,32 @@ def own_keys(settings: Any, tmp_path: Path) -> Path:
     settings.RELEASE_KEY_FILE = folder / "release.key"
     settings.RELEASE_KEYS_DIR = folder / "release-keys"
     return folder
+
+
+@pytest.fixture
+def third(cast: Cast) -> Cast:
+    """The cast in a project in which a third person labels everything that is resolved."""
+    everything_is_rechecked(cast.project)
+    return cast
+
+
+@pytest.fixture
+def retest(cast: Cast) -> Cast:
+    """The cast in a project in which annotators label everything again."""
+    everything_is_rechecked(cast.project, third=0, retest=100)
+    return cast
+
+
+@shared_rows
+def disputed_case(cast: Cast) -> Adjudication:
+    """The steps 2, 4 and 6; ann and ben differ on 4 and on the outcome. Judith has the case."""
+    (row,) = people.import_records(cast.project, [people.make_record(steps=3)])
+    people.label_next(cast.ann, cast.project, [1, 1, -1], outcome=1, note="Ann's note.")
+    people.label_next(cast.ben, cast.project, [1, -1, -1], outcome=-1, note="Ben's note.")
+    return people.open_case(cast.judith, Trajectory.objects.get(pk=row.pk))
+
+
+@shared_rows
+def talk(cast: Cast, disputed_case: Adjudication) -> Discussion:
+    """The discussion of that case, in which nothing has been said."""
+    return discuss.open_discussion(actor=cast.judith, trajectory=disputed_case.trajectory)

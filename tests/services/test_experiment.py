@@ -120,7 +120,7 @@ def test_first_label_locks_it(cast: Cast, on: bool) -> None:
     for change_it in (projects.randomise, projects.stop_randomising) if on else (projects.randomise,):
         with pytest.raises(Locked) as refusal:
             change_it(actor=cast.admin, project=cast.project)
-        assert refusal.value.code == "experiment_locked" and "labelled here already" in str(refusal.value)
+        assert refusal.value.code == "experiment_locked" and "already labelled here" in str(refusal.value)
     current = Project.objects.get(pk=cast.project.pk)
     assert current.experiment_seed == (SEED if on else None)
     assert AuditEvent.objects.count() == before

@@ -215,7 +215,7 @@ def test_import_that_kills_its_worker_three_times_is_given_up(cast: Cast, small_
 
     source.refresh_from_db()
     assert source.state == ImportState.FAILED
-    assert source.error == "The import died 3 times; see the server's log."
+    assert source.error == "The import stopped unexpectedly 3 times; see the server’s log."
     assert nothing_is_left()
 
 

@@ -179,7 +179,7 @@ def test_agreement_is_made_of_blind_values_and_leaves_out_what_was_never_blind(c
 
     steps = agreement(viewer=cast.admin, project=cast.project, intervals=False).overall.steps
     assert steps.n == 2
-    assert steps.figures.agreement.value == 0.5
+    assert steps.figures["percent_agreement"].value == 0.5
 
     set_policy(cast.project, "always")
     import_records(cast.project, [make_record(1, steps=2)], subset="more")

@@ -104,7 +104,7 @@ def test_confirmation_of_what_is_not_proposed_is_refused(
     answer = save(assignment, *before, confirmed)
 
     assert statuses(answer)[-1] == "refused"
-    assert "proposed" in answer["results"][-1]["reason"]
+    assert "proposal" in answer["results"][-1]["reason"]
 
 
 def test_save_of_too_many_changes_is_refused_as_a_whole(assignment: Assignment) -> None:

@@ -55,7 +55,7 @@ def test_record_or_raw_answer_read_before_the_claim_is_an_exposure(cast: Cast) -
     assert b"messages" in sights.record(actor=cast.admin, trajectory=record)
     assert sights.judge_answer(actor=cast.admin, answer=JudgeAnswer.objects.get()).response == b"-1"
 
-    with pytest.raises(Conflict, match="not yours to claim"):
+    with pytest.raises(Conflict, match="not available to you"):
         assign.claim_this(actor=cast.admin, trajectory=record)
     people.label_all(assign.claim_this(actor=cast.admin, trajectory=answer))
     people.label_all(assign.claim_this(actor=cast.admin, trajectory=other))

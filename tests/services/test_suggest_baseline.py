@@ -234,10 +234,10 @@ def test_baseline_page_shows_the_figures_beside_always_plus_one(cast: Cast, clie
     client.force_login(cast.admin)
     address = reverse("frontend:judge", args=[cast.project.slug, judge.pk])
     before = client.get(address)
-    assert before.status_code == 200 and "What it was trained on" not in before.content.decode()
+    assert before.status_code == 200 and "Training data" not in before.content.decode()
     run(judge, limit=2)
     page = client.get(address).content.decode()
-    assert "What it was trained on" in page and "FirstErrAcc" in page and "0.833" in page
+    assert "Training data" in page and "FirstErrAcc" in page and "0.833" in page
 
 
 @pytest.mark.published

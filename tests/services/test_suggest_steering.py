@@ -139,7 +139,7 @@ def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
 
 def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
     judge = make_judge(cast)
-    with pytest.raises(Invalid, match="nothing to do"):
+    with pytest.raises(Invalid, match="Nothing to do"):
         start(judge)
     people.import_records(cast.project, 2)
     for selection in (

@@ -181,7 +181,7 @@ def test_triage_has_brought_the_share_of_disputes_in_the_first_half(cast: Cast) 
     before = triage_so_far(viewer=OPERATOR, project=cast.project)
     assert (before.found.value, str(before.found.reason), before.waiting) == (
         None,
-        "no trajectory whose labels are all in was disputed",
+        "no fully labelled trajectory was disputed",
         8,
     )
     projects.triage(actor=cast.admin, project=cast.project, batch_size=1, seed=1)

@@ -1,0 +1,88 @@
+"""What an address of the server is, and how its parameters are filled in from the world of tests/world.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import reverse
+
+from tests.world import World
+
+Fill = Callable[[World], Mapping[str, Any]]
+
+
+def nothing(world: World) -> Mapping[str, Any]:
+    """An address without parameters."""
+    return {}
+
+
+def slug(world: World) -> Mapping[str, Any]:
+    """The project."""
+    return {"slug": world.cast.project.slug}
+
+
+def subset(world: World) -> Mapping[str, Any]:
+    """The subset, by name."""
+    return {**slug(world), "name": "tiny"}
+
+
+def pk(name: str, *, of_project: bool = False) -> Fill:
+    """Something by its id in the world, or a trajectory by its place."""
+
+    def fill(world: World) -> Mapping[str, Any]:
+        number = world.at[name].pk if name in world.at else world.ids[name]
+        return {"pk": number, **(slug(world) if of_project else {})}
+
+    return fill
+
+
+def within(place: str, **more: int) -> Fill:
+    """Something inside a trajectory."""
+    return lambda world: {"pk": world.at[place].pk, **more}
+
+
+def kind(name: str) -> Fill:
+    """A kind of judge."""
+    return lambda world: {**slug(world), "kind": name}
+
+
+def answer(place: str, *, of_project: bool = False, **more: str) -> Fill:
+    """What a judge answered about a trajectory."""
+    return lambda world: {"pk": world.answers[place], **(slug(world) if of_project else {}), **more}
+
+
+def run_action(name: str) -> Fill:
+    """Something to do with the run."""
+    return lambda world: {**pk("run", of_project=True)(world), "name": name}
+
+
+def version(**more: str) -> Fill:
+    """The release."""
+    return lambda world: {**slug(world), "version": "1.0", **more}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A route by name, filled in; `tag` tells several fillings of one route apart."""
+
+    name: str
+    fill: Fill = nothing
+    tag: str = ""
+    body: Mapping[str, Any] | Fill = field(default_factory=dict)
+    query: str = ""
+
+    @property
+    def key(self) -> str:
+        """How the matrix calls it."""
+        return f"{self.name}@{self.tag}" if self.tag else self.name
+
+    def sent(self, world: World) -> dict[str, Any]:
+        """What is sent there."""
+        return dict(self.body(world) if callable(self.body) else self.body)
+
+    def url(self, world: World) -> str:
+        """The address itself."""
+        place = reverse(self.name, kwargs=dict(self.fill(world)))
+        return f"{place}?{self.query}" if self.query else place
