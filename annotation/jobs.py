@@ -7,7 +7,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest, label, open_work, release, suggest
+from annotation.services import ingest, label, notices, open_work, rechecks, release, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -50,6 +50,15 @@ def _wait_for_runs(**_: object) -> None:
     background.wait_until_stopped()
 
 
+@shared_task(name="annotation.mail_notices")
+def mail_notices() -> None:
+    """Send the mails that notices are due."""
+    try:
+        notices.mail_due()
+    finally:
+        close_old_connections()
+
+
 @shared_task(name="annotation.reap")
 def reap() -> None:
     """See to jobs whose worker died, to what was never sent, and to claims that nobody uses."""
@@ -57,9 +66,11 @@ def reap() -> None:
         ingest.reap()
         suggest.reap()
         open_work.sweep()
+        rechecks.sweep()
         label.sweep_half_imports()
         suggest.sweep_half_imports()
         release.sweep_staged()
+        notices.mail_due()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()

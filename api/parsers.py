@@ -33,11 +33,11 @@ class StrictJSON(BaseParser):
         except UnicodeDecodeError as error:
             raise ParseError(_("The body is not valid UTF-8.")) from error
         except RecursionError as error:
-            raise ParseError(_("The body nests too deeply.")) from error
+            raise ParseError(_("The body is nested too deeply.")) from error
         except ValueError as error:
             raise ParseError(_("The body is not valid JSON.")) from error
         if _deeper_than(value, MAX_DEPTH):
-            raise ParseError(_("The body nests too deeply."))
+            raise ParseError(_("The body is nested too deeply."))
         return value
 
 

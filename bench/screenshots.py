@@ -54,8 +54,8 @@ def case(page: Page) -> None:
         taken.first.click()
     else:
         page.goto(page.url.partition("?")[0])
-        page.get_by_role("row", name="outcome").get_by_role("button", name="Take").first.click()
-    expect(page.locator("[data-decision]").first).to_be_visible()
+        page.get_by_role("row", name="outcome").get_by_role("button", name="Claim").first.click()
+    expect(page.locator("html")).to_have_attribute("data-case", "ready")
 
 
 PICTURES = (

@@ -42,7 +42,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
         return _unavailable(request)
     if _for_programs(request):
-        return problem(request, "server_error", _("Something went wrong on our side."), 500)
+        return problem(request, "server_error", _("Something went wrong on the server."), 500)
     return pages.server_error(request)
 
 
@@ -50,9 +50,9 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
     """503: SQLite's queue was too long, or the database does not answer. What was asked for was not done."""
     busy = "locked" in str(sys.exc_info()[1])
     sentence = (
-        _("Too many people are saving at this moment. Nothing was changed; try again.")
+        _("Too many people are saving right now. Nothing was changed; try again.")
         if busy
-        else _("The database does not answer at this moment. Nothing was changed; try again in a minute.")
+        else _("The database is not responding. Nothing was changed; try again in a minute.")
     )
     if _for_programs(request):
         answer: HttpResponse = problem(request, "busy" if busy else "unavailable", sentence, 503)

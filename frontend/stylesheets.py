@@ -17,9 +17,9 @@ COMPONENTS: Final = Path(__file__).resolve().parent / "css"
 STYLESHEETS: Final[dict[str, str]] = {
     "site": """
         tokens base header page navigation layout card prose button icon key stats facts badge mark progress
-        chart alert empty tabs pagination menu dialog fold form filters values copy
+        chart strip alert empty tabs pagination menu dialog fold form filters values copy diff steps-list
     """,
-    "tables": "table confusion heat",
+    "tables": "table heat plot trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",
     "workbench": "desk save panel tool find pin step controls rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",

@@ -17,7 +17,7 @@ MAX_SEED: Final = 2**53 - 1
 
 
 class Arm(StrEnum):
-    """When annotators of a task may see suggestions: never, after their own label of the step, always."""
+    """When annotators of a task may see suggestions: never, after labelling the step, always."""
 
     SEALED = "sealed"
     AFTER_LABEL = "after_label"

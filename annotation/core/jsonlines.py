@@ -99,7 +99,7 @@ def read_records(
         yield _read(piece, filename, max_record_bytes, object_pairs_hook)
     if nothing:
         reason = (
-            translatable("the file holds no records") if source.head else translatable("the file is empty")
+            translatable("the file contains no records") if source.head else translatable("the file is empty")
         )
         yield RecordError(filename, 0, "", reason)
 
@@ -157,9 +157,9 @@ def _check_structure(raw: bytes) -> None:
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     if len(_brackets(raw)) > 2 * MAX_CONTAINERS:
-        raise BadJson(translatable("holds more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
+        raise BadJson(translatable("contains more than {n} lists and objects", n=f"{MAX_CONTAINERS:,}"))
     if depth_of(raw) > MAX_DEPTH:
-        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH))
+        raise BadJson(translatable("is nested deeper than {n} levels", n=MAX_DEPTH))
 
 
 def _brackets(raw: bytes) -> bytes:
@@ -179,22 +179,41 @@ def describe_not_text(head: bytes) -> str | None:
     return None
 
 
+_DECODER: Final[dict[str, str]] = {
+    sentence: sentence
+    for sentence in (
+        translatable("Expecting value"),
+        translatable("Expecting ',' delimiter"),
+        translatable("Expecting ':' delimiter"),
+        translatable("Expecting property name enclosed in double quotes"),
+        translatable("Illegal trailing comma before end of object"),
+        translatable("Illegal trailing comma before end of array"),
+        translatable("Invalid control character"),
+        translatable("Invalid \\escape"),
+        translatable("Invalid \\uXXXX escape"),
+        translatable("Extra data"),
+    )
+}
+"""What Python's decoder says of a record, for pages in other languages."""
+
+
 def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Any:
     try:
         return json.loads(text, object_pairs_hook=hook) if hook else json.loads(text)
     except json.JSONDecodeError as error:
         raise BadJson(_describe(error, line)) from None
     except RecursionError:
-        raise BadJson(translatable("nests deeper than {n} levels", n=MAX_DEPTH)) from None
+        raise BadJson(translatable("is nested deeper than {n} levels", n=MAX_DEPTH)) from None
     except ValueError:
-        raise BadJson(translatable("holds an integer of more than 4,300 digits")) from None
+        raise BadJson(translatable("contains an integer of more than 4,300 digits")) from None
 
 
 def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
         return translatable("is cut off: the record ends in the middle of its JSON")
-    what, column = error.msg.removesuffix(" at"), error.colno
+    said = error.msg.removesuffix(" at")
+    what, column = _DECODER.get(said, said), error.colno
     if error.lineno == 1:
         return translatable("is not valid JSON: {what} at column {column}", what=what, column=column)
     return translatable(

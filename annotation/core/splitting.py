@@ -18,7 +18,7 @@ from .json_layout import BOM, HEAD_BYTES
 CHUNK_BYTES: Final = 256 * 1024
 
 TOO_LARGE: Final = translatable("is larger than {limit}, the limit for one record")
-MORE_AFTER_LIST: Final = translatable("the file goes on after the end of its list; the rest was not read")
+MORE_AFTER_LIST: Final = translatable("the file continues after the end of its list; the rest was not read")
 LIST_NOT_CLOSED: Final = translatable("the file is cut off: it ends before its list is closed")
 
 _IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)

@@ -65,6 +65,16 @@ class ImportState(StrEnum):
     ABANDONED = "abandoned"
 
 
+class InvitationState(StrEnum):
+    """What became of an invitation; only a pending one's link works."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
 class AdjudicationState(StrEnum):
     """Where the case of one disputed trajectory stands; `released` means handed back undecided."""
 
@@ -154,6 +164,70 @@ class ConsensusKind(StrEnum):
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
     ADJUDICATED = "adjudicated"
+    MAJORITY = "majority"
+
+
+RULINGS: Final = (ConsensusKind.ADJUDICATED, ConsensusKind.MAJORITY)
+"""The kinds of a decision: the adjudicator's own, or their leave to let the majority stand."""
+
+
+class Voice(StrEnum):
+    """As whom somebody speaks in a discussion: an annotator as their letter, the others as their role."""
+
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+    ADMIN = "admin"
+
+
+class NoticeKind(StrEnum):
+    """What a notice tells of."""
+
+    OPENED = "opened"
+    COMMENT = "comment"
+    MENTION = "mention"
+    REVISION = "revision"
+    RESOLVED = "resolved"
+    REOPENED = "reopened"
+
+
+class CaseEventKind(StrEnum):
+    """What happened to a step in a case: decided, the decision taken back, or the consensus erased because
+    the case was opened again."""
+
+    DECISION = "decision"
+    WITHDRAWAL = "withdrawal"
+    ERASURE = "erasure"
+
+
+class RecheckKind(StrEnum):
+    """Who labels a resolved trajectory once more: a third person, or one of its annotators again."""
+
+    THIRD = "third"
+    RETEST = "retest"
+
+
+class RecheckState(StrEnum):
+    """Where a recheck stands. `waiting`: nobody is at work on it."""
+
+    WAITING = "waiting"
+    CLAIMED = "claimed"
+    DONE = "done"
+
+
+class Origin(StrEnum):
+    """How the consensus of a whole trajectory was reached: by what it took at its most disputed step."""
+
+    UNANIMOUS = "unanimous"
+    DISCUSSED = "discussed"
+    ADJUDICATED = "adjudicated"
+
+
+class JudgeDoubt(StrEnum):
+    """Whether judges differ about a trajectory; unknown unless at least two said something of it."""
+
+    UNKNOWN = "unknown"
+    AGREED = "agreed"
+    DIFFERED = "differed"
 
 
 class SignatureState(StrEnum):
@@ -189,15 +263,18 @@ class ReasonCode:
 
 REASON_CODES: Final[tuple[ReasonCode, ...]] = (
     ReasonCode("correct_progress", 1, "Correct and brings the task closer to its end"),
+    ReasonCode("as_asked", 1, "Opening greeting, or exactly what was asked for"),
     ReasonCode("sound_exploration", 1, "Exploration that was well chosen and informative"),
+    ReasonCode("cross_check", 1, "Checks a finding against another source"),
     ReasonCode("recovery", 1, "Notices an earlier error and puts it right"),
     ReasonCode("needed_clarification", 1, "Asks the user for something that is needed"),
-    ReasonCode("honest_limit", 1, "Says truthfully what could not be done or found"),
+    ReasonCode("honest_limit", 1, "Says honestly what cannot be done, found or allowed"),
     ReasonCode("correct_answer", 1, "Correct final answer, supported by the evidence"),
-    ReasonCode("exploratory", 0, "Reasonable attempt whose effect stays unclear"),
-    ReasonCode("redundant", 0, "Repeats what is known, without harm"),
+    ReasonCode("exploratory", 0, "Sensible attempt that fails or brings nothing, for the first time"),
+    ReasonCode("failed_correction", 0, "Tries to put an error right and does not succeed"),
+    ReasonCode("redundant", 0, "Harmless detour, or restates what is known"),
     ReasonCode("external_failure", 0, "Tool or environment failed; not the agent’s fault"),
-    ReasonCode("no_effect", 0, "Neither helps nor harms (small talk, restating)"),
+    ReasonCode("no_effect", 0, "Neither helps nor harms, and nothing rests on it"),
     ReasonCode("factual_error", -1, "Wrong fact, reasoning or calculation"),
     ReasonCode("misread_tool_output", -1, "Misreads or ignores a tool result"),
     ReasonCode("wrong_tool", -1, "Wrong tool for what is needed"),
@@ -205,7 +282,9 @@ REASON_CODES: Final[tuple[ReasonCode, ...]] = (
     ReasonCode("policy_violation", -1, "Breaks a rule or policy it was given"),
     ReasonCode("fabrication", -1, "States something no message or result supports"),
     ReasonCode("misread_task", -1, "Misunderstands or drops part of the task"),
-    ReasonCode("repeated_ineffective", -1, "Repeats what has already failed"),
+    ReasonCode("repeated_ineffective", -1, "Repeats an action without change or new information"),
+    ReasonCode("superficial_correction", -1, "Corrects an error on the surface only"),
+    ReasonCode("builds_on_error", -1, "Builds on an earlier error"),
     ReasonCode("premature_stop", -1, "Stops or hands over too early"),
     ReasonCode("unsafe_change", -1, "Makes a harmful or unrequested change"),
 )

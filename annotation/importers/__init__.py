@@ -30,7 +30,7 @@ def by_name(name: str) -> Importer:
     except KeyError:
         raise Invalid(
             translatable(
-                "There is no format called “{name}”; there are: {formats}.",
+                "Unknown format “{name}”; choose from {formats}.",
                 name=name[:60],
                 formats=", ".join(FORMATS),
             ),
@@ -47,7 +47,7 @@ def sniff(head: bytes) -> Importer:
     if not head.removeprefix(b"\xef\xbb\xbf").strip():
         raise Invalid(translatable("The file is empty."), code="empty_file")
     if reason := describe_not_text(head):
-        raise Invalid(translatable("This cannot be read: {reason}.", reason=reason), code="not_text")
+        raise Invalid(translatable("The file cannot be read: {reason}.", reason=reason), code="not_text")
     for beginning in _beginnings(head):
         best = max(FORMATS.values(), key=lambda importer: importer.sniff(beginning))
         if best.sniff(beginning) > 0:

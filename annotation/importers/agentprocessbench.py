@@ -75,7 +75,7 @@ def _draft(
         missing = data_source is None
         problems.add(
             "data_source",
-            translatable("is missing") if missing else translatable("must be a text that is not empty"),
+            translatable("is missing") if missing else translatable("must be a non-empty string"),
         )
         data_source = ""
     short_text(data_source, "data_source", MAX_DATA_SOURCE, problems)

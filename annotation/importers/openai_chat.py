@@ -112,7 +112,7 @@ def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -
     if type(given) is int:
         return str(given)
     if not isinstance(given, str) or not given:
-        problems.add(key, translatable("must be a text that is not empty, or a whole number"))
+        problems.add(key, translatable("must be a non-empty string or a whole number"))
         return ""
     if len(escape(given)) > limit:
         problems.add(key, translatable("is longer than {limit} characters", limit=limit))

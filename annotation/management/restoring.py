@@ -82,7 +82,7 @@ def _in_turns(archive: Path, files: Files) -> None:
         try:
             for model, (path, rows) in files.items():
                 if model not in LAST:
-                    _load(model, path, rows, done=model._default_manager.count())
+                    _load(model, path, rows, done=model._base_manager.count())
             with transaction.atomic():
                 for model in LAST:
                     _load(model, *files[model])
@@ -100,10 +100,10 @@ def _empty(models: list[type[Model]]) -> None:
     for model in reversed(models):
         if model in LAST:  # rolled back with the last turn
             continue
-        pks = list(model._default_manager.order_by("pk").values_list("pk", flat=True))
+        pks = list(model._base_manager.order_by("pk").values_list("pk", flat=True))
 
         def delete(part: list[object], model: type[Model] = model) -> None:
-            rows = model._default_manager.filter(pk__in=part)
+            rows = model._base_manager.filter(pk__in=part)
             rows._raw_delete(rows.db)
 
         in_blocks((pks[at : at + BATCH] for at in range(0, len(pks), BATCH)), delete)

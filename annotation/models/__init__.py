@@ -1,9 +1,12 @@
 """The tables: fields, constraints and indexes; nothing else."""
 
 from .accounts import ApiToken, Invitation, User
+from .agreement import PairedLabels
 from .audit import AuditEvent
-from .consensus import Adjudication, Consensus, Decision, OutcomeConsensus
+from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeConsensus
 from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
+from .discussion import Comment, Discussion, Notice, Revision, ThreadRead
+from .disputes import Dispute
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge
 from .labels import (
@@ -16,7 +19,17 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
-from .projects import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, Guideline, Membership, Project, Subset
+from .projects import (
+    MAX_ANNOTATORS,
+    MAX_CLAIM_DAYS,
+    MAX_CLAIMS,
+    MAX_RETEST_DAYS,
+    Guideline,
+    Membership,
+    Project,
+    Subset,
+)
+from .rechecks import Recheck, Stratum
 from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
@@ -33,13 +46,18 @@ __all__ = [
     "MAX_CLAIMS",
     "MAX_CLAIM_DAYS",
     "MAX_CONCURRENCY",
+    "MAX_RETEST_DAYS",
     "UNFINISHED_RUNS",
     "Adjudication",
     "ApiToken",
     "Assignment",
     "AuditEvent",
+    "CaseEvent",
+    "Comment",
     "Consensus",
     "Decision",
+    "Discussion",
+    "Dispute",
     "Exposure",
     "Guideline",
     "ImportFile",
@@ -51,21 +69,27 @@ __all__ = [
     "Label",
     "LabelEvent",
     "Membership",
+    "Notice",
     "OutcomeConsensus",
     "OutcomeLabel",
+    "PairedLabels",
     "Project",
+    "Recheck",
     "Release",
     "ReleaseLabel",
     "ReleaseRecord",
     "ReleaseWithdrawal",
+    "Revision",
     "SaveOperation",
     "Step",
+    "Stratum",
     "Subset",
     "SuggestedLabel",
     "Suggestion",
     "SuggestionItem",
     "SuggestionRun",
     "Task",
+    "ThreadRead",
     "Trajectory",
     "TrajectoryContent",
     "User",

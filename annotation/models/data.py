@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.vocabulary import ImportState, TrajectoryState
+from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
 
 from .jobs import JobFields
 from .projects import Project, Subset
@@ -91,7 +91,11 @@ class Trajectory(models.Model):
 
     `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row
     stops being live. `free_slots` is N minus the open and submitted assignments, kept by guarded updates.
-    `position` orders the queue. `step_count` is denormalised from the steps because lists show it.
+    `position` orders the queue. `step_count` is denormalised from the steps because lists show it, and so are
+    `agreement` and `doubt`, which lists sort by: the share of steps that all annotators gave the same value
+    (0 … 1; null before all labels are in, and with one annotator), and how far the judges disagree
+    (core.triage.contested; null with fewer than two judges). `stratum` is
+    where it was considered for rechecks; null: not yet.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trajectories")
@@ -111,6 +115,11 @@ class Trajectory(models.Model):
     position = models.BigIntegerField()
     free_slots = models.SmallIntegerField()
     state = models.CharField(max_length=12, default=TrajectoryState.LABELLING.value)
+    stratum = models.ForeignKey(
+        "Stratum", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+    agreement = models.FloatField(null=True, blank=True)
+    doubt = models.FloatField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "trajectories"
@@ -137,6 +146,28 @@ class Trajectory(models.Model):
                 fields=("project", "state", "position"), name="trajectory_by_state", condition=Q(live=True)
             ),
             models.Index(fields=("subset", "position"), name="trajectory_by_subset", condition=Q(live=True)),
+            models.Index(
+                fields=("project", "id"),
+                name="trajectory_unconsidered",
+                condition=Q(live=True, stratum__isnull=True, state__in=[state.value for state in RESOLVED]),
+            ),
+            models.Index(
+                fields=("stratum",), name="trajectory_by_stratum", condition=Q(stratum__isnull=False)
+            ),
+            # The orders of the list; agreement and doubt have none, because those without a value come last.
+            models.Index(fields=("project", "position"), name="trajectory_by_queue", condition=Q(live=True)),
+            models.Index(
+                fields=("project", "record_id"), name="trajectory_by_record", condition=Q(live=True)
+            ),
+            models.Index(
+                fields=("project", "policy_model"), name="trajectory_by_model", condition=Q(live=True)
+            ),
+            models.Index(
+                fields=("project", "step_count"), name="trajectory_by_steps", condition=Q(live=True)
+            ),
+            models.Index(
+                fields=("project", "free_slots"), name="trajectory_by_slots", condition=Q(live=True)
+            ),
         )
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """Who labels what, the labels themselves, their history, and who has seen what."""
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -18,14 +19,32 @@ from annotation.core.vocabulary import (
 
 from .data import Step, Trajectory
 from .projects import Project
+from .rechecks import Recheck
 
 ACTIVE_STATES = (AssignmentState.OPEN.value, AssignmentState.SUBMITTED.value)
+
+
+class AssignmentsInSlots(models.Manager["Assignment"]):
+    """The turns of the N annotators of each trajectory, and nobody else's: without rechecks."""
+
+    def get_queryset(self) -> models.QuerySet["Assignment"]:
+        return super().get_queryset().filter(recheck__isnull=True)
+
+
+class LabelsInSlots(models.Manager[Any]):
+    """What the N annotators of each trajectory said, and nobody else: without rechecks."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(assignment__recheck__isnull=True)
 
 
 class Assignment(models.Model):
     """One annotator's turn at one trajectory, in slot 0 … N−1.
 
     `slot` is null while the assignment is returned or expired: it keeps its draft and has lost its place.
+    `recheck` is set when it is none of the N, but asked for once more; then it never has a slot. `objects`
+    knows the N alone, here and in everything that hangs on an assignment; `stored` knows all, and is for
+    what an annotator does with their own work.
     `needs_discussion` and `broken` are the annotator's flags on the whole trajectory; `active_ms` is how long
     they were at work on it, in milliseconds, idle time left out.
     `claim_key` is made by the page that claims: a double click sends the same one and gets the same
@@ -39,6 +58,9 @@ class Assignment(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
     )
     slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    recheck = models.ForeignKey(
+        Recheck, on_delete=models.CASCADE, null=True, blank=True, related_name="assignments", db_index=False
+    )
     state = models.CharField(max_length=12, default=AssignmentState.OPEN.value)
     guideline_version = models.PositiveIntegerField(default=0)
     claim_key = models.CharField(max_length=64, null=True, blank=True)
@@ -54,6 +76,9 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     returned_at = models.DateTimeField(null=True, blank=True)
 
+    objects = AssignmentsInSlots()
+    stored = models.Manager["Assignment"]()
+
     class Meta:
         ordering = ("-claimed_at", "-pk")
         constraints = (
@@ -62,14 +87,25 @@ class Assignment(models.Model):
                 condition=Q(state__in=ACTIVE_STATES),
                 name="assignment_slot_once",
             ),
-            models.UniqueConstraint(fields=("trajectory", "annotator"), name="assignment_annotator_once"),
+            models.UniqueConstraint(
+                fields=("trajectory", "annotator"),
+                condition=Q(recheck__isnull=True),
+                name="assignment_annotator_once",
+            ),
+            models.UniqueConstraint(
+                fields=("recheck", "annotator"), name="assignment_recheck_annotator_once"
+            ),
+            models.UniqueConstraint(
+                fields=("recheck",), condition=Q(state__in=ACTIVE_STATES), name="assignment_recheck_once"
+            ),
             models.UniqueConstraint(fields=("annotator", "claim_key"), name="assignment_claim_key_once"),
             models.CheckConstraint(
                 condition=Q(state__in=[state.value for state in AssignmentState]),
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=ACTIVE_STATES, slot__isnull=False)
+                condition=Q(state__in=ACTIVE_STATES, recheck__isnull=True, slot__isnull=False)
+                | Q(recheck__isnull=False, slot__isnull=True)
                 | (~Q(state__in=ACTIVE_STATES) & Q(slot__isnull=True)),
                 name="assignment_slot_while_active",
             ),
@@ -143,6 +179,9 @@ class Label(Judgement):
     root_pinned = models.BooleanField(default=False)
     closes = models.CharField(max_length=12, blank=True)
 
+    objects = LabelsInSlots()
+    stored = models.Manager["Label"]()
+
     class Meta:
         # the columns, not the relations: those would bring their own orders, and two joins, along
         ordering = ("assignment_id", "step_id")
@@ -176,6 +215,9 @@ class OutcomeLabel(Judgement):
 
     assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="outcome")
 
+    objects = LabelsInSlots()
+    stored = models.Manager["OutcomeLabel"]()
+
     class Meta:
         constraints = (
             models.CheckConstraint(
@@ -202,6 +244,9 @@ class LabelEvent(models.Model):
     version = models.PositiveIntegerField(default=0)
     detail = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
+
+    objects = LabelsInSlots()
+    stored = models.Manager["LabelEvent"]()
 
     class Meta:
         ordering = ("pk",)

@@ -1,5 +1,7 @@
 """A project, its guidelines, its members and the subsets its data is divided into."""
 
+import secrets
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -12,6 +14,13 @@ from annotation.core.vocabulary import Role, SuggestionPolicy
 MAX_ANNOTATORS = 9
 MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
+MAX_RETEST_DAYS = 365
+
+
+def new_recheck_seed() -> int:
+    """What decides which trajectories are rechecked, and by whom: nobody can guess it, and it fits a
+    column."""
+    return secrets.randbits(62)
 
 
 class Project(models.Model):
@@ -19,10 +28,13 @@ class Project(models.Model):
 
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
     (services.projects sees to that). `claim_limit` is how many unfinished trajectories a person may hold, and
-    `claim_days` after how many days without use such a claim expires (null: never). `experiment_seed`
-    randomises when annotators see suggestions, task by task (core.experiment), in place of
-    `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage; null: the
-    queue is in the order of the import.
+    `claim_days` after how many days without use such a claim expires (null: never). `recheck_percent` and
+    `retest_percent` say which share of the resolved trajectories a third person labels, and one of its
+    annotators again, after `retest_days` (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that
+    draws them. `experiment_seed` randomises when annotators see suggestions, task by task (core.experiment),
+    in place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage;
+    null: the queue is in the order of the import. `checklist_closed`: its admins want the list of first steps
+    no more.
     """
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -54,6 +66,22 @@ class Project(models.Model):
     show_reference_answer = models.BooleanField(_("annotators see the reference answer"), default=True)
     show_reward_hints = models.BooleanField(_("annotators see reward hints"), default=False)
     carry_forward = models.BooleanField(_("propose +1 after an explicit +1"), default=False)
+    recheck_percent = models.PositiveSmallIntegerField(
+        _("percent of resolved trajectories that a third person labels"),
+        default=5,
+        validators=[MaxValueValidator(100)],
+    )
+    retest_percent = models.PositiveSmallIntegerField(
+        _("percent of their trajectories that annotators label again"),
+        default=5,
+        validators=[MaxValueValidator(100)],
+    )
+    retest_days = models.PositiveSmallIntegerField(
+        _("days after which annotators label again"),
+        default=7,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_RETEST_DAYS)],
+    )
+    recheck_seed = models.PositiveBigIntegerField(default=new_recheck_seed, editable=False)
     experiment_seed = models.PositiveBigIntegerField(_("seed of the experiment"), null=True, blank=True)
     triage_seed = models.PositiveBigIntegerField(_("seed of triage"), null=True, blank=True)
     triage_batch_size = models.PositiveSmallIntegerField(
@@ -61,6 +89,7 @@ class Project(models.Model):
         default=BATCH,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_BATCH)],
     )
+    checklist_closed = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -88,6 +117,14 @@ class Project(models.Model):
             models.CheckConstraint(
                 condition=Q(triage_batch_size__gte=1, triage_batch_size__lte=MAX_BATCH),
                 name="project_triage_batch_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(recheck_percent__lte=100, retest_percent__lte=100),
+                name="project_rechecks_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(retest_days__gte=1, retest_days__lte=MAX_RETEST_DAYS),
+                name="project_retest_days_in_range",
             ),
         )
 
@@ -119,6 +156,8 @@ class Membership(models.Model):
 
     `claim_cursor` is the queue position before which nothing is left for this person to claim: it makes
     claim-next independent of how many trajectories they have done. Whatever frees a slot lowers it.
+    `recheck_gap` is how many claims from the queue still come before the next recheck may.
+    `guideline_seen` is the version of the guidelines that they have read last (0: none).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
@@ -127,6 +166,8 @@ class Membership(models.Model):
     is_adjudicator = models.BooleanField(_("adjudicator"), default=False)
     is_admin = models.BooleanField(_("admin"), default=False)
     claim_cursor = models.BigIntegerField(default=0)
+    recheck_gap = models.PositiveSmallIntegerField(default=0)
+    guideline_seen = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
 
     class Meta:

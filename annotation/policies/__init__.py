@@ -9,7 +9,8 @@ One rule stands above the roles: a person with an unsubmitted assignment of thei
 as an annotator, whatever else they are.
 """
 
-from .access import NO_ACCESS, FieldAccess, field_access, suggestion_policy
+from .access import NO_ACCESS, FieldAccess, field_access, kept_from_lists, suggestion_policy
+from .discussions import participants, voice_of
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
@@ -27,10 +28,13 @@ __all__ = [
     "Viewer",
     "allowed",
     "field_access",
+    "kept_from_lists",
     "own",
+    "participants",
     "recorded",
     "require",
     "roles",
     "suggestion_policy",
     "visible",
+    "voice_of",
 ]

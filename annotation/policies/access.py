@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.db.models import Exists, OuterRef, Q
 
 from annotation import models as m
 from annotation.core.experiment import POLICY, arm_of
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
+    ExposureKind,
     Role,
     SuggestionPolicy,
     TrajectoryState,
@@ -23,7 +26,8 @@ class FieldAccess:
 
     `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
     others' labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an
-    annotator, or "all".
+    annotator, or "all". `discussed`: their discussion of it is open, and shows them the submitted labels as
+    "A" and "B".
     """
 
     mode: str
@@ -35,6 +39,7 @@ class FieldAccess:
     reference_answer: bool = False
     reward_hints: bool = False
     raw: bool = False
+    discussed: bool = False
 
 
 NO_ACCESS = FieldAccess(mode="none")
@@ -63,15 +68,30 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
     return SuggestionPolicy(trajectory.project.suggestion_policy)
 
 
+def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
+    """Of which trajectories a list shows an admin nothing that was said: those they are labelling, and those
+    they could still claim and would lose by it. None: there are no such. Two queries."""
+    own = m.Assignment.stored.filter(project=project, annotator=user, state=AssignmentState.OPEN)
+    labelling = list(own.order_by().values_list("trajectory", flat=True))
+    kept = Q(pk__in=labelling) if labelling else None
+    if Role.ANNOTATOR in roles(user, project):
+        seen = m.Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind=ExposureKind.LABEL)
+        claimable = Q(~Exists(seen), state=TrajectoryState.LABELLING)
+        kept = claimable if kept is None else kept | claimable
+    return kept
+
+
 def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
-    """What a person may see of a trajectory. At most three queries, five in an experiment."""
+    """What a person may see of a trajectory. At most four queries, six in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:
         return NO_ACCESS
     project = trajectory.project
     held = roles(user, project)
-    own = m.Assignment.objects.filter(trajectory=trajectory, annotator=user).first()
+    # their turn among the N (True), and that of being asked once more (False)
+    rows = m.Assignment.stored.filter(trajectory=trajectory, annotator=user)
+    own = {(state, recheck is None) for state, recheck in rows.values_list("state", "recheck")}
     as_annotator = FieldAccess(
         mode="annotator",
         own_labels=True,
@@ -79,11 +99,11 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
         reference_answer=project.show_reference_answer,
         reward_hints=project.show_reward_hints,
     )
-    if own is not None and own.state == AssignmentState.OPEN:
+    if AssignmentState.OPEN in {state for state, _one_of_n in own}:
         return as_annotator if held else NO_ACCESS
     if Role.ADMIN in held:
         return _ADMIN_ACCESS
-    if Role.ADJUDICATOR in held and own is None:
+    if Role.ADJUDICATOR in held and not own:
         case = m.Adjudication.objects.filter(trajectory=trajectory, adjudicator=user)
         if case.exclude(state=AdjudicationState.RELEASED).exists():
             decided = trajectory.state == TrajectoryState.ADJUDICATED
@@ -95,6 +115,11 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
                 reference_answer=True,
                 reward_hints=True,
             )
-    if own is not None and own.state == AssignmentState.SUBMITTED and held:
+    if (AssignmentState.SUBMITTED, True) in own and held:
+        if Role.ANNOTATOR not in held or not m.Discussion.objects.filter(trajectory=trajectory).exists():
+            return as_annotator
+        resolved = trajectory.state == TrajectoryState.ADJUDICATED
+        return replace(as_annotator, discussed=True, consensus=resolved)
+    if (AssignmentState.SUBMITTED, False) in own and held:
         return as_annotator
     return NO_ACCESS

@@ -25,9 +25,12 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "label": (Role.ANNOTATOR,),
     "agreement.view": (Role.ADJUDICATOR, Role.ADMIN),
     "agreement.pairs": (Role.ADMIN,),
+    "rechecks.view": (Role.ADMIN,),
     "progress.view": (Role.ADMIN,),
     "trajectory.list": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),
+    "disputes.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "discuss": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "release.view": RESULT_ROLES,
     "release.freeze": (Role.ADMIN,),
     "release.withdraw": (Role.ADMIN,),
@@ -36,6 +39,8 @@ VERBS: dict[str, tuple[Role, ...]] = {
 ANYBODY_VERBS = frozenset({"account.change", "token.change"})
 # at the command line, where demo projects and labels from files bring their people along; all others invite
 OPERATOR_VERBS = frozenset({"member.add"})
+# what nobody does in somebody else's name
+PERSONAL_VERBS = frozenset({"label", "claim", "adjudicate", "discuss"})
 SUPERUSER_VERBS = frozenset({"project.create", "account.create"})
 
 
@@ -54,7 +59,9 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
     """
     if isinstance(actor, Operator):
         known = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
-        return verb not in ("label", "claim", "adjudicate") and any(verb in verbs for verbs in known)
+        return verb not in ("label", "claim", "adjudicate", "discuss") and any(
+            verb in verbs for verbs in known
+        )
     if not isinstance(actor, m.User) or not actor.is_active:
         return False
     if verb in SUPERUSER_VERBS:

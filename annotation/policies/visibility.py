@@ -26,7 +26,7 @@ def _projects(user: m.User, *wanted: Role) -> QuerySet[m.Membership, dict[str, i
 def _own_open(user: m.User, trajectory: str) -> Exists:
     """Whether the viewer has an unsubmitted assignment on the trajectory that `trajectory` refers to."""
     return Exists(
-        m.Assignment.objects.filter(
+        m.Assignment.stored.filter(
             trajectory=OuterRef(trajectory), annotator=user, state=AssignmentState.OPEN
         )
     )
@@ -35,10 +35,10 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
 def _trajectories(user: m.User) -> Q:
     """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
     label."""
-    mine = m.Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
+    mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
         state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
     )
-    labelled = m.Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    labelled = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user)
     settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
     return (
         Q(project__in=_projects(user, Role.ADMIN))
@@ -47,15 +47,24 @@ def _trajectories(user: m.User) -> Q:
     )
 
 
+def _disputes(user: m.User) -> Q:
+    """How annotators differ: admins; adjudicators, where they did not label."""
+    labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
+    return Q(project__in=_projects(user, Role.ADMIN)) | Q(
+        ~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR)
+    )
+
+
 def _judgements(user: m.User) -> Q:
-    """Labels and outcomes: one's own; an adjudicator's own cases; all for admins, who are not labelling
-    it."""
+    """Labels and outcomes: one's own; an adjudicator's own cases; all for admins, who are not labelling it.
+    Of rechecks nobody sees any but their own."""
     case = m.Adjudication.objects.filter(
         trajectory=OuterRef("assignment__trajectory"), adjudicator=user
     ).exclude(state=AdjudicationState.RELEASED)
     submitted = Q(assignment__state=AssignmentState.SUBMITTED)
     return Q(assignment__annotator=user) | (
-        ~Q(_own_open(user, "assignment__trajectory"))
+        Q(assignment__recheck__isnull=True)
+        & ~Q(_own_open(user, "assignment__trajectory"))
         & (
             Q(assignment__project__in=_projects(user, Role.ADMIN))
             | (Q(Exists(case), assignment__project__in=_projects(user, Role.ADJUDICATOR)) & submitted)
@@ -72,6 +81,27 @@ def _consensus(user: m.User) -> Q:
     return ~Q(_own_open(user, "trajectory")) & (
         Q(trajectory__project__in=_projects(user, Role.ADMIN)) | Q(Exists(case))
     )
+
+
+def _discussed(trajectory: str) -> Callable[[m.User], Q]:
+    """Discussions and what is in them: admins; the annotators whose labels it is about; the adjudicator who
+    has the case."""
+
+    def condition(user: m.User) -> Q:
+        labelled = m.Assignment.objects.filter(
+            trajectory=OuterRef(trajectory), annotator=user, state=AssignmentState.SUBMITTED
+        )
+        case = m.Adjudication.objects.filter(trajectory=OuterRef(trajectory), adjudicator=user).exclude(
+            state=AdjudicationState.RELEASED
+        )
+        project = f"{trajectory}__project__in"
+        return ~Q(_own_open(user, trajectory)) & (
+            Q(**{project: _projects(user, Role.ADMIN)})
+            | (Q(Exists(labelled)) & Q(**{project: _projects(user, Role.ANNOTATOR)}))
+            | (Q(Exists(case)) & Q(**{project: _projects(user, Role.ADJUDICATOR)}))
+        )
+
+    return condition
 
 
 def _member(path: str, *wanted: Role) -> Callable[[m.User], Q]:
@@ -120,6 +150,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Subset: _member("project"),
     m.ImportFile: _member("project", Role.ADMIN),
     m.Trajectory: _trajectories,
+    m.Dispute: _disputes,
     m.Assignment: _assignments,
     m.Label: _judgements,
     m.OutcomeLabel: _judgements,
@@ -134,6 +165,10 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Consensus: _consensus,
     m.OutcomeConsensus: _consensus,
     m.Adjudication: _own_or_admin("adjudicator", "project"),
+    m.Discussion: _discussed("trajectory"),
+    m.Comment: _discussed("discussion__trajectory"),
+    m.Revision: _discussed("assignment__trajectory"),
+    m.Notice: _own("user"),
     m.Release: _member("project", *RESULT_ROLES),
     m.ReleaseRecord: _member("release__project", *RESULT_ROLES),
     m.ReleaseLabel: _member("release__project", *RESULT_ROLES),
@@ -152,7 +187,12 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.JudgeAnswer: "trajectory",
     m.Consensus: "trajectory",
     m.OutcomeConsensus: "trajectory",
+    m.Discussion: "trajectory",
+    m.Comment: "discussion__trajectory",
+    m.Revision: "assignment__trajectory",
 }
+# What is one's own even for a superuser.
+PRIVATE = (m.ApiToken, m.Notice)
 OWNER: dict[type[Model], str] = {
     m.Assignment: "annotator",
     m.Label: "assignment__annotator",
@@ -188,7 +228,7 @@ def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
         return queryset
     if not isinstance(user, m.User) or not user.is_active:
         return queryset.none()
-    if not user.is_superuser or model is m.ApiToken:
+    if not user.is_superuser or model in PRIVATE:
         return queryset.filter(VISIBLE[model](user))
     if model in BLIND_FOR_ALL:
         condition = ~Q(_own_open(user, BLIND_FOR_ALL[model]))

@@ -6,7 +6,7 @@ from annotation.core.vocabulary import AdjudicationState, AssignmentState
 from annotation.models import Adjudication, Assignment, Project
 from annotation.policies import Actor, require, visible
 
-from .home import with_progress
+from .own_work import with_progress
 
 
 def open_claims(*, actor: Actor, project: Project) -> QuerySet[Assignment]:
@@ -15,7 +15,7 @@ def open_claims(*, actor: Actor, project: Project) -> QuerySet[Assignment]:
     Without the trajectories that the actor is labelling: the others' work on those is sealed for them.
     """
     require(actor, "assign", project)
-    rows = Assignment.objects.filter(project=project, state=AssignmentState.OPEN)
+    rows = Assignment.stored.filter(project=project, state=AssignmentState.OPEN)
     found = with_progress(visible(actor, rows)).select_related(
         "project", "annotator", "trajectory__subset", "trajectory__task"
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
-from django.utils import timezone
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -29,9 +27,12 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.policies.rechecks import askable
+
+from .disputes import to_decide
+from .own_work import OwnWork, own_work, with_progress
 
 OPEN_SHOWN = 5
-NEWS = timedelta(days=14)
 PROJECTS_SHOWN = 30
 UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
 
@@ -40,17 +41,14 @@ UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.
 class Waiting:
     """One project on the home page: what this person can do in it now.
 
-    `ended` counts their claims that were taken back or expired in the last two weeks. `counts` (state →
-    trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases nobody has, not
-    labelled by this person) and `cases` (their own open ones) for adjudicators.
+    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
+    nobody has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
     """
 
     project: Project
     roles: tuple[Role, ...]
     open: list[Assignment] = field(default_factory=list)
-    open_count: int = 0
-    ended: int = 0
-    submitted_count: int = 0
+    own: OwnWork = field(default_factory=OwnWork)
     can_claim: bool = False
     disputes: int = 0
     cases: list[Adjudication] = field(default_factory=list)
@@ -69,7 +67,7 @@ class Waiting:
 
 
 def waiting_for(user: User) -> list[Waiting]:
-    """The projects of a person, the first 30 by name, with what waits in each. At most eight queries."""
+    """The projects of a person, the first 30 by name, with what waits in each. At most nine queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
     memberships = {row.project_id: row for row in _memberships(user, projects)}
     cards = {}
@@ -88,7 +86,7 @@ def waiting_for(user: User) -> list[Waiting]:
 
 
 def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
-    """The person's memberships, each with `has_work`: something beyond their cursor is free for them."""
+    """The person's memberships, each with `has_work`: they would be given something if they claimed."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(
         trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
@@ -102,7 +100,8 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
         position__gte=OuterRef("claim_cursor"),
     )
     rows = Membership.objects.filter(user=user, project__in=[project.pk for project in projects])
-    return rows.annotate(has_work=Exists(free))
+    rechecks = askable(user).filter(project=OuterRef("project"))
+    return rows.annotate(has_work=Exists(free) | Exists(rechecks))
 
 
 def can_claim(user: User, project: Project) -> bool:
@@ -111,51 +110,22 @@ def can_claim(user: User, project: Project) -> bool:
     return row is not None and row.is_annotator and bool(getattr(row, "has_work", False))
 
 
-def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Assignments with their trajectory, and `done`: how many of its steps have a label."""
-    labelled = Count("labels", filter=Q(labels__value__isnull=False))
-    return assignments.select_related("project", "trajectory__subset").annotate(done=labelled)
-
-
-def ended_lately(rows: Iterable[tuple[str, datetime | None]], now: datetime) -> int:
-    """How many of these assignments, (state, when they were returned), expired so lately that it is news."""
-    since = now - NEWS
-    return sum(
-        state == AssignmentState.EXPIRED and moment is not None and moment > since for state, moment in rows
-    )
-
-
 def _own_work(user: User, cards: dict[int, Waiting]) -> None:
-    own = Assignment.objects.filter(annotator=user, project__in=cards)
-    lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
-    for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately).order_by():
-        if row["state"] == AssignmentState.OPEN:
-            cards[row["project"]].open_count = row["n"]
-        elif row["state"] == AssignmentState.SUBMITTED:
-            cards[row["project"]].submitted_count = row["n"]
-        elif row["state"] == AssignmentState.EXPIRED:
-            cards[row["project"]].ended = row["lately"]
-    if any(card.open_count for card in cards.values()):
-        newest = with_progress(own.filter(state=AssignmentState.OPEN)).order_by("-last_used_at", "-pk")
+    for project, work in own_work(user, cards).items():
+        cards[project].own = work
+    if any(card.own.open for card in cards.values()):
+        own = Assignment.stored.filter(annotator=user, project__in=cards, state=AssignmentState.OPEN)
+        newest = with_progress(own).order_by("-last_used_at", "-pk")
         for assignment in newest[: OPEN_SHOWN * PROJECTS_SHOWN]:
             card = cards[assignment.project_id]
             if len(card.open) < OPEN_SHOWN:
                 card.open.append(assignment)
 
 
-def disputes(user: User, projects: Iterable[int]) -> QuerySet[Trajectory]:
-    """Disputed trajectories that nobody has taken and that this person has not labelled."""
-    active = Adjudication.objects.filter(trajectory=OuterRef("pk")).exclude(state=AdjudicationState.RELEASED)
-    labelled = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
-    return Trajectory.objects.filter(
-        ~Exists(active), ~Exists(labelled), project__in=projects, live=True, state=TrajectoryState.DISPUTED
-    )
-
-
 def _disputes(user: User, cards: dict[int, Waiting]) -> None:
     if not cards:
         return
-    for row in disputes(user, cards).values("project").annotate(n=Count("pk")).order_by():
+    for row in to_decide(user, cards).values("project").annotate(n=Count("pk")).order_by():
         cards[row["project"]].disputes = row["n"]
     cases = Adjudication.objects.filter(adjudicator=user, project__in=cards, state=AdjudicationState.OPEN)
     for case in cases.select_related("trajectory__subset"):

@@ -168,7 +168,10 @@ def _people(labels: Integers, basis: str) -> Tables:
     """Each pair of annotators is a stratum."""
     rows, values = _values(labels, basis)
     subset, task, trajectory, ordinal, _step, annotator = rows[:, :6].T
-    pairs = pair_up(LabelTable.of(np.column_stack([trajectory, ordinal, annotator, values, task, subset])))
+    # how long trajectories are plays no part in tables
+    length = np.ones_like(ordinal)
+    table = np.column_stack([trajectory, ordinal, annotator, values, task, subset, length])
+    pairs = pair_up(LabelTable.of(table))
     if not len(pairs):
         return Tables.of([])
     return Tables.of(

@@ -85,6 +85,7 @@ def _compared(judges: Iterable[m.Judge]) -> tuple[Counter[int], Counter[int]]:
             suggestion__trajectory__live=True,
             suggestion__trajectory__state__in=SETTLED,
             value__isnull=False,
+            step__labels__assignment__recheck__isnull=True,
             step__labels__assignment__state=AssignmentState.SUBMITTED,
         )
         .annotate(blind=blind)

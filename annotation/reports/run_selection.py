@@ -35,7 +35,7 @@ class Selection:
         judge."""
         unknown = sorted(set(given) - {"subset", "state", "policy_model", "limit", "failed_of"})
         if unknown:
-            problem = translatable("Trajectories cannot be chosen by this.")
+            problem = translatable("Trajectories cannot be selected by this field.")
             raise Invalid(problem, fields=dict.fromkeys(unknown, problem))
         return cls(**given)
 
@@ -61,7 +61,7 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
         rows = rows.filter(subset=subset)
     if selection.state:
         if selection.state not in [state.value for state in TrajectoryState]:
-            raise _unknown("state", translatable("There is no such state."))
+            raise _unknown("state", translatable("Unknown state."))
         rows = rows.filter(state=selection.state)
     if selection.policy_model:
         rows = rows.filter(policy_model=selection.policy_model)

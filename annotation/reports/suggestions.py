@@ -15,6 +15,7 @@ from annotation.core.errors import Denied, Invalid, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, ExposureKind
+from annotation.language import translated_sentences
 from annotation.models import (
     ACTIVE_STATES,
     Adjudication,
@@ -101,7 +102,7 @@ def suggestions_for(
 ) -> list[StepSuggestions]:
     """What is suggested for these steps (pk to message index; None to None: the outcome). Three queries.
 
-    Nobody's permission is asked here: services/label/reveal.py and services/adjudicate.py have.
+    Nobody's permission is asked here: services/label/reveal.py and services/adjudicate/taking.py have.
     """
     judges = anonymised_order(trajectory)
     rows = {row.judge_id: row for row in Suggestion.objects.filter(trajectory=trajectory)}
@@ -117,10 +118,10 @@ def suggestions_for(
         if row is None:
             return JudgeSuggestion(judge, number, None, "")
         if step is None:
-            return JudgeSuggestion(judge, number, row.outcome, unescape(row.reason))
+            return JudgeSuggestion(judge, number, row.outcome, translated_sentences(unescape(row.reason)))
         label = labels.get((row.pk, step))
         return (
-            JudgeSuggestion(judge, number, label.value, unescape(label.reason))
+            JudgeSuggestion(judge, number, label.value, translated_sentences(unescape(label.reason)))
             if label is not None
             else JudgeSuggestion(judge, number, None, "")
         )
@@ -143,7 +144,7 @@ def revealed(*, actor: User, assignment: Assignment) -> list[StepSuggestions]:
     require(actor, "label", assignment)
     if assignment.state not in ACTIVE_STATES:
         raise StaleState(
-            translatable("This trajectory has been given back. You can take it up again from your work."),
+            translatable("This trajectory has been returned. You can resume it from My work."),
             code="not_open",
         )
     return revealed_to(actor, assignment.trajectory)
@@ -157,7 +158,7 @@ def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[StepSug
     """
     require(actor, "adjudicate", adjudication)
     if adjudication.state == AdjudicationState.RELEASED:
-        raise StaleState(translatable("You have handed this case back."), code="case_closed")
+        raise StaleState(translatable("You have returned this case to the queue."), code="case_closed")
     return revealed_to(actor, adjudication.trajectory)
 
 
@@ -181,7 +182,7 @@ def suggestions_for_admin(
     """Everything that judges suggest of a trajectory, with their names and comments, for admins who are not
     labelling it. Four queries. Raises Denied for anybody else."""
     if access.suggestions != "all":
-        raise Denied(translatable("The judges’ suggestions are not open to you here."))
+        raise Denied(translatable("You may not see the judges’ suggestions here."))
     wanted: dict[int | None, int | None] = {step.pk: step.message_index for step in steps}
     names = dict(Judge.objects.filter(project=trajectory.project_id).values_list("pk", "name"))
     rows = Suggestion.objects.filter(trajectory=trajectory).values_list("judge", "comment")

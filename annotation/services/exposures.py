@@ -2,8 +2,8 @@
 see what").
 
 Every exposure is written by `note`. What shows somebody another's judgement stands in services/sights.py,
-services/label/reveal.py, services/adjudicate.py and services/release/export.py, and notes it before it shows
-it.
+services/label/reveal.py, services/adjudicate/taking.py and services/release/export.py, and notes it before it
+shows it.
 """
 
 from collections.abc import Collection, Iterable
@@ -56,9 +56,9 @@ def _fix_blind_values(user: User, kind: ExposureKind, fresh: set[Seen], now: dat
     # of suggestions, what is seen without a step is the outcome and tells of no step
     of_steps = Q(step__in=steps) if kind == ExposureKind.SUGGESTION else whole | Q(step__in=steps)
     if steps or kind != ExposureKind.SUGGESTION:
-        Label.objects.filter(of_steps, **own).update(**first)
+        Label.stored.filter(of_steps, **own).update(**first)
     if wholes:
-        OutcomeLabel.objects.filter(whole, **own).update(**first)
+        OutcomeLabel.stored.filter(whole, **own).update(**first)
 
 
 def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:

@@ -8,14 +8,16 @@ noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
-from annotation.models import Adjudication, Exposure, JudgeAnswer, Step, Trajectory, User
-from annotation.policies import field_access, roles, visible
-from annotation.reports import cases, runs
+from annotation.models import Adjudication, Discussion, Exposure, JudgeAnswer, Project, Step, Trajectory, User
+from annotation.policies import field_access, kept_from_lists, require, roles, visible
+from annotation.reports import agreement_steps as step_lists
+from annotation.reports import cases, discussions, runs, trajectory_list
+from annotation.reports import history as reports
 
 from . import exposures
 
@@ -40,6 +42,22 @@ def inspection(*, actor: User, trajectory: Trajectory) -> cases.SideBySide:
     return shown
 
 
+def listed(*, actor: User, project: Project, rows: Sequence[Trajectory]) -> dict[int, trajectory_list.Said]:
+    """What was said of these trajectories of one project, by pk, as a list shows it. For admins.
+
+    Left out are those they are labelling and those they could still claim; the labels of all others are noted
+    as seen. Nine queries, and three when something is seen for the first time.
+    """
+    require(actor, "trajectory.list", project)
+    wanted = {row.pk for row in rows}
+    if (kept := kept_from_lists(actor, project)) is not None:
+        wanted -= set(Trajectory.objects.filter(kept, pk__in=wanted).order_by().values_list("pk", flat=True))
+    shown = trajectory_list.said(wanted)
+    told = [pk for pk, one in shown.items() if one.told]
+    exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.LABEL)
+    return shown
+
+
 def case(*, actor: User, adjudication: Adjudication) -> cases.SideBySide:
     """A case with the labels of "A" and "B", to its adjudicator, or to an admin. Denied for anybody else.
 
@@ -50,11 +68,34 @@ def case(*, actor: User, adjudication: Adjudication) -> cases.SideBySide:
     return shown
 
 
+def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
+    """A discussion with the labels of "A" and "B" and, once it is resolved, the consensus; to those who take
+    part in it. Denied for anybody else.
+
+    `row` comes with its trajectory's project, subset and task.
+    """
+    shown = discussions.discussion(actor=actor, row=row)
+    exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.LABEL)
+    if shown.shown.access.consensus:
+        exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
+def history(*, actor: User, trajectory: Trajectory, step: Step | None) -> list[reports.Entry]:
+    """Everything that happened to a step, as far as one may see it."""
+    shown, tells = reports.history(actor=actor, trajectory=trajectory, step=step)
+    if tells:
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
+    if any(one.kind in ("resolved", "erasure") for one in shown):
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
 def record(*, actor: User, trajectory: Trajectory) -> bytes:
     """The record exactly as it came in, with the labels that may stand in it. For admins who are not
     labelling the trajectory; Denied for anybody else."""
     if not field_access(actor, trajectory).raw:
-        raise Denied(translatable("The record as it came in is for admins only."))
+        raise Denied(translatable("Only admins may see the original record."))
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     return trajectory.content.raw_bytes()
 
@@ -67,6 +108,18 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
     steps = Step.objects.filter(trajectory=answer.trajectory).order_by()
     _suggestions(actor, answer.trajectory, (*steps, None))
     return runs.audit(answer)
+
+
+def agreement_steps(
+    *, actor: User, project: Project, asked: Mapping[str, str], page: int
+) -> tuple[step_lists.Steps, list[step_lists.PairOfLabels]]:
+    """The steps that a number of the agreement page is made of, and one page of them with both labels. For
+    admins; Denied for anybody else."""
+    found = step_lists.steps(viewer=actor, project=project, asked=asked)
+    rows = found.page(page)
+    seen = {row.trajectory.pk for row in rows}
+    exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
+    return found, rows
 
 
 def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | None]) -> None:

@@ -22,6 +22,8 @@ def advance(
     states = [from_state] if isinstance(from_state, StrEnum) else list(from_state)
     for state in states:
         workflow.check(state, to)
-    changed = model._default_manager.filter(pk=pk, state__in=states).update(state=to, **values)
+    changed = model._base_manager.filter(pk=pk, state__in=states).update(state=to, **values)
     if not changed:
-        raise StaleState(translatable("This has changed in the meantime; reload to see what happened."))
+        raise StaleState(
+            translatable("This has changed in the meantime; reload the page to see the current state.")
+        )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.vocabulary import AssignmentState, Closes, ExpiryReason, LabelSource
-from annotation.language import translated
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
 from annotation.services.label.trajectory_flags import MAX_ACTIVE_MS
 
-from .base import Input, Output, Query, StoredText, Value, Whole, words
+from .base import Input, Output, Query, Sentence, StoredText, Value, Whole, words
 from .people import Person
 from .trajectories import Trajectory
 
@@ -161,14 +160,6 @@ class Save(Input):
 
     op_id = serializers.CharField(max_length=64)
     changes = serializers.ListField(child=serializers.DictField(), allow_empty=True, max_length=MAX_CHANGES)
-
-
-class Sentence(serializers.CharField):
-    """A sentence of the domain, in the reader's language."""
-
-    def to_representation(self, value: str) -> str:
-        """In words."""
-        return super().to_representation(translated(value))
 
 
 class SaveResult(Output):

@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.text import unescape
 from annotation.core.vocabulary import Role
+from annotation.language import translated
 
 MAX_BIGINT = 2**63 - 1
 
@@ -27,9 +28,7 @@ class Input(serializers.Serializer[Any]):
         values = super().to_internal_value(data)
         unknown = sorted(str(key) for key in data if key not in self.fields)
         if unknown:
-            raise serializers.ValidationError(
-                {excerpt(key): [_("There is no such field.")] for key in unknown[:20]}
-            )
+            raise serializers.ValidationError({excerpt(key): [_("Unknown field.")] for key in unknown[:20]})
         return values
 
 
@@ -48,6 +47,14 @@ class StoredText(serializers.CharField):
     def to_representation(self, value: Any) -> str:
         """The text itself."""
         return unescape(str(value))
+
+
+class Sentence(StoredText):
+    """A sentence of the domain, stored or just said, in the reader's language."""
+
+    def to_representation(self, value: Any) -> str:
+        """In words."""
+        return super().to_representation(translated(value))
 
 
 class Whole(serializers.IntegerField):

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS
 
-from .base import Output, Query, words
+from .base import Output, Query, Sentence, words
 
 STATES = words(ImportState)
 
@@ -22,7 +22,7 @@ class ImportError_(Output):
 
     line = serializers.IntegerField()
     field = serializers.CharField()
-    reason = serializers.CharField()
+    reason = Sentence()
 
 
 class ImportProgress(Output):
@@ -48,7 +48,7 @@ class Import(Output):
     unchanged_count = serializers.IntegerField()
     replaced_count = serializers.IntegerField()
     step_count = serializers.IntegerField()
-    error = serializers.CharField()
+    error = Sentence()
     error_count = serializers.IntegerField()
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -65,7 +65,7 @@ class ImportDetail(Import):
 class PolicyModels(serializers.Field[Any, Any, Any, Any]):
     """Names of the policy models by sample index, as a JSON object."""
 
-    default_error_messages = {"invalid": _("Give a JSON object from sample index to name of the model.")}
+    default_error_messages = {"invalid": _("Give a JSON object that maps sample indexes to model names.")}
 
     def to_internal_value(self, data: Any) -> dict[int, str]:
         """{sample index: name}."""

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotation.core.experiment import MAX_SEED
 from annotation.core.triage import MAX_BATCH
-from annotation.reports.agreement import measure_json
+from annotation.reports.agreement_pictures import measure_json
 
 from .base import Input, Output, Whole
 

@@ -12,7 +12,7 @@ from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 
-from .base import Input, Output, Query, StoredText, Whole, words
+from .base import Input, Output, Query, Sentence, Whole, words
 
 Field = serializers.Field[Any, Any, Any, Any]
 JUDGE_KINDS = words(JudgeKind)
@@ -184,7 +184,7 @@ class Answer(Output):
     attempt = serializers.IntegerField()
     status = serializers.IntegerField(allow_null=True)
     failure = serializers.CharField()
-    message = StoredText()
+    message = Sentence()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
     estimated = serializers.BooleanField()

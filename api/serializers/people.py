@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
+from annotation.core.vocabulary import InvitationState
 from annotation.models import User
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
 
-from .base import Input, Output, Roles, StoredText, Whole
+from .base import Input, Output, Roles, StoredText, Whole, words
 
 
 class Person(Output):
@@ -101,6 +102,7 @@ class Invitation(Output):
     id = serializers.IntegerField()
     email = serializers.CharField()
     name = StoredText()
+    state = serializers.ChoiceField(choices=words(InvitationState))
     roles = Roles()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -128,4 +130,6 @@ class InvitationAnswer(Input):
 class IssuedInvitation(Invitation):
     """An invitation just made: the only answer that contains its link."""
 
-    url = serializers.CharField(help_text=_("The page on which it is accepted; it is not shown again."))
+    url = serializers.CharField(
+        help_text=_("The page on which the invitation is accepted; it is not shown again.")
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.vocabulary import SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
 
 from .base import Input, Output, Whole, words
 from .people import Person
@@ -24,6 +24,13 @@ class Project(Output):
     claim_days = serializers.IntegerField(
         allow_null=True, help_text="Days after which an unused claim expires; null: never."
     )
+    recheck_percent = serializers.IntegerField(
+        help_text="Percent of resolved trajectories that a third person labels."
+    )
+    retest_percent = serializers.IntegerField(
+        help_text="Percent of their trajectories that annotators label again."
+    )
+    retest_days = serializers.IntegerField(help_text="After how many days they do.")
     suggestion_policy = serializers.ChoiceField(choices=POLICIES)
     show_reference_answer = serializers.BooleanField()
     show_reward_hints = serializers.BooleanField()
@@ -39,6 +46,9 @@ class ProjectChange(Input):
     annotators_per_trajectory = Whole(required=False, min_value=1, max_value=MAX_ANNOTATORS)
     claim_limit = Whole(required=False, min_value=1, max_value=MAX_CLAIMS)
     claim_days = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_CLAIM_DAYS)
+    recheck_percent = Whole(required=False, min_value=0, max_value=100)
+    retest_percent = Whole(required=False, min_value=0, max_value=100)
+    retest_days = Whole(required=False, min_value=1, max_value=MAX_RETEST_DAYS)
     suggestion_policy = serializers.ChoiceField(required=False, choices=POLICIES)
     show_reference_answer = serializers.BooleanField(required=False)
     show_reward_hints = serializers.BooleanField(required=False)

@@ -13,7 +13,7 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
 from annotation.reports import runs as reports
 
-from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole, words
+from .base import MAX_BIGINT, Input, Output, Query, Sentence, StoredText, Whole, words
 
 STATES = words(SuggestionRunState)
 
@@ -108,7 +108,7 @@ class Run(Output):
     labels_missing = serializers.IntegerField()
     labels_invalid = serializers.IntegerField()
     labels_extra = serializers.IntegerField()
-    stop_reason = StoredText()
+    stop_reason = Sentence()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -119,7 +119,7 @@ class FailureKind(Output):
 
     kind = serializers.CharField()
     count = serializers.IntegerField()
-    message = StoredText()
+    message = Sentence()
 
 
 class RunDetail(Run):
@@ -166,5 +166,5 @@ class Failed(Output):
     trajectory = serializers.IntegerField(source="trajectory_id")
     record_id = StoredText(source="trajectory.record_id")
     failure = serializers.CharField()
-    message = StoredText()
+    message = Sentence()
     answer = serializers.UUIDField(allow_null=True)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import Assignment
 from annotation.policies import own, visible
+from annotation.policies.rechecks import not_closed
 from annotation.reports import claims
 from annotation.reports.workbench import Workbench, workbench
 from annotation.services import assign, label
@@ -20,7 +21,7 @@ from . import trajectories
 from .base import ProjectView, View, fetch, one
 
 # everything an assignment is shown with
-ROWS = Assignment.objects.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
+ROWS = Assignment.stored.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
 
 
 class Claim(ProjectView):
@@ -54,8 +55,10 @@ class Assignments(ProjectView):
         responses=shapes.Assignment(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """One's own assignments in a project, the newest first."""
-        rows = visible(self.user, ROWS.filter(project=self.project(), annotator=self.user))
+        """One's own assignments in a project, the newest first; without those that are closed."""
+        project = self.project()
+        rows = visible(self.user, ROWS.filter(project=project, annotator=self.user))
+        rows = not_closed(project, rows)
         return self.page(rows.filter(**self.asked(shapes.AssignmentFilter)), shapes.Assignment)
 
 

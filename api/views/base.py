@@ -35,7 +35,7 @@ def one(found: QuerySet[M]) -> M:
     """The one row of a queryset that a policy has narrowed. Raises NotFound without one."""
     row = found.order_by("pk").first()
     if row is None:
-        raise NotFound(_("There is nothing here, or it is not for you to see."))
+        raise NotFound(_("This does not exist, or you may not see it."))
     return row
 
 

@@ -72,7 +72,9 @@ class Triage(ProjectView):
         """In which order trajectories are served, and what that has brought so far. For admins."""
         return Response(shapes.Triage(triage_so_far(viewer=self.user, project=self.project())).data)
 
-    @extend_schema(summary="Serve contested first", request=shapes.NewTriage, responses=shapes.Triaged)
+    @extend_schema(
+        summary="Put contested trajectories first", request=shapes.NewTriage, responses=shapes.Triaged
+    )
     def post(self, request: Request, slug: str) -> Response:
         """Put batches of the trajectories that judges contest first, shuffled within each batch. What
         somebody has begun stays in its place. For admins."""

@@ -51,7 +51,7 @@ class Tokens(View):
         """One's personal tokens, revoked ones included, the newest first. Nobody sees anybody else's."""
         return self.page(visible(self.user, ApiToken.objects.order_by("-created_at", "-pk")), shapes.Token)
 
-    @extend_schema(summary="Make a token", request=shapes.NewToken, responses={201: shapes.IssuedToken})
+    @extend_schema(summary="Create token", request=shapes.NewToken, responses={201: shapes.IssuedToken})
     def post(self, request: Request) -> Response:
         """Make a personal token. The answer is the only place where the secret is ever shown."""
         token, secret = accounts.issue_token(actor=self.user, user=self.user, **self.parsed(shapes.NewToken))

@@ -28,7 +28,7 @@ class Reveals(View):
 
     def found(self, pk: int) -> Assignment:
         """One's own assignment. Raises NotFound for anybody else's."""
-        return one(own(self.user, Assignment.objects.filter(pk=pk).select_related("trajectory")))
+        return one(own(self.user, Assignment.stored.filter(pk=pk).select_related("trajectory")))
 
     @extend_schema(summary="Read the suggestions that I have revealed", responses=shapes.Reveals)
     def get(self, request: Request, pk: int) -> Response:

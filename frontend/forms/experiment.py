@@ -13,5 +13,8 @@ class TriageForm(forms.Form):
         label=_("Trajectories in a batch"),
         min_value=1,
         max_value=MAX_BATCH,
-        help_text=_("Larger batches hide better what is contested, and bring it forward less exactly."),
+        help_text=_(
+            "With larger batches annotators can tell less about what is contested, but the order is "
+            "less exact."
+        ),
     )

@@ -38,13 +38,13 @@ class ImportForm(forms.Form):
 
     file = ManyFilesField(
         label=_("Files"),
-        help_text=_("One record a line (JSONL), or a JSON list. Several files are imported one by one."),
+        help_text=_("One record per line (JSONL), or a JSON list. Several files are imported one by one."),
     )
     subset = forms.SlugField(
         label=_("Subset"),
         max_length=64,
         required=False,
-        help_text=_("Left empty, each file’s own name is used."),
+        help_text=_("If left empty, each file’s own name is used."),
     )
     format = forms.ChoiceField(label=_("Format"), required=False)
     policy_models = forms.CharField(
@@ -52,20 +52,18 @@ class ImportForm(forms.Form):
         required=False,
         max_length=10_000,
         widget=forms.Textarea({"rows": 3, "class": "mono", "placeholder": "0=Model A\n1=Model B"}),
-        help_text=_("For files that give only a sample index: one “index=name” a line."),
+        help_text=_("For files that give only a sample index: one “index=name” per line."),
     )
     replace = forms.BooleanField(
         label=_("Replace records whose content has changed"),
         required=False,
-        help_text=_(
-            "Otherwise such a record is refused by name. A record that has labels is never replaced."
-        ),
+        help_text=_("Otherwise such records are refused. A record that has labels is never replaced."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         formats = [(name, translated(importer.title)) for name, importer in FORMATS.items()]
-        self.fields["format"].choices = [("", _("Recognise it")), *formats]  # type: ignore[attr-defined]
+        self.fields["format"].choices = [("", _("Detect automatically")), *formats]  # type: ignore[attr-defined]
 
     def clean_policy_models(self) -> dict[int, str]:
         """The names by sample index."""

@@ -5,12 +5,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.core.vocabulary import SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
 
 POLICIES = [
-    (SuggestionPolicy.AFTER_LABEL.value, _("after their own label of the step")),
-    (SuggestionPolicy.AFTER_SUBMIT.value, _("after they have submitted")),
-    (SuggestionPolicy.ALWAYS.value, _("always (no label is blind then)")),
+    (SuggestionPolicy.AFTER_LABEL.value, _("after labelling the step themselves")),
+    (SuggestionPolicy.AFTER_SUBMIT.value, _("after submitting")),
+    (SuggestionPolicy.ALWAYS.value, _("always (then no label is blind)")),
     (SuggestionPolicy.NEVER.value, pgettext_lazy("suggestions", "never")),
 ]
 
@@ -26,7 +26,8 @@ class SettingsForm(forms.Form):
         max_value=MAX_ANNOTATORS,
         initial=2,
         help_text=_(
-            "Exactly so many people label each trajectory. Fixed as soon as the first one is claimed."
+            "Each trajectory is labelled by exactly this many people. Cannot be changed once a "
+            "trajectory is claimed."
         ),
     )
     claim_limit = forms.IntegerField(
@@ -34,7 +35,7 @@ class SettingsForm(forms.Form):
         min_value=1,
         max_value=MAX_CLAIMS,
         initial=2,
-        help_text=_("Whoever holds as many finishes or returns one before they begin another."),
+        help_text=_("After that, a person must finish or return one before claiming another."),
     )
     claim_days = forms.IntegerField(
         label=_("Days after which an unused claim expires"),
@@ -43,6 +44,28 @@ class SettingsForm(forms.Form):
         initial=14,
         required=False,
         help_text=_("After a warning; the draft is kept. Empty: never."),
+    )
+    recheck_percent = forms.IntegerField(
+        label=_("Percent that a third person labels"),
+        min_value=0,
+        max_value=100,
+        initial=5,
+        help_text=_(
+            "Of the resolved trajectories, by chance and unmarked: it says how often the consensus is wrong."
+        ),
+    )
+    retest_percent = forms.IntegerField(
+        label=_("Percent that annotators label again"),
+        min_value=0,
+        max_value=100,
+        initial=5,
+        help_text=_(
+            "Of their own, by chance and unmarked. While this is not 0, what they submitted so long ago is "
+            "closed to them once it is resolved."
+        ),
+    )
+    retest_days = forms.IntegerField(
+        label=_("Days after which they label again"), min_value=1, max_value=MAX_RETEST_DAYS, initial=7
     )
     suggestion_policy = forms.ChoiceField(
         label=_("Annotators see suggestions"), choices=POLICIES, initial=SuggestionPolicy.AFTER_LABEL.value
@@ -53,12 +76,12 @@ class SettingsForm(forms.Form):
     show_reward_hints = forms.BooleanField(
         label=_("Annotators see reward hints"),
         required=False,
-        help_text=_("What the environment said about success. Off keeps labels free of hindsight."),
+        help_text=_("What the environment recorded about success. Hide it to keep labels free of hindsight."),
     )
     carry_forward = forms.BooleanField(
         label=_("Propose +1 after an explicit +1"),
         required=False,
-        help_text=_("Saves keys, but a wrong proposal can hide the first error. Off by default."),
+        help_text=_("Saves keystrokes, but a wrong proposal can hide the first error. Off by default."),
     )
 
 
@@ -69,7 +92,7 @@ class CreateForm(SettingsForm):
         label=_("Slug"),
         max_length=64,
         required=False,
-        help_text=_("Its name in addresses and commands; made from the name when left empty."),
+        help_text=_("The project’s name in URLs and commands. If left empty, it is made from the name."),
     )
     field_order = ("name", "slug", "description")
 
@@ -84,7 +107,7 @@ class GuidelinesForm(forms.Form):
         max_length=200_000,
         widget=forms.Textarea({"rows": 24, "class": "mono", "spellcheck": "true"}),
         help_text=_(
-            "Markdown. Saving puts a new version in force; every assignment notes the version it began with."
+            "Markdown. Saving publishes a new version; each assignment records the version it began with."
         ),
     )
 
@@ -110,13 +133,13 @@ class InviteForm(RolesForm):
     email = forms.EmailField(
         label=_("E-mail address"),
         required=False,
-        help_text=_("Leave it empty for a link that you hand over yourself."),
+        help_text=_("Leave empty to get a link that you pass on yourself."),
     )
     name = forms.CharField(
         label=_("Name"),
         max_length=120,
         required=False,
-        help_text=_("What you call the person, to tell the invitations apart. No account is looked for."),
+        help_text=_("A name to tell your invitations apart. It need not be an account name."),
     )
     field_order = ("email", "name")
 

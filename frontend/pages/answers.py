@@ -30,7 +30,7 @@ def _answer(opened: ProjectPage, pk: UUID) -> JudgeAnswer:
 def _part(name: str, title: str, text: str, note: str = "") -> dict[str, Any]:
     """A request or response as text; more than a page bears is left to the download."""
     if len(text) > SHOWN_CHARACTERS:
-        note = " ".join([note, _("Only the beginning is shown; the download has all of it.")]).strip()
+        note = " ".join([note, _("Only the beginning is shown; the download contains everything.")]).strip()
     return {"name": name, "title": title, "text": escape_control_chars(text[:SHOWN_CHARACTERS]), "note": note}
 
 
@@ -40,17 +40,17 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     opened = open_project(request, slug, VERB)
     row = _answer(opened, pk)
     call = sights.judge_answer(actor=opened.user, answer=row)
-    cut = _("The server sent %(n)s bytes, of which the first are kept.") % {"n": row.response_size}
+    cut = _("The server sent %(n)s bytes, of which only the first are kept.") % {"n": row.response_size}
     tokens = _("%(input)s in, %(output)s out") % {"input": row.tokens_in, "output": row.tokens_out}
     return opened.render(
         "judges/answer.html",
         SECTION,
         answer=row,
         facts=[
-            (_("When"), row.created_at),
+            (_("Time"), row.created_at),
             (_("Status"), "–" if row.status is None else row.status),
-            (_("Tries"), row.tries),
-            (_("Took"), duration(row.latency_ms / 1000)),
+            (_("Attempts"), row.tries),
+            (_("Duration"), duration(row.latency_ms / 1000)),
             (_("Tokens"), tokens + (" · " + _("estimated") if row.estimated else "")),
             (_("Cost"), money(row.cost)),
         ],

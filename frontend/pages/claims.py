@@ -34,14 +34,14 @@ def claims(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest, pk: int) -> HttpResponse:
     """End somebody's claim; the reason stands in their list of work."""
-    found = Assignment.objects.select_related("project", "annotator")
+    found = Assignment.stored.select_related("project", "annotator")
     claim = get_object_or_404(policies.visible(request.user, found), pk=pk)
     page_of(request, claim.project, VERB)
     reason = request.POST.get("reason", "")
     assign.take_back(actor=person(request), assignment=claim, reason=reason)
     messages.success(
         request,
-        _("The trajectory is taken back from %(name)s; the draft is kept.") % {"name": claim.annotator},
+        _("The trajectory was taken back from %(name)s; the draft is kept.") % {"name": claim.annotator},
     )
     return redirect("frontend:claims", claim.project.slug)
 
@@ -53,5 +53,5 @@ def take_case_back(request: HttpRequest, pk: int) -> HttpResponse:
     case = get_object_or_404(policies.visible(request.user, found), pk=pk)
     page_of(request, case.project, VERB)
     adjudicate.take_case_back(actor=person(request), adjudication=case)
-    messages.success(request, _("The case is taken back from %(name)s.") % {"name": case.adjudicator})
+    messages.success(request, _("The case was taken back from %(name)s.") % {"name": case.adjudicator})
     return redirect("frontend:claims", case.project.slug)

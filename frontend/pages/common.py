@@ -11,10 +11,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from annotation import policies
+from annotation.core.errors import Invalid
 from annotation.core.vocabulary import Role
 from annotation.models import Project, User
 
@@ -29,7 +30,7 @@ NAVIGATION = (
         (
             ("overview", _("Overview"), "project", "project.view"),
             ("work", _("My work"), "work", "claim"),
-            ("adjudication", _("Adjudication"), "adjudication-queue", "adjudicate"),
+            ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
             ("guidelines", _("Guidelines"), "guidelines", "project.view"),
         ),
     ),
@@ -45,6 +46,7 @@ NAVIGATION = (
         _("Results"),
         (
             ("agreement", _("Agreement"), "agreement", "agreement.view"),
+            ("label-quality", _("Label quality"), "label-quality", "rechecks.view"),
             ("influence", _("Influence"), "influence", "influence.view"),
             ("releases", _("Releases"), "releases", "release.view"),
         ),
@@ -152,3 +154,16 @@ def may_send(user: User, slug: str, verb: str) -> None:
 def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """One page of a list; a number out of range gives the nearest page there is."""
     return Paginator(rows, per_page).get_page(request.GET.get("page"))
+
+
+def whole_number(request: HttpRequest, name: str) -> int | None:
+    """A whole number of the form, None when the field is empty. Raises Invalid for anything else."""
+    text = request.POST.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        return int(text[:12])
+    except ValueError as error:
+        raise Invalid(
+            gettext("This is not a whole number."), fields={name: gettext("This is not a whole number.")}
+        ) from error

@@ -92,9 +92,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
     if form.errors:
         if request.accepts("text/html"):
             return _page(opened, form)
-        return JsonResponse(
-            {"errors": [str(why) for whys in form.errors.values() for why in whys]}, status=400
-        )
+        return JsonResponse({"fields": form.errors}, status=400)
     target = (
         reverse("frontend:import-detail", args=[slug, queued[0].pk])
         if len(queued) == 1
@@ -152,5 +150,5 @@ def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except TristepError as error:
         messages.error(request, translated(error.message))
     else:
-        messages.success(request, _("The import was stopped; nothing of it stays."))
+        messages.success(request, _("The import was stopped; nothing was imported."))
     return redirect("frontend:import-detail", slug, pk)

@@ -29,9 +29,9 @@ from frontend.templatetags.tristep import figure, percent
 CHANGE = "project.change"
 
 ARM_NAMES = {
-    "sealed": gettext_lazy("Sealed throughout"),
-    "after_label": gettext_lazy("After their own label"),
-    "always": gettext_lazy("Always"),
+    "sealed": gettext_lazy("Never shown"),
+    "after_label": gettext_lazy("Shown after their own label"),
+    "always": gettext_lazy("Always shown"),
     "": gettext_lazy("All tasks"),
 }
 UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
@@ -85,7 +85,9 @@ def _columns(found: report.Influence) -> list[dict[str, Any]]:
             "arm": arm,
             "title": ARM_NAMES[arm.arm],
             "basis": basis,
-            "note": {"blind": _("before the look"), "final": _("final")}[basis] if len(bases) > 1 else "",
+            "note": {"blind": _("before seeing suggestions"), "final": _("final")}[basis]
+            if len(bases) > 1
+            else "",
         }
         for arm in found.arms
         for bases in [sorted({line.basis for line in arm.lines})]
@@ -153,7 +155,7 @@ def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
 def _sizes(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """How much the figures of each column are made of."""
     titles = {
-        "allocated": _("Tasks in all"),
+        "allocated": _("Tasks in total"),
         "tasks": _("Tasks with labels"),
         "trajectories": _("Trajectories"),
         "steps": _("Steps"),
@@ -215,10 +217,10 @@ def experiment(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if "stop" in request.POST:
             service.stop_randomising(actor=opened.user, project=opened.project)
-            messages.success(request, _("Exposure is not randomised any more."))
+            messages.success(request, _("When suggestions are shown is no longer randomised."))
         else:
             service.randomise(actor=opened.user, project=opened.project)
-            messages.success(request, _("Exposure is randomised from now on."))
+            messages.success(request, _("When suggestions are shown is now randomised."))
     except TristepError as error:
         messages.error(request, translated(error.message))
     return redirect("frontend:project-settings", slug)
@@ -230,7 +232,7 @@ def triage(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, CHANGE)
     if "undo" in request.POST:
         service.undo_triage(actor=opened.user, project=opened.project)
-        messages.success(request, _("The queue is back in the order of the import."))
+        messages.success(request, _("The queue is back in import order."))
         return redirect("frontend:project-settings", slug)
     form = TriageForm(request.POST)
     if not form.is_valid():
@@ -241,8 +243,8 @@ def triage(request: HttpRequest, slug: str) -> HttpResponse:
     messages.success(
         request,
         _(
-            "The queue is triaged: %(contested)d contested, then %(unanimous)d unanimous, then %(unscored)d "
-            "without suggestions of two judges."
+            "Contested trajectories come first: %(contested)d contested, then %(unanimous)d "
+            "unanimous, then %(unscored)d without suggestions from two judges."
         )
         % {"contested": done.contested, "unanimous": done.unanimous, "unscored": done.unscored},
     )

@@ -67,9 +67,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 HEADINGS = {
-    JudgeKind.OPENAI_COMPATIBLE.value: lambda: _("A judge behind a server"),
-    JudgeKind.IMPORTED.value: lambda: _("A judge from a file"),
-    JudgeKind.BASELINE.value: lambda: _("The baseline"),
+    JudgeKind.OPENAI_COMPATIBLE.value: lambda: _("Judge on a server"),
+    JudgeKind.IMPORTED.value: lambda: _("Judge from a file"),
+    JudgeKind.BASELINE.value: lambda: _("Baseline"),
 }
 
 
@@ -103,7 +103,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         except Invalid as error:
             add_errors(form, error)
         else:
-            messages.success(request, _("The judge is there."))
+            messages.success(request, _("Judge created."))
             return redirect("frontend:judge", slug, judge.pk)
     return _form_page(opened, kind, form)
 
@@ -173,7 +173,7 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
     report = judge_agreement(viewer=opened.user, judge=judge)
     parts = [
         (_("Resolved labels"), report.consensus[0]),
-        (_("Each person’s own, blind"), report.blind[0]),
+        (_("Each annotator’s own blind labels"), report.blind[0]),
     ]
     there = [(title, part) for title, part in parts if part.steps.steps]
     rows = [
@@ -250,7 +250,7 @@ def retire(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except TristepError as error:
         messages.error(request, translated(error.message))
     else:
-        messages.success(request, _("The judge is retired. Its suggestions stay."))
+        messages.success(request, _("Judge retired. Its suggestions are kept."))
     return redirect("frontend:judge", slug, pk)
 
 
@@ -259,7 +259,7 @@ def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take a retired judge into use again."""
     opened = open_project(request, slug, VERB)
     suggest.restore_judge(actor=opened.user, judge=_one(opened, pk))
-    messages.success(request, _("The judge is in use again."))
+    messages.success(request, _("Judge reactivated."))
     return redirect("frontend:judge", slug, pk)
 
 

@@ -6,15 +6,69 @@ import secrets
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation import policies
-from annotation.core.vocabulary import AssignmentState, Role
-from annotation.models import Assignment
-from annotation.reports import home, progress
-from frontend.pages.common import open_project
+from annotation.core.vocabulary import Role
+from annotation.reports import disputes, first_steps, home, progress
+from annotation.reports.own_work import own_work
+from annotation.services import projects
+from frontend.pages.common import ProjectPage, open_project
 from frontend.rendering.charts import stacked
+
+
+def _first_steps(opened: ProjectPage) -> list[dict[str, Any]]:
+    """The list of first steps with their links; empty when it is done or closed."""
+    done = first_steps.first_steps(actor=opened.user, project=opened.project)
+    if done is None:
+        return []
+    people = _("Each trajectory is labelled by %(n)d people. Invite them by a link.")
+    entries = (
+        (
+            done.guidelines,
+            "guidelines",
+            _("Read the guidelines, and make them yours"),
+            _("A new project starts with guidelines that you can change; every change is a version."),
+        ),
+        (
+            done.data,
+            "imports",
+            _("Import trajectories"),
+            _("A file of agent logs; its assistant messages become steps."),
+        ),
+        (
+            done.people,
+            "members",
+            _("Invite annotators"),
+            people % {"n": opened.project.annotators_per_trajectory},
+        ),
+        (done.judges, "judges", _("Add a judge, if you want suggestions"), _("A project can do without.")),
+        (
+            done.label,
+            "trajectories",
+            _("See the first label"),
+            _("It is there as soon as an annotator labels a step."),
+        ),
+    )
+    return [
+        {
+            "done": ticked,
+            "url": reverse(f"frontend:{name}", args=[opened.project.slug]),
+            "title": title,
+            "about": about,
+        }
+        for ticked, name, title, about in entries
+    ]
+
+
+@require_POST
+def close_first_steps(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the list of first steps no more, to none of the project's admins."""
+    opened = open_project(request, slug, "project.change")
+    projects.close_checklist(actor=opened.user, project=opened.project)
+    return redirect("frontend:project", slug)
 
 
 @require_GET
@@ -24,19 +78,15 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     user, project = opened.user, opened.project
     shown: dict[str, Any] = {}
     if Role.ANNOTATOR in opened.roles:
-        own = policies.visible(user, Assignment.objects.filter(project=project, annotator=user))
-        rows = list(own.values_list("state", "returned_at"))
-        states = [state for state, _moment in rows]
         shown |= {
-            "ended": home.ended_lately(rows, timezone.now()),
-            "own_open": states.count(AssignmentState.OPEN),
-            "own_submitted": states.count(AssignmentState.SUBMITTED),
+            "own": own_work(user, [project.pk])[project.pk],
             "can_claim": home.can_claim(user, project),
             "claim_key": secrets.token_urlsafe(12),
         }
     if Role.ADJUDICATOR in opened.roles:
-        shown["disputes"] = home.disputes(user, [project.pk]).count()
+        shown["disputes"] = disputes.to_decide(user, [project.pk]).count()
     if Role.ADMIN in opened.roles:
+        shown["first_steps"] = _first_steps(opened)
         figures = progress.progress(actor=user, project=project)
         shown["progress"] = figures
         shown["states"] = progress.STATES

@@ -44,7 +44,7 @@ def people(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(
                 request,
-                _("The account %(name)s is made; give its owner a one-time link.") % {"name": user.username},
+                _("Account %(name)s created. Give its owner a one-time link.") % {"name": user.username},
             )
             return redirect("frontend:people")
     return _page(request, form)
@@ -57,10 +57,10 @@ def account(request: HttpRequest, pk: int) -> HttpResponse:
     person = get_object_or_404(policies.visible(actor, User.objects.all()), pk=pk)
     if "close" in request.POST:
         accounts.close_account(actor=actor, user=person)
-        messages.success(request, _("The account %(name)s is closed.") % {"name": person.username})
+        messages.success(request, _("Account %(name)s closed.") % {"name": person.username})
     else:
         accounts.open_account(actor=actor, user=person)
-        messages.success(request, _("The account %(name)s is open again.") % {"name": person.username})
+        messages.success(request, _("Account %(name)s reopened.") % {"name": person.username})
     return redirect("frontend:people")
 
 

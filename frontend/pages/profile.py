@@ -21,7 +21,7 @@ from annotation.models import ApiToken, User
 from annotation.services import accounts
 from frontend.forms import add_errors
 from frontend.forms.accounts import ProfileForm, TokenForm
-from frontend.pages.accounts import remember_theme
+from frontend.pages.accounts import remember_language, remember_theme
 from frontend.pages.workbench import words
 
 FIELDS = ("display_name", "email", "time_zone", "language", "theme")
@@ -85,7 +85,8 @@ def profile(request: HttpRequest) -> HttpResponse:
         add_errors(form, error)
         return _page(request, form=form)
     messages.success(request, _("Your profile is saved."))
-    return remember_theme(redirect("frontend:profile"), form.cleaned_data["theme"])
+    response = remember_theme(redirect("frontend:profile"), form.cleaned_data["theme"])
+    return remember_language(response, form.cleaned_data["language"])
 
 
 @require_POST

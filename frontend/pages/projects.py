@@ -12,14 +12,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Invalid, Locked
 from annotation.language import translated
-from annotation.models import Assignment, AuditEvent, Guideline, Membership, Project, Subset
+from annotation.models import Assignment, Guideline, Membership, Project, Subset
 from annotation.services import projects as service
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages import influence
 from frontend.pages.common import open_project, paginate, person
 from frontend.rendering import markdown
-from frontend.rendering.audit_text import describe
+from frontend.rendering.text_diff import changes
 
 
 @require_GET
@@ -44,7 +44,7 @@ def create(request: HttpRequest) -> HttpResponse:
         except Invalid as error:
             add_errors(form, error)
         else:
-            messages.success(request, _("The project is made. Import trajectories, then invite annotators."))
+            messages.success(request, _("Project created. Import trajectories, then invite annotators."))
             return redirect("frontend:project", project.slug)
     return render(
         request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200
@@ -63,7 +63,8 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     if locked:
         form.fields["annotators_per_trajectory"].disabled = True
         form.fields["annotators_per_trajectory"].help_text = _(
-            "Fixed: a trajectory has been claimed, and every figure counts on the same number of annotators."
+            "Cannot be changed: a trajectory has been claimed, and all figures assume the same number "
+            "of annotators."
         )
     if request.method == "POST" and form.is_valid():
         try:
@@ -111,12 +112,18 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     )
     wanted = request.GET.get("version", "")
     shown = next((row for row in versions if str(row.version) == wanted), versions[0] if versions else None)
+    before = None
+    if shown is not None and "changes" in request.GET:
+        older = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
+        before = older.filter(version__lt=shown.version).order_by("-version").first()
     return opened.render(
         "projects/guidelines.html",
         "guidelines",
         versions=versions,
         shown=shown,
         html=markdown.render(shown.text) if shown else "",
+        before=before,
+        changes=changes(before.text, shown.text) if shown and before else [],
         may_change=opened.may("project.change"),
     )
 
@@ -128,14 +135,16 @@ def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
     rows = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
     newest = rows.order_by("-version").first()
     form = GuidelinesForm(request.POST or None, initial={"text": newest.text if newest else ""})
-    preview = None
+    preview, text = None, ""
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"].replace("\r\n", "\n")
         if "preview" in request.POST:
             preview = markdown.render(text)
         else:
             saved = service.write_guidelines(actor=opened.user, project=opened.project, text=text)
-            messages.success(request, _("Version %(number)d is in force.") % {"number": saved.version})
+            messages.success(
+                request, _("Version %(number)d is now the current one.") % {"number": saved.version}
+            )
             return redirect("frontend:guidelines", slug)
     return opened.render(
         "projects/guidelines_edit.html",
@@ -143,16 +152,6 @@ def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
         status=400 if form.errors else 200,
         form=form,
         preview=preview,
+        newest=newest,
+        changes=changes(newest.text if newest else "", text) if preview is not None else [],
     )
-
-
-@require_GET
-def audit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who did what, newest first."""
-    opened = open_project(request, slug, "audit.view")
-    rows = policies.visible(opened.user, AuditEvent.objects.filter(project=opened.project)).select_related(
-        "actor"
-    )
-    page = paginate(request, rows)
-    events = [{"row": row, **describe(row)} for row in page]
-    return opened.render("projects/audit.html", "audit", page=page, events=events)

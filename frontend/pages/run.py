@@ -67,7 +67,7 @@ def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
             "kind": row.kind,
             "title": failure_name(row.kind),
             "count": row.count,
-            "message": escape_control_chars(unescape(row.message)),
+            "message": escape_control_chars(unescape(translated(row.message))),
         }
         for row in reports.failures(viewer=opened.user, run=run)
     ]
@@ -80,16 +80,16 @@ def _sentence(known: reports.RunProgress) -> str:
         return escape_control_chars(unescape(translated(run.stop_reason)))
     if known.waiting_until is not None:
         moment = date_format(localtime(known.waiting_until), "TIME_FORMAT")
-        return _("The judge’s server wants to be asked again at %(time)s; the run goes on then.") % {
+        return _("The judge’s server asked to wait until %(time)s; the run continues then.") % {
             "time": moment
         }
     if known.draining:
-        return _("No further call begins. Calls that are under way are still stored.")
+        return _("No new calls are started. Calls in progress are still stored.")
     words = {
-        State.QUEUED: _("It waits for a worker; it begins by itself."),
-        State.PAUSED: _("No further call begins until you go on."),
-        State.CANCELLED: _("It was ended for good. What it had brought stays."),
-        State.OVER_BUDGET: _("The next call could have gone beyond the budget."),
+        State.QUEUED: _("Waiting for a worker; it starts automatically."),
+        State.PAUSED: _("No new calls are started until you resume."),
+        State.CANCELLED: _("Ended for good. The suggestions it made are kept."),
+        State.OVER_BUDGET: _("The next call could have exceeded the budget."),
     }
     return words.get(State(run.state), "")
 
@@ -104,20 +104,20 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
         (_("Trajectories"), ", ".join(part for part in chosen if part) or _("all without a suggestion")),
         (_("Calls"), count(run.calls)),
-        (_("Tokens in"), count(run.tokens_in)),
-        (_("Tokens out"), count(run.tokens_out)),
+        (_("Input tokens"), count(run.tokens_in)),
+        (_("Output tokens"), count(run.tokens_out)),
     ]
     for name, value in (
         (_("Shortened for the judge"), run.clipped),
         (_("Labels missing"), run.labels_missing),
-        (_("Labels that are none"), run.labels_invalid),
-        (_("Labels for what is no step"), run.labels_extra),
+        (_("Invalid labels"), run.labels_invalid),
+        (_("Labels for messages that are not steps"), run.labels_extra),
     ):
         if value:
             facts.append((name, count(value)))
     if run.cost_estimated:
         facts.append(
-            (_("Cost"), _("* The server did not count all tokens; our own count, on the high side."))
+            (_("Cost"), _("* The server did not count all tokens; this is our own count, on the high side."))
         )
     if run.estimate.get("cost"):
         facts.append((_("Estimated cost"), money(run.estimate["cost"])))

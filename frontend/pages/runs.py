@@ -112,7 +112,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     started = _start(opened, form, rows)
     if not started:
         return _new_page(opened, form, rows)
-    said = ngettext("%(n)d run has begun.", "%(n)d runs have begun.", len(started))
+    said = ngettext("%(n)d run started.", "%(n)d runs started.", len(started))
     messages.success(request, said % {"n": len(started)})
     if len(started) == 1:
         return redirect("frontend:run", slug, started[0].pk)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import secrets
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Conflict
+from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState
 from annotation.language import translated
 from annotation.models import Assignment
+from annotation.policies.rechecks import not_closed
 from annotation.reports import home
+from annotation.reports.own_work import own_work, with_progress
 from annotation.services import assign, label
 from frontend.pages.common import open_project, page_of, paginate, person
 
+MAX_SEARCH = 200
 TABS = {
     "open": (AssignmentState.OPEN,),
     "submitted": (AssignmentState.SUBMITTED,),
@@ -28,26 +32,47 @@ TABS = {
 
 @require_GET
 def work(request: HttpRequest, slug: str) -> HttpResponse:
-    """My assignments in one project: open, submitted, returned."""
+    """My assignments in one project: open, submitted or returned; of one subset, or found by record."""
     opened = open_project(request, slug, "claim")
     user, project = opened.user, opened.project
     tab = request.GET.get("state", "open")
     tab = tab if tab in TABS else "open"
-    own = policies.visible(user, Assignment.objects.filter(project=project, annotator=user))
-    known = list(own.values_list("state", "returned_at"))
-    states = [state for state, _moment in known]
-    rows = home.with_progress(own.filter(state__in=TABS[tab])).order_by("-claimed_at", "-pk")
+    mine = own_work(user, [project.pk])[project.pk]
+    everything = policies.visible(user, Assignment.stored.filter(project=project, annotator=user))
+    own = not_closed(project, everything)
+    rows, asked = _filtered(own.filter(state__in=TABS[tab]), request)
+    subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
     return opened.render(
         "work/list.html",
         "work",
-        page=paginate(request, rows),
+        page=paginate(request, with_progress(rows).order_by("-claimed_at", "-pk")),
         tab=tab,
-        tabs=[(name, sum(state in wanted for state in states)) for name, wanted in TABS.items()],
+        tabs=[("open", mine.open), ("submitted", mine.submitted), ("returned", mine.returned)],
+        asked=asked,
+        filtered=any(asked.values()),
+        subsets=subsets.distinct(),
         can_claim=home.can_claim(user, project),
-        open_count=states.count(AssignmentState.OPEN),
-        ended=home.ended_lately(known, timezone.now()),
+        own=mine,
+        open_count=mine.open,
+        closed=mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
+        if tab == "submitted"
+        else 0,
+        ended=mine.ended,
         claim_key=secrets.token_urlsafe(12),
     )
+
+
+def _filtered(
+    rows: QuerySet[Assignment], request: HttpRequest
+) -> tuple[QuerySet[Assignment], dict[str, str]]:
+    """The rows that fit the query string, and what it asked for."""
+    asked = {name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("subset", "q")}
+    asked = {name: value.replace("\x00", "") for name, value in asked.items()}
+    if asked["subset"]:
+        rows = rows.filter(trajectory__subset__name=asked["subset"])
+    if asked["q"]:
+        rows = rows.filter(trajectory__record_id__icontains=escape(asked["q"]))
+    return rows, asked
 
 
 @require_POST
@@ -71,7 +96,7 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Take up a returned trajectory again, if a place at it is still free."""
     user = person(request)
-    found = policies.visible(user, Assignment.objects.filter(annotator=user).select_related("project"))
+    found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "claim")
     assign.resume_assignment(actor=user, assignment=assignment)
@@ -82,7 +107,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 def reopen(request: HttpRequest, pk: int) -> HttpResponse:
     """Open my own submission again, as long as nobody else has submitted the trajectory."""
     user = person(request)
-    found = policies.visible(user, Assignment.objects.filter(annotator=user).select_related("project"))
+    found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "label")
     label.reopen(actor=user, assignment=assignment)

@@ -9,7 +9,16 @@ from django.utils.translation import get_language, gettext, pgettext
 
 from annotation import language
 from annotation.core.text import unescape
-from annotation.core.vocabulary import AssignmentState, ExpiryReason, ImportState, Role, TrajectoryState
+from annotation.core.vocabulary import (
+    REASON_CODES_BY_CODE,
+    AssignmentState,
+    ExpiryReason,
+    ImportState,
+    InvitationState,
+    Role,
+    TrajectoryState,
+)
+from frontend import context
 from frontend.rendering import transcript
 from frontend.rendering.icons import ICONS
 
@@ -33,6 +42,10 @@ BADGES = {
     ImportState.PUBLISHED: "good",
     ImportState.FAILED: "bad",
     ImportState.ABANDONED: "outline",
+    InvitationState.PENDING: "warn",
+    InvitationState.ACCEPTED: "good",
+    InvitationState.DECLINED: "bad",
+    InvitationState.WITHDRAWN: "outline",
 }
 
 
@@ -53,6 +66,10 @@ def state_names() -> dict[str, str]:
         ImportState.PUBLISHED: gettext("published"),
         ImportState.FAILED: gettext("failed"),
         ImportState.ABANDONED: gettext("abandoned"),
+        InvitationState.PENDING: gettext("pending"),
+        InvitationState.ACCEPTED: gettext("accepted"),
+        InvitationState.DECLINED: gettext("declined"),
+        InvitationState.WITHDRAWN: gettext("withdrawn"),
         "discussed": gettext("discussed"),
         "untouched": gettext("unclaimed"),
         Role.ANNOTATOR: gettext("annotator"),
@@ -85,6 +102,13 @@ def sign(value: int | None) -> str:
 
 
 @register.filter
+def reason_title(code: str) -> str:
+    """What a reason code says, in the reader's language."""
+    known = REASON_CODES_BY_CODE.get(code)
+    return gettext(known.title) if known else code
+
+
+@register.filter
 def readable(value: str) -> str:
     """A stored text (core.text) for a page: every character visible, none that could not be sent."""
     return transcript.escape_control_chars(unescape(value))
@@ -93,21 +117,13 @@ def readable(value: str) -> str:
 @register.simple_tag
 def language_tag() -> str:
     """The active language as pages and browsers write it: `en`, `zh-Hans`."""
-    parts = (get_language() or "en").split("-")
-    return "-".join(part.title() if len(part) == 4 else part for part in parts)
+    return context.language_tag(get_language() or "en")
 
 
 @register.filter
 def translated(sentence: str) -> str:
-    """A sentence of the domain (a refusal, a reason) in the reader's language."""
+    """A sentence of the domain (a refusal, a reason), stored or just said, in the reader's language."""
     return language.translated(sentence)
-
-
-@register.filter
-def finding(error: dict[str, Any]) -> str:
-    """What is wrong with a line of a file, in the reader's language (services/ingest keeps the patterns)."""
-    pattern, values = error.get("pattern"), error.get("values")
-    return gettext(pattern).format(**values) if pattern and values else language.translated(error["reason"])
 
 
 @register.filter
@@ -148,8 +164,8 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def at(mapping: dict[Any, Any], key: Any) -> Any:
-    """The entry of a mapping, or None."""
-    return mapping.get(key)
+    """The entry of a mapping, or None; there may be no mapping."""
+    return (mapping or {}).get(key)
 
 
 @register.filter
@@ -169,6 +185,13 @@ def query(context: template.Context, **changes: Any) -> str:
         else:
             parameters[key] = str(value)
     return "?" + parameters.urlencode()
+
+
+@register.inclusion_tag("frontend/partials/sort_heading.html", takes_context=True)
+def sort_heading(context: template.Context, column: dict[str, Any], number: bool = False) -> dict[str, Any]:
+    """The heading of a column that the list can be sorted by: `column` has `title`, `sort` (the order that a
+    click asks for) and `aria` (the present direction, or "")."""
+    return {"column": column, "number": number, "address": query(context, sort=column["sort"], page=None)}
 
 
 @register.inclusion_tag("frontend/partials/pagination.html", takes_context=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from annotation.core.agreement.judge_scores import judged
 from annotation.core.agreement.measure import Measure
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES
 
 from ..judging.judge_input import JudgeInput
@@ -95,7 +96,9 @@ class Trained:
                 for index, row, value in zip(material.steps, rows, values, strict=True)
             },
             outcome=VALUES[best],
-            outcome_reason=f"From its last step and the average of all; probability {outcome[best]:.2f}.",
+            outcome_reason=translatable(
+                "From its last step and the average of all; probability {p}.", p=f"{outcome[best]:.2f}"
+            ),
             problems=(),
             missing=0,
             extra=0,

@@ -41,7 +41,9 @@ class Command(OperatorCommand):
         for problem in found.problems:
             self.stderr.write(problem)
         if found.signature == SignatureState.UNKNOWN_KEY and len(found.problems) == 1:
-            raise CommandError(f"{what} is complete, but nobody known here vouches for it; see --key.")
+            raise CommandError(
+                f"{what} is complete, but not signed with a key that is known here; see --key."
+            )
         if not found.ok:
             raise CommandError(f"{what} is NOT what was frozen.")
         vouched = (
@@ -59,4 +61,4 @@ def _public_key(name: str) -> PublicKey:
     try:
         return PublicKey.of(existing_file(name).read_bytes())
     except ValueError as error:
-        raise CommandError(f"{name} is no public key of releases (PEM, Ed25519).") from error
+        raise CommandError(f"{name} is not a public release key (PEM, Ed25519).") from error

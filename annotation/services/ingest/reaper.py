@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.models import ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
@@ -79,7 +80,12 @@ def _requeue_dead(now: datetime) -> int:
     touched = 0
     for source in ImportFile.objects.filter(state=ImportState.RUNNING, lease_until__lt=now):
         if source.attempt >= MAX_ATTEMPTS:
-            touched += fail(source, f"The import died {MAX_ATTEMPTS} times; see the server's log.")
+            touched += fail(
+                source,
+                translatable(
+                    "The import stopped unexpectedly {n} times; see the server’s log.", n=MAX_ATTEMPTS
+                ),
+            )
         else:
             dead = mine(source).filter(lease_until__lt=now)
             touched += dead.update(state=ImportState.QUEUED, lease_until=None)

@@ -141,7 +141,7 @@ def abandon(*, actor: Actor, source: ImportFile) -> None:
     """
     require(actor, "import", source)
     if source.state not in UNFINISHED:
-        raise StaleState(translatable("This import has ended already."), code="import_ended")
+        raise StaleState(translatable("This import has already ended."), code="import_ended")
     advance(
         ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
     )

@@ -133,12 +133,12 @@ def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory
 def _refusal(source: ImportFile, item: Prepared, known: Trajectory) -> RecordError | None:
     if not source.replace:
         reason = translatable(
-            "{record_id} is already here with other content; import with “replace” to replace it.",
+            "{record_id} already exists with different content; import with “replace” to replace it.",
             record_id=item.record_id,
         )
     elif Assignment.objects.filter(trajectory=known).exists():
         reason = translatable(
-            "{record_id} has been claimed or labelled, so that it cannot be replaced any more.",
+            "{record_id} has been claimed or labelled and can no longer be replaced.",
             record_id=item.record_id,
         )
     else:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, TristepError
 from annotation.core.file_errors import FileErrors
-from annotation.core.i18n import Translatable, translatable
+from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
@@ -81,7 +81,7 @@ def run_import(
     except BaseException as error:
         transient = isinstance(error, OperationalError | InterfaceError) or not isinstance(error, Exception)
         if not (resumable and transient):
-            fail(source, translatable("The import broke off; nothing was imported."))
+            fail(source, translatable("The import was interrupted; nothing was imported."))
         raise
     stored_path(source).unlink(missing_ok=True)
     if tally.written:
@@ -132,7 +132,7 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
                 file=source.filename,
                 line=1,
                 field="",
-                reason=translatable("There is no record in this file."),
+                reason=translatable("This file contains no records."),
             )
         )
     return tally, errors
@@ -176,7 +176,7 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
             )
     except IntegrityError as error:
         raise Conflict(
-            translatable("Another import brought the same records in the meantime; import the file again."),
+            translatable("Another import has added the same records in the meantime; import the file again."),
             code="overtaken",
         ) from error
 
@@ -197,13 +197,5 @@ def _retire(replaced: list[int]) -> None:
 def _refuse(source: ImportFile, errors: FileErrors) -> NoReturn:
     """End a refused import: its rows are swept away, its errors kept. Raises ImportRefused."""
     refusal = errors.refusal()
-    listed = [{**error.as_dict(), **_pattern(error.reason)} for error in errors.listed]
-    fail(source, refusal.message, errors=listed, count=errors.count)
+    fail(source, refusal.message, errors=[error.as_dict() for error in errors.listed], count=errors.count)
     raise refusal
-
-
-def _pattern(reason: str) -> dict[str, object]:
-    """The pattern and values of a reason, with which a page translates it."""
-    if not isinstance(reason, Translatable) or not reason.values:
-        return {}
-    return {"pattern": reason.pattern, "values": {name: str(value) for name, value in reason.values.items()}}

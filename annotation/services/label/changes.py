@@ -16,7 +16,7 @@ MARKS = ("root_pinned", "unsure", "flagged")
 REFUSALS = {
     "target": translatable("target: step or outcome."),
     "message_index": translatable("message_index: the index of a step."),
-    "version": translatable("version: the whole number this page last saw."),
+    "version": translatable("version: the version last read, a whole number."),
     "value": translatable("value: −1, 0, 1 or null."),
     "source": translatable("source: explicit or propagated."),
     "root": translatable("root: the index of a step, or null."),

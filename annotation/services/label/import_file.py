@@ -118,7 +118,7 @@ def import_labels(
         made = _store_open(user, fresh, errors, filename)
     except IntegrityError as error:
         raise Conflict(
-            translatable("Somebody else imports the same labels at this moment; try again."), code="overtaken"
+            translatable("Somebody else is importing the same labels right now; try again."), code="overtaken"
         ) from error
     halves = [one.assignment for one in own.values() if one.half]
     _submit_all([*halves, *made])
@@ -245,7 +245,7 @@ def _store(user: User, row: Trajectory, steps: Sequence[StepRow], line: LabelLin
         project_id=row.project_id,
         trajectory=row,
         annotator=user,
-        slot=assign.take_slot(trajectory=row),
+        slot=assign.take_slot(row.pk, row.project_id),
         imported=True,
         claimed_at=now,
         last_used_at=now,

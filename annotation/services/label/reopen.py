@@ -13,7 +13,7 @@ from .. import assign, audit, open_work
 from ..transitions import advance
 
 TOO_LATE = translatable(
-    "Another annotator has submitted this trajectory, so that yours can no longer be reopened."
+    "Another annotator has submitted this trajectory, so yours can no longer be reopened."
 )
 
 
@@ -27,7 +27,7 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     require(open_work.hold(actor), "label", assignment)
     # The assignment's row before the trajectory's, as in submitting: else the two could wait for
     # each other.
-    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    Assignment.stored.select_for_update(no_key=True).get(pk=assignment.pk)
     trajectory = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(
         pk=assignment.trajectory_id
     )

@@ -43,12 +43,12 @@ def reveal(
     require(actor, "label", assignment)
     # the same lock as in saving: a label is stored before a reveal or after it, and never in between
     current = (
-        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        Assignment.stored.select_for_update(no_key=True, of=("self",))
         .select_related("trajectory__project")
         .get(pk=assignment.pk)
     )
     if current.state not in ACTIVE_STATES:
-        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
+        raise StaleState(translatable("This trajectory is no longer open for labelling."), code="not_open")
     wanted = requested_steps(
         trajectory=current.trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
@@ -67,9 +67,9 @@ def reveal(
 def _own_labels(assignment: Assignment) -> dict[int | None, OwnLabel]:
     """The rows of an assignment's labels, with or without a value, by step pk; None is the outcome."""
     rows: dict[int | None, OwnLabel] = {
-        label.step_id: label for label in Label.objects.filter(assignment=assignment)
+        label.step_id: label for label in Label.stored.filter(assignment=assignment)
     }
-    outcome = OutcomeLabel.objects.filter(assignment=assignment).first()
+    outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
     return rows if outcome is None else {**rows, None: outcome}
 
 

@@ -25,7 +25,7 @@ LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KE
 READ = """
 SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
-       op.digest, op.results,
+       op.digest, op.results, op.created_at,
        o.id, o.value, o.unsure, o.flagged, o.note, o.reason, o.version,
        (SELECT MIN(e.created_at) FROM annotation_exposure e
          WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id AND e.step_id IS NULL
@@ -49,8 +49,8 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
  WHERE a.id = %(assignment)s AND a.annotator_id = %(annotator)s
  ORDER BY s.message_index
 """
-OF_STEP = 18  # where the columns of the step begin
-OF_LABEL = 22
+OF_STEP = 19  # where the columns of the step begin
+OF_LABEL = 23
 
 OUTCOME_COLUMNS = ("value", "unsure", "flagged", "note", "reason", "version", "updated_at")
 LABEL_COLUMNS = ("source", "root_id", "root_pinned", "closes", *OUTCOME_COLUMNS)
@@ -92,10 +92,11 @@ class LabelRow(OutcomeRow):
 
 
 class Operation(NamedTuple):
-    """A batch that was applied before: the digest of its changes, and what came of them."""
+    """A batch that was applied before: the digest of its changes, what came of them, and when it was."""
 
     digest: str
     results: list[dict[str, Any]]
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +148,16 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
         state=state,
         rules=Rules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
         held=held,
-        operation=Operation(first[8], json.loads(first[9])) if first[8] is not None else None,
-        outcome=OutcomeRow(*_label_fields(*first[11:17])) if first[10] is not None else None,
-        outcome_exposed_at=_moment(first[17]),
+        operation=_operation(*first[8:11]),
+        outcome=OutcomeRow(*_label_fields(*first[12:18])) if first[11] is not None else None,
+        outcome_exposed_at=_moment(first[18]),
         steps=steps,
         labels=labels,
     )
+
+
+def _operation(digest: str | None, results: str, created_at: Any) -> Operation | None:
+    return None if digest is None else Operation(digest, json.loads(results), _moment(created_at))
 
 
 def _label_fields(
@@ -161,9 +166,11 @@ def _label_fields(
     return value, bool(unsure), bool(flagged), note, reason, version
 
 
-def _moment(value: Any) -> datetime | None:
-    """A time as a function of SQLite gives it: text, in UTC."""
-    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value
+def _moment(value: Any) -> Any:
+    """A time as SQLite gives it, in UTC: text from a function, and without its zone from a column."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
 
 
 # ── Writing ─────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@ see what")."""
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -22,6 +23,9 @@ from .label_set import LabelSet
 from .rows import StepRow
 
 RESULT = dict[str, Any]
+REPEATABLE = timedelta(days=1)
+"""So long a batch may be repeated after the assignment was handed in, for an answer that was lost; later it
+would show labels that may be closed (policies.rechecks)."""
 OP_ID = re.compile(r"[!-~]{1,64}")
 OP_ID_RULE = translatable("1 to 64 visible ASCII characters.")
 
@@ -55,7 +59,7 @@ def save_labels(
     with transaction.atomic():
         stored = rows.read(assignment=pk, annotator=actor.pk, op_id=op_id) if actor.is_active else None
         if stored is None:
-            raise NotFound(translatable("There is nothing here, or it is not for you to see."))
+            raise NotFound(translatable("This does not exist, or you may not see it."))
         mine = Assignment(pk=pk, annotator_id=actor.pk, project_id=stored.project_id)
         require(actor, "label", mine, held=stored.held)
         label_set = LabelSet(pk, stored, timezone.now())
@@ -70,9 +74,10 @@ def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]])
     if stored.operation is not None:
         if stored.operation.digest != digest:
             raise Conflict(translatable("This op_id was used for other changes."), code="op_id_reused")
-        return stored.operation.results
+        if stored.state == AssignmentState.OPEN or label_set.now - stored.operation.created_at < REPEATABLE:
+            return stored.operation.results
     if stored.state != AssignmentState.OPEN:
-        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
+        raise StaleState(translatable("This trajectory is no longer open for labelling."), code="not_open")
     if not changes:
         return []
     versions = {index: label.version for index, label in label_set.labels.items()}
@@ -117,7 +122,7 @@ def _apply(
         return {
             **result,
             "status": "stale",
-            "reason": translatable("Changed elsewhere since this page last saw it."),
+            "reason": translatable("Changed elsewhere since this page was loaded."),
         }
     if change.target == "outcome":
         label_set.put_outcome(change, op_id)
@@ -147,7 +152,7 @@ def _unfit(label_set: LabelSet, change: Change, step: StepRow) -> str:
         fits = allowed_confirmation(
             inputs, label_set.stored.rules, step.message_index, change.value, change.root
         )
-        return "" if fits else translatable("Nothing is proposed here any more that could be confirmed.")
+        return "" if fits else translatable("There is no longer a proposal here to confirm.")
     pinned = change.value == -1 and change.root_pinned
     if pinned and (
         change.root is None or change.root > step.message_index or label_set.step(change.root) is None

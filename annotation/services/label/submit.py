@@ -11,7 +11,7 @@ from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import own, require
 
-from .. import assign, audit, consensus
+from .. import assign, audit, consensus, rechecks
 from ..transitions import advance
 
 NEEDED = (
@@ -19,6 +19,7 @@ NEEDED = (
     "annotator_id",
     "project_id",
     "trajectory_id",
+    "recheck_id",
     "project__carry_forward",
     "trajectory__subset__suspend_on_user_turn",
 )
@@ -27,7 +28,7 @@ NEEDED = (
 def _locked(actor: User, pk: int) -> Assignment:
     """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
     rows = (
-        own(actor, Assignment.objects.filter(pk=pk))
+        own(actor, Assignment.stored.filter(pk=pk))
         .select_for_update(no_key=True, of=("self",))
         .select_related("project", "trajectory__subset", "outcome")
         .only(*NEEDED, "outcome")
@@ -36,7 +37,7 @@ def _locked(actor: User, pk: int) -> Assignment:
     try:
         return rows.get()
     except Assignment.DoesNotExist:
-        raise NotFound(translatable("There is nothing here, or it is not for you to see.")) from None
+        raise NotFound(translatable("This does not exist, or you may not see it.")) from None
 
 
 @transaction.atomic
@@ -51,17 +52,17 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     current = _locked(actor, assignment.pk)
     if current.state != AssignmentState.OPEN:
         raise StaleState(
-            translatable("This trajectory has been submitted or given back already."), code="not_open"
+            translatable("This trajectory has already been submitted or returned."), code="not_open"
         )
     done = set(
-        Label.objects.filter(assignment=current, value__isnull=False).values_list(
+        Label.stored.filter(assignment=current, value__isnull=False).values_list(
             "step__message_index", flat=True
         )
     )
     steps = Step.objects.filter(trajectory=current.trajectory_id).order_by("ordinal")
     numbers = {index: ordinal + 1 for ordinal, index in steps.values_list("ordinal", "message_index")}
     missing = [index for index in numbers if index not in done]
-    outcome_missing = not OutcomeLabel.objects.filter(assignment=current, value__isnull=False).exists()
+    outcome_missing = not OutcomeLabel.stored.filter(assignment=current, value__isnull=False).exists()
     if missing or outcome_missing:
         raise Invalid(
             translatable(
@@ -81,8 +82,8 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
 
 
 def finish(*, assignment: Assignment, now: datetime) -> None:
-    """Turn a complete open assignment into a submitted one, and settle its trajectory when it was the
-    last."""
+    """Turn a complete open assignment into a submitted one, and settle its trajectory when it was the last.
+    A recheck settles nothing."""
     advance(
         Assignment,
         assignment.pk,
@@ -91,4 +92,7 @@ def finish(*, assignment: Assignment, now: datetime) -> None:
         submitted_at=now,
         guideline_version=assign.guideline_in_force(assignment.project_id),
     )
+    if assignment.recheck_id is not None:
+        rechecks.finish(recheck=assignment.recheck_id)
+        return
     consensus.settle(trajectory_id=assignment.trajectory_id)

@@ -21,11 +21,11 @@ def set_flags(*, actor: User, assignment: Assignment, needs_discussion: bool, br
     Raises StaleState when it is not open.
     """
     require(actor, "label", assignment)
-    changed = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
+    changed = Assignment.stored.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
         needs_discussion=needs_discussion, broken=broken
     )
     if not changed:
-        raise StaleState(translatable("This trajectory is not open for labelling any more."), code="not_open")
+        raise StaleState(translatable("This trajectory is no longer open for labelling."), code="not_open")
     LabelEvent.objects.create(
         assignment=assignment,
         kind="mark",
@@ -45,6 +45,6 @@ def add_activity(*, actor: User, assignment: Assignment, active_ms: int) -> None
     if type(active_ms) is not int or not 0 <= active_ms <= MAX_ACTIVE_MS:
         message = translatable("active_ms: a whole number from 0 to {active_ms}.", active_ms=MAX_ACTIVE_MS)
         raise Invalid(message, fields={"active_ms": message})
-    Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
+    Assignment.stored.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(
         active_ms=F("active_ms") + active_ms, last_used_at=timezone.now(), warned_at=None
     )

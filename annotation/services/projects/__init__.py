@@ -6,11 +6,21 @@ from .invitations import (
     decline_invitation,
     invitation_of,
     invite,
+    renew_invitation,
     revoke_invitation,
     user_name_ending,
 )
 from .members import add_member, remove_member, set_roles
-from .settings import SETTINGS, create_project, ensure_subset, update_project, update_subset, write_guidelines
+from .settings import (
+    SETTINGS,
+    close_checklist,
+    create_project,
+    ensure_subset,
+    read_guidelines,
+    update_project,
+    update_subset,
+    write_guidelines,
+)
 from .triage import Triaged, triage, undo_triage
 
 __all__ = [
@@ -18,13 +28,16 @@ __all__ = [
     "Triaged",
     "accept_invitation",
     "add_member",
+    "close_checklist",
     "create_project",
     "decline_invitation",
     "ensure_subset",
     "invitation_of",
     "invite",
     "randomise",
+    "read_guidelines",
     "remove_member",
+    "renew_invitation",
     "revoke_invitation",
     "set_roles",
     "stop_randomising",

@@ -14,7 +14,7 @@ from annotation.reports.experiment import has_begun
 from .. import audit
 
 LOCKED = translatable(
-    "The experiment cannot be changed any more: somebody has labelled here already, or has seen suggestions."
+    "The experiment can no longer be changed: somebody has already labelled here or seen suggestions."
 )
 
 

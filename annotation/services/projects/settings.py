@@ -7,7 +7,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import get_language
 
+from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
@@ -22,6 +24,9 @@ SETTINGS = frozenset(
         "annotators_per_trajectory",
         "claim_limit",
         "claim_days",
+        "recheck_percent",
+        "retest_percent",
+        "retest_days",
         "suggestion_policy",
         "show_reference_answer",
         "show_reward_hints",
@@ -36,23 +41,28 @@ def _clean(project: Project) -> None:
         project.full_clean(exclude=["created_by"], validate_unique=False, validate_constraints=False)
     except ValidationError as error:
         raise Invalid(
-            translatable("The project cannot be saved as given."),
+            translatable("The project could not be saved; check the fields."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
 
 
 @transaction.atomic
 def create_project(
-    *, actor: Actor, name: str, slug: str = "", guidelines: str = "", **settings: Any
+    *, actor: Actor, name: str, slug: str = "", guidelines: str | None = None, **settings: Any
 ) -> Project:
-    """Start a project; its maker becomes an admin member. Raises Invalid when the slug is taken or a value is
-    wrong."""
+    """Start a project; its maker becomes an admin member.
+
+    Without `guidelines` it starts with the default ones, in its maker's language: that of their profile, else
+    the one they are reading in.
+
+    Raises Invalid when the slug is taken or a value is wrong.
+    """
     require(actor, "project.create")
     unknown = set(settings) - SETTINGS
     if unknown:
         raise Invalid(
             translatable("Unknown settings."),
-            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
+            fields=dict.fromkeys(sorted(unknown), translatable("Unknown setting.")),
         )
     now = timezone.now()
     project = Project(
@@ -71,6 +81,9 @@ def create_project(
             translatable("This slug is taken."),
             fields={"slug": translatable("This slug is taken; choose another.")},
         ) from error
+    if guidelines is None:
+        language = actor.language if isinstance(actor, User) else ""
+        guidelines = default_guideline(language or get_language() or "")
     Guideline.objects.create(
         project=project, version=1, text=guidelines, created_by=recorded(actor), created_at=now
     )
@@ -89,7 +102,7 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     if unknown:
         raise Invalid(
             translatable("Unknown settings."),
-            fields=dict.fromkeys(sorted(unknown), translatable("There is no such setting.")),
+            fields=dict.fromkeys(sorted(unknown), translatable("Unknown setting.")),
         )
     current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = {key: getattr(current, key) for key in values}
@@ -117,6 +130,14 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
 
 
 @transaction.atomic
+def close_checklist(*, actor: Actor, project: Project) -> None:
+    """Show the list of first steps no more; repeating it changes nothing."""
+    require(actor, "project.change", project)
+    if Project.objects.filter(pk=project.pk, checklist_closed=False).update(checklist_closed=True):
+        audit.record(actor=actor, verb="project.close_checklist", project=project, obj=project)
+
+
+@transaction.atomic
 def write_guidelines(*, actor: Actor, project: Project, text: str) -> Guideline:
     """Put a new version of the guidelines in force; the same text again makes no version."""
     require(actor, "project.change", project)
@@ -135,6 +156,17 @@ def write_guidelines(*, actor: Actor, project: Project, text: str) -> Guideline:
         actor=actor, verb="guidelines.write", project=project, obj=guideline, version=guideline.version
     )
     return guideline
+
+
+def read_guidelines(*, actor: User, guideline: Guideline) -> None:
+    """Remember that a member has read a version of the guidelines; that they have read a newer one stays.
+
+    It is about nobody but themselves, so that the audit log has nothing of it.
+    """
+    require(actor, "project.view", guideline)
+    Membership.objects.filter(
+        project=guideline.project_id, user=actor, guideline_seen__lt=guideline.version
+    ).update(guideline_seen=guideline.version)
 
 
 @transaction.atomic
