@@ -38,6 +38,8 @@ from annotation.core.agreement.measure import (
 
 LEVEL: Final = 0.975
 """The quantile at the upper end of the central 95 %."""
+LEAST_VARIANCE: Final = 1e-24
+"""Below this, all tasks give the same figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Sample:
         _, pair = grouping.distinct(rows.first, rows.second)
         subset = np.zeros(len(tasks), dtype=np.int64)
         subset[task] = rows.subset
-        return cls(rows.sums, task, pair, _joined(grouping.ranks(subset)[1]))
+        return cls(rows.sums, task, pair, joined(grouping.ranks(subset)[1]))
 
     @property
     def n_tasks(self) -> int:
@@ -79,8 +81,10 @@ class Sample:
         return np.add.reduceat(self.sums[order], starts)
 
 
-def _joined(stratum: IntArray) -> IntArray:
-    """Subsets with one task become one with the smallest other: alone, a task tells nothing of spread."""
+def joined(stratum: IntArray) -> IntArray:
+    """Subsets with one task become one with the smallest other: alone, a task tells nothing of spread.
+
+    `stratum` (tasks,) numbers them from 0, and so does the answer."""
     sizes = np.bincount(stratum)
     if len(sizes) < 2 or sizes.min() > 1:
         return stratum
@@ -128,20 +132,43 @@ def _interval(sample: Sample, figure: Figure, sums: _Without) -> Interval:
     without = _without_each(sample, figure, sums)
     if np.isnan(value) or np.isnan(without).any():
         return Interval(None, None, ONE_TASK)
-    size = np.bincount(sample.stratum)
-    mean = np.bincount(sample.stratum, weights=without) / size
-    influence = mean[sample.stratum] - without
-    influence *= np.sqrt(size / (size - 1))[sample.stratum]
-    variance = float((influence**2).sum())
-    if variance < 1e-24:
+    influence = influences(without, sample.stratum)
+    if float((influence**2).sum()) < LEAST_VARIANCE:
         return Interval(None, None, NO_SPREAD)
-    freedom = min(sample.n_tasks - len(size), 2 * variance**2 / float((influence**4).sum()))
-    half = float(stdtrit(freedom, LEVEL)) * variance**0.5
-    if figure.percent:
+    low, high = ends(np.array(value), influence, sample.stratum, share=figure.percent)
+    return Interval(float(low), float(high))
+
+
+def influences(without: FloatArray, stratum: IntArray) -> FloatArray:
+    """u of figures without each task, (…, tasks) → (…, tasks). `stratum` (tasks,) counts from 0, and each has
+    two tasks or more."""
+    size = np.bincount(stratum)
+    belongs = np.zeros((len(stratum), len(size)))
+    belongs[np.arange(len(stratum)), stratum] = 1 / size[stratum]
+    mean = without @ belongs
+    influence: FloatArray = (mean[..., stratum] - without) * np.sqrt(size / (size - 1))[stratum]
+    return influence
+
+
+def freedom(influence: FloatArray, stratum: IntArray) -> FloatArray:
+    """The degrees of freedom of influences (…, tasks) with a spread: (…)."""
+    variance = (influence**2).sum(axis=-1)
+    most = influence.shape[-1] - (int(stratum.max()) + 1)
+    least: FloatArray = np.minimum(most, 2 * variance**2 / (influence**4).sum(axis=-1))
+    return least
+
+
+def ends(
+    value: FloatArray, influence: FloatArray, stratum: IntArray, *, share: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the intervals of figures (…) from influences (…, tasks) with a spread: shares on the logit
+    scale, others on Fisher's."""
+    half = stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
+    if share:
         centre, half = logit(value), half / (value * (1 - value))
-        return Interval(float(expit(centre - half)), float(expit(centre + half)))
+        return expit(centre - half), expit(centre + half)
     centre, half = np.arctanh(value), half / (1 - value**2)
-    return Interval(float(np.tanh(centre - half)), float(np.tanh(centre + half)))
+    return np.tanh(centre - half), np.tanh(centre + half)
 
 
 def _without_each(sample: Sample, figure: Figure, sums: _Without) -> FloatArray:
