@@ -19,6 +19,7 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
+from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -73,10 +74,13 @@ __all__ = [
     "OutcomeConsensus",
     "OutcomeLabel",
     "PairedLabels",
+    "PredictionReasons",
+    "PredictionSet",
     "Project",
     "Recheck",
     "Release",
     "ReleaseLabel",
+    "ReleaseOutline",
     "ReleaseRecord",
     "ReleaseWithdrawal",
     "Revision",

@@ -55,12 +55,12 @@ def test_scores_of_the_published_predictions_are_those_published(published: Path
     steps, first, strict, erroneous, error_free, kappa, quadratic, exact, failed = PUBLISHED[model]
     assert (found.records, found.steps, found.tasks) == (250, 734, 50)
     assert figures["step_accuracy"].value == pytest.approx(steps / 734)
-    assert figures["first_error"].value == pytest.approx(first / 250)
-    assert figures["first_error_strict"].value == pytest.approx(strict / 250)
-    assert figures["first_error_erroneous"].value == pytest.approx(erroneous, abs=5e-5)
-    assert figures["first_error_erroneous"].n == 104
-    assert figures["first_error_error_free"].value == pytest.approx(error_free, abs=5e-5)
-    assert figures["first_error_error_free"].n == 146
+    assert figures["first_error_accuracy"].value == pytest.approx(first / 250)
+    assert figures["strict_first_error_accuracy"].value == pytest.approx(strict / 250)
+    assert figures["first_error_accuracy_erroneous"].value == pytest.approx(erroneous, abs=5e-5)
+    assert figures["first_error_accuracy_erroneous"].n == 104
+    assert figures["first_error_accuracy_error_free"].value == pytest.approx(error_free, abs=5e-5)
+    assert figures["first_error_accuracy_error_free"].n == 146
     assert figures["kappa"].value == pytest.approx(kappa, abs=5e-5)
     assert figures["quadratic_kappa"].value == pytest.approx(quadratic, abs=1e-4)
     assert figures["exact_match"].value == pytest.approx(exact / 250)
@@ -72,7 +72,7 @@ def test_scores_of_the_published_baselines(published: Path) -> None:
     released = released_labels(published)
     for found in scores(released, [always_plus(released), majority(released)]):
         assert found.figures["step_accuracy"].value == pytest.approx(499 / 734)
-        assert found.figures["first_error"].value == pytest.approx(146 / 250)
+        assert found.figures["first_error_accuracy"].value == pytest.approx(146 / 250)
         assert found.figures["outcome_accuracy"].value == pytest.approx(163 / 250)
 
 
@@ -101,7 +101,7 @@ def test_intervals_of_the_published_predictions_are_the_bootstraps(published: Pa
     sums = task_sums(released, said)
     drawn = np.random.default_rng(11).integers(0, 50, size=(8000, 49))
     weights = np.stack([np.bincount(row, minlength=50) for row in drawn]) * 50 / 49
-    for name in ("step_accuracy", "first_error", "first_error_strict", "exact_match", "outcome_accuracy"):
+    for name in ("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match", "outcome_accuracy"):
         jackknife = compared(released, sums[None], name)
         value, interval = jackknife.value[0], found.figures[name].interval
         error = logit(FIGURES[name].values(weights @ sums)).std()
@@ -127,8 +127,8 @@ def test_missing_predictions_are_wrong_and_never_zero() -> None:
     assert (found.missing, found.steps) == (4, 7)
     assert figures["step_accuracy"].value == pytest.approx(3 / 7)
     assert figures["kappa"].n == 3
-    assert figures["first_error"].value == pytest.approx(1.0), "what failed found no error, and there is none"
-    assert figures["first_error_strict"].value == pytest.approx(2 / 3)
+    assert figures["first_error_accuracy"].value == pytest.approx(1.0), "what failed found no error, and there is none"
+    assert figures["strict_first_error_accuracy"].value == pytest.approx(2 / 3)
     assert figures["outcome_accuracy"].value == pytest.approx(2 / 3)
     assert figures["exact_match"].value == 0.0
     assert confusion(released, model).tolist() == [[1, 0, 0, 1], [0, 0, 0, 1], [0, 0, 2, 2]]
@@ -140,7 +140,7 @@ def test_outcomes_are_scored_with_three_values_and_with_two() -> None:
     )
     figures = scores(released, [said(released, [1] * 4, [1, -1, 0, 0])])[0].figures
     assert figures["outcome_accuracy"].value == pytest.approx(1 / 4)
-    assert figures["outcome_accuracy_binary"].value == pytest.approx(3 / 4)
+    assert figures["binary_outcome_accuracy"].value == pytest.approx(3 / 4)
 
 
 def test_figures_that_are_undefined_say_why() -> None:
@@ -149,7 +149,7 @@ def test_figures_that_are_undefined_say_why() -> None:
 
     for name in (
         "kappa",
-        "first_error_erroneous",
+        "first_error_accuracy_erroneous",
         "precision_minus",
         "recall_zero",
         "f1_zero",

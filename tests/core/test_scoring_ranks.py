@@ -57,7 +57,7 @@ def test_best_of_5_is_as_measured(published: Path, model: str) -> None:
     found = best_of_n(released_labels(published), predictions(published, model))
 
     lowest, averaged = BEST_OF_5[model]
-    rules = [found.rules[rule] for rule in ("final", "count", "share", "two_stage")]
+    rules = [found.rules[rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
     assert tuple(one.lowest for one in rules) == lowest
     assert [100 * one.averaged / 50 for one in rules] == pytest.approx(averaged, abs=5e-3)
     assert (found.tasks, found.runs, found.oracle) == (50, 250, 45)
@@ -168,6 +168,6 @@ def test_best_of_n_lets_all_runs_stand_where_none_is_predicted_successful() -> N
 
     assert (found.random, found.oracle) == (1.0, 2)
     assert (found.rules["final"].averaged, found.rules["final"].lowest) == (0.5, 0)
-    assert (found.rules["count"].averaged, found.rules["count"].lowest) == (1.5, 1)
-    assert (found.rules["share"].averaged, found.rules["share"].lowest) == (1.5, 1)
+    assert (found.rules["pos_count"].averaged, found.rules["pos_count"].lowest) == (1.5, 1)
+    assert (found.rules["pos_share"].averaged, found.rules["pos_share"].lowest) == (1.5, 1)
     assert found.rules["two_stage"].averaged == 0.5

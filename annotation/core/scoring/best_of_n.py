@@ -18,7 +18,7 @@ import numpy as np
 from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
 
-RULES: Final = ("final", "count", "share", "two_stage")
+RULES: Final = ("final", "pos_count", "pos_share", "two_stage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def best_of_n(released: ReleasedLabels, said: Predictions) -> BestOfN:
     stands = success | ~any_success[released.task]
     scores = {
         "final": np.where(stands, 0.0, -1.0),
-        "count": plus.astype(np.float64),
-        "share": share,
+        "pos_count": plus.astype(np.float64),
+        "pos_share": share,
         "two_stage": np.where(stands, share, -1.0),
     }
     solvable = np.zeros(n, dtype=bool)

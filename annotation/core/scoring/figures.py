@@ -110,7 +110,7 @@ _ALL: Final = (
         NO_STEPS,
     ),
     _share(
-        "first_error",
+        "first_error_accuracy",
         translatable("FirstErrAcc"),
         translatable(
             "Share of trajectories whose first −1 is at the right step, “none” equal to “none”. As "
@@ -120,14 +120,14 @@ _ALL: Final = (
         _trajectories,
     ),
     _share(
-        "first_error_strict",
+        "strict_first_error_accuracy",
         translatable("FirstErrAcc, strict"),
         translatable("FirstErrAcc in which a trajectory without a single prediction earns nothing."),
         lambda s: s[..., STRICT].sum(axis=-1),
         _trajectories,
     ),
     _share(
-        "first_error_erroneous",
+        "first_error_accuracy_erroneous",
         translatable("FirstErrAcc, erroneous"),
         translatable("FirstErrAcc over the trajectories with an error."),
         lambda s: s[..., RIGHT.start],
@@ -135,7 +135,7 @@ _ALL: Final = (
         NO_ERRONEOUS,
     ),
     _share(
-        "first_error_error_free",
+        "first_error_accuracy_error_free",
         translatable("FirstErrAcc, error-free"),
         translatable("FirstErrAcc over the trajectories without an error."),
         lambda s: s[..., RIGHT.start + 1],
@@ -143,7 +143,7 @@ _ALL: Final = (
         NO_ERROR_FREE,
     ),
     _share(
-        "first_error_error_free_strict",
+        "strict_first_error_accuracy_error_free",
         translatable("FirstErrAcc, error-free, strict"),
         translatable("The same, where a trajectory without a single prediction earns nothing."),
         lambda s: s[..., STRICT.start + 1],
@@ -211,7 +211,7 @@ _ALL: Final = (
         _total(OUTCOMES),
     ),
     _share(
-        "outcome_accuracy_binary",
+        "binary_outcome_accuracy",
         translatable("Outcome accuracy, binary"),
         translatable(
             "Share of outcomes that are right as success (+1) or not (0, −1). A missing one is wrong."
@@ -270,5 +270,12 @@ def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
 FIGURES: Final[dict[str, Figure]] = {
     one.name: one for one in (*_ALL, *(one for code in range(3) for one in _of_class(code)))
 }
-RANKED: Final = ("step_accuracy", "first_error_strict", "first_error", "macro_f1", "kappa", "onset_kappa")
+RANKED: Final = (
+    "step_accuracy",
+    "strict_first_error_accuracy",
+    "first_error_accuracy",
+    "macro_f1",
+    "kappa",
+    "onset_kappa",
+)
 """The figures by which models are compared and ranked."""

@@ -1,0 +1,282 @@
+"""The models that were scored on a release, beside each other; and what each selects among several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from annotation.core.agreement.measure import FloatArray, Measure
+from annotation.core.i18n import Translatable, translatable
+from annotation.core.scoring import Predictions, ReleasedLabels, Scores
+from annotation.core.scoring.best_of_n import BestOfN, best_of_n
+from annotation.core.scoring.counts import task_sums
+from annotation.core.scoring.figures import RANKED
+from annotation.core.scoring.labels import BoolArray, always_plus, majority
+from annotation.core.scoring.ranks import Rank, ranks
+from annotation.core.scoring.scores import compared, of_sums
+from annotation.models import PredictionSet, Release
+from annotation.policies import Actor, require
+
+from .release_labels import predictions, released_labels
+
+BASELINES: Final[dict[str, Translatable]] = {
+    "always_plus_one": translatable("Always +1"),
+    "majority": translatable("The commonest label"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model on one part of a release; `ranks` by figure, None where it is not ranked."""
+
+    scores: Scores
+    ranks: dict[str, Rank | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model, or a baseline (`row` None). `subsets` are those that it predicts anything of; `overall` takes
+    these together, and is ranked if they are `all_subsets` of the release."""
+
+    name: str
+    row: PredictionSet | None
+    overall: Cell
+    subsets: dict[str, Cell]
+    all_subsets: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """`models` by StepAcc, the best first; `baselines` in the order of BASELINES."""
+
+    release: Release
+    subsets: tuple[str, ...]
+    models: tuple[Row, ...]
+    baselines: tuple[Row, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All of them."""
+        return (*self.models, *self.baselines)
+
+
+@dataclass(frozen=True, slots=True)
+class Selections:
+    """What one model selects among the runs of each task, over the subsets that it predicts anything of."""
+
+    name: str
+    overall: BestOfN
+    subsets: dict[str, BestOfN]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A model or a baseline with its predictions, and the subsets (by place) that these are of."""
+
+    name: str
+    row: PredictionSet | None
+    said: Predictions
+    covered: frozenset[int]
+
+
+def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
+    """Score every model that has predictions of a release, and the baselines. Two queries and those of the
+    permission, as soon as the release has predictions."""
+    require(actor, "release.view", release)
+    released = released_labels(release)
+    entries = _entries(release, released)
+    for name, made in (("always_plus_one", always_plus), ("majority", majority)):
+        entries.append(_Entry(name, None, made(released), frozenset(range(len(released.subsets)))))
+    sums = np.stack([task_sums(released, one.said) for one in entries])
+    parts = {place: _part(released, entries, sums, place) for place in range(len(released.subsets))}
+    # with one subset, everything is that subset
+    overall = parts[0] if len(parts) == 1 else _overall(released, entries, sums)
+    rows = [
+        Row(
+            one.name,
+            one.row,
+            overall[at],
+            {released.subsets[place]: parts[place][at] for place in sorted(one.covered)},
+            len(one.covered) == len(released.subsets),
+        )
+        for at, one in enumerate(entries)
+    ]
+    models = sorted((row for row in rows if row.row is not None), key=_best_first)
+    baselines = tuple(row for row in rows if row.row is None)
+    return Leaderboard(release, released.subsets, tuple(models), baselines)
+
+
+def selections(*, actor: Actor, release: Release) -> list[Selections]:
+    """Best-of-N of every model that has predictions of a release, by name. As many queries."""
+    require(actor, "release.view", release)
+    released = released_labels(release)
+    found = []
+    for one in _entries(release, released):
+        by_subset = {
+            released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
+        }
+        found.append(Selections(one.name, _selected(released, one.said, one.covered), by_subset))
+    return found
+
+
+def _entries(release: Release, released: ReleasedLabels) -> list[_Entry]:
+    rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
+    return [
+        _Entry(row.model, row, said, frozenset(released.subset[said.there].tolist()))
+        for row, said in zip(rows, predictions(released, rows), strict=True)
+    ]
+
+
+def _best_first(row: Row) -> tuple[float, str]:
+    value = row.overall.scores.figures["step_accuracy"].value
+    return (-value if value is not None else 1.0, row.name)
+
+
+def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]) -> BestOfN:
+    records = np.isin(released.subset, list(places))
+    return best_of_n(released.only(records), said.only(released, records))
+
+
+def _cells(
+    part: ReleasedLabels, entries: Sequence[_Entry], said: list[Predictions], sums: FloatArray
+) -> list[Cell]:
+    """The cells of models and baselines on the same part; models are ranked against each other."""
+    of_models = [at for at, one in enumerate(entries) if one.row is not None]
+    by_figure: dict[str, dict[int, Rank | None]] = {}
+    for name in RANKED:
+        found = ranks(compared(part, sums[of_models], name)) if of_models else []
+        by_figure[name] = dict(zip(of_models, found, strict=True))
+    return [
+        Cell(scores, {name: by_figure[name].get(at) for name in RANKED})
+        for at, scores in enumerate(of_sums(part, said, sums))
+    ]
+
+
+def _part(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray, place: int) -> dict[int, Cell]:
+    """The cells of everybody who predicts anything of a subset, by place among the entries."""
+    return _on(released, entries, sums, released.subset == place, {place})
+
+
+def _overall(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray) -> dict[int, Cell]:
+    """The cells of everybody over the subsets that they predict anything of; ranked are those of all."""
+    cells: dict[int, Cell] = {}
+    for covered in {one.covered for one in entries}:
+        same = [one if one.covered == covered else None for one in entries]
+        found = _on(released, same, sums, np.isin(released.subset, list(covered)), covered)
+        whole = len(covered) == len(released.subsets)
+        for at, cell in found.items():
+            cells[at] = cell if whole else Cell(cell.scores, dict.fromkeys(RANKED))
+    return cells
+
+
+def _on(
+    released: ReleasedLabels,
+    entries: Sequence[_Entry | None],
+    sums: FloatArray,
+    records: BoolArray,
+    needed: Iterable[int],
+) -> dict[int, Cell]:
+    wanted = frozenset(needed)
+    there = {at: one for at, one in enumerate(entries) if one is not None and wanted <= one.covered}
+    if not there:
+        return {}
+    part = released.only(records)
+    tasks = np.unique(released.task[records])
+    said = [one.said.only(released, records) for one in there.values()]
+    cells = _cells(part, list(there.values()), said, sums[list(there)][:, tasks])
+    return dict(zip(there, cells, strict=True))
+
+
+# ── As JSON ─────────────────────────────────────────────────────────────────
+def as_json(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as JSON: unrounded numbers, null with a reason where undefined."""
+    return {
+        "project": board.release.project.slug,
+        "version": board.release.version,
+        "digest": board.release.digest,
+        "models": [_row_json(row) for row in board.models],
+        "baselines": [_row_json(row) for row in board.baselines],
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.name,
+        **({} if row.row is None else _set_json(row.row)),
+        "all_subsets": row.all_subsets,
+        "overall": cell_json(row.overall),
+        "subsets": {name: cell_json(cell) for name, cell in row.subsets.items()},
+    }
+
+
+def _set_json(row: PredictionSet) -> dict[str, Any]:
+    return {
+        "prompt_version": row.prompt_version,
+        "judged_on": None if row.judged_on is None else row.judged_on.isoformat(),
+        "cost": None if row.cost is None else float(row.cost),
+    }
+
+
+def cell_json(cell: Cell) -> dict[str, Any]:
+    """Each figure as a fraction under its name; beside them their n, intervals and reasons, and the ranks."""
+    scores = cell.scores
+    figures = scores.figures
+    return {
+        **{name: measure.value for name, measure in figures.items()},
+        "n": {name: measure.n for name, measure in figures.items()},
+        "intervals": {name: _ends(measure) for name, measure in figures.items()},
+        "reasons": {name: reason for name, measure in figures.items() if (reason := _reason(measure))},
+        "records": scores.records,
+        "steps": scores.steps,
+        "tasks": scores.tasks,
+        "absent": scores.absent,
+        "failed": scores.failed,
+        "missing": scores.missing,
+        "design_effect": scores.design_effect,
+        "effective_steps": scores.effective_steps,
+        "ranks": {
+            name: None
+            if rank is None
+            else {"pairwise": list(rank.alone), "simultaneous": list(rank.together)}
+            for name, rank in cell.ranks.items()
+        },
+    }
+
+
+def _ends(measure: Measure) -> list[float] | None:
+    found = measure.interval
+    return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+
+
+def _reason(measure: Measure) -> str:
+    return measure.reason or (measure.interval.reason if measure.interval is not None else "")
+
+
+def selections_json(release: Release, found: Iterable[Selections]) -> dict[str, Any]:
+    """Best-of-N as JSON, in the shape of the leaderboard."""
+    return {
+        "project": release.project.slug,
+        "version": release.version,
+        "digest": release.digest,
+        "models": [
+            {
+                "model": one.name,
+                "overall": _selected_json(one.overall),
+                "subsets": {name: _selected_json(part) for name, part in one.subsets.items()},
+            }
+            for one in found
+        ],
+    }
+
+
+def _selected_json(found: BestOfN) -> dict[str, Any]:
+    return {
+        "tasks": found.tasks,
+        "runs": found.runs,
+        "random": found.random,
+        "oracle": found.oracle,
+        **{rule: {"averaged": one.averaged, "lowest_index": one.lowest} for rule, one in found.rules.items()},
+    }
