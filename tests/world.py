@@ -20,6 +20,8 @@ free      nobody has touched it
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +39,7 @@ from annotation.models import (
     Judge,
     JudgeAnswer,
     Membership,
+    Release,
     Step,
     Subset,
     SuggestedLabel,
@@ -46,7 +49,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release
+from annotation.services import accounts, adjudicate, assign, discuss, evaluate, label, projects, release
 from tests.canaries import canary
 from tests.people import (
     Cast,
@@ -109,6 +112,19 @@ def record(query: int, place: str) -> dict[str, Any]:
     return made
 
 
+def _predicted(cast: Cast, frozen: Release, row: Trajectory) -> int:
+    """What a model predicts of a trajectory of the release."""
+    said = {"record_id": row.record_id, "step_labels": {"2": 1, "4": 1}, "final_label": 1}
+    found = evaluate.import_predictions(
+        actor=cast.admin,
+        release=frozen,
+        model="Sage",
+        stream=io.BytesIO(json.dumps(said).encode()),
+        filename="sage.jsonl",
+    )
+    return found.prediction_set.pk
+
+
 def make_world() -> World:
     """Build it through the services, as people would."""
     cast = make_cast(show_reference_answer=False, description=canary("description"))
@@ -142,7 +158,9 @@ def make_world() -> World:
     case = _judge(cast, at["dispute"], close=False)
     adjudicate.reveal(actor=cast.judith, adjudication=case, message_index=step_indexes(at["dispute"].pk)[1])
     talk, said = _talk(cast, at["talked"])
-    release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
+    frozen = release.freeze(
+        actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
+    )
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -166,6 +184,7 @@ def make_world() -> World:
             "discussion": talk.pk,
             "comment": said.pk,
             "invitation": invitation.pk,
+            "predictions": _predicted(cast, frozen, at["settled"]),
             "import": _failed_import(cast),
             "token": token.pk,
             "ann": cast.ann.pk,

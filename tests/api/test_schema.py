@@ -28,6 +28,8 @@ CONFLICTING_READS = frozenset(
         f"{API}/trajectories/{{id}}/raw/",
         f"{API}/trajectories/{{id}}/judgements/",
         f"{API}/projects/{{slug}}/releases/{{version}}/export/{{subset}}.jsonl",
+        f"{API}/projects/{{slug}}/releases/{{version}}/leaderboard/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/best-of-n/",
     }
 )
 

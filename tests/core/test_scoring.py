@@ -101,7 +101,13 @@ def test_intervals_of_the_published_predictions_are_the_bootstraps(published: Pa
     sums = task_sums(released, said)
     drawn = np.random.default_rng(11).integers(0, 50, size=(8000, 49))
     weights = np.stack([np.bincount(row, minlength=50) for row in drawn]) * 50 / 49
-    for name in ("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match", "outcome_accuracy"):
+    for name in (
+        "step_accuracy",
+        "first_error_accuracy",
+        "strict_first_error_accuracy",
+        "exact_match",
+        "outcome_accuracy",
+    ):
         jackknife = compared(released, sums[None], name)
         value, interval = jackknife.value[0], found.figures[name].interval
         error = logit(FIGURES[name].values(weights @ sums)).std()
@@ -127,7 +133,9 @@ def test_missing_predictions_are_wrong_and_never_zero() -> None:
     assert (found.missing, found.steps) == (4, 7)
     assert figures["step_accuracy"].value == pytest.approx(3 / 7)
     assert figures["kappa"].n == 3
-    assert figures["first_error_accuracy"].value == pytest.approx(1.0), "what failed found no error, and there is none"
+    assert figures["first_error_accuracy"].value == pytest.approx(1.0), (
+        "what failed found no error, and there is none"
+    )
     assert figures["strict_first_error_accuracy"].value == pytest.approx(2 / 3)
     assert figures["outcome_accuracy"].value == pytest.approx(2 / 3)
     assert figures["exact_match"].value == 0.0

@@ -152,9 +152,10 @@ def influences(without: FloatArray, stratum: IntArray) -> FloatArray:
 
 def freedom(influence: FloatArray, stratum: IntArray) -> FloatArray:
     """The degrees of freedom of influences (…, tasks) with a spread: (…)."""
-    variance = (influence**2).sum(axis=-1)
+    squares = influence**2
+    variance = squares.sum(axis=-1)
     most = influence.shape[-1] - (int(stratum.max()) + 1)
-    least: FloatArray = np.minimum(most, 2 * variance**2 / (influence**4).sum(axis=-1))
+    least: FloatArray = np.minimum(most, 2 * variance**2 / (squares**2).sum(axis=-1))
     return least
 
 

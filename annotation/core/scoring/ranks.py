@@ -20,6 +20,7 @@ differ if |D| − t · SE > 2 min(e, s) + min(max(e − s, 0), o).
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -31,8 +32,9 @@ from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Compared
 
-DRAWS: Final = 2000
+DRAWS: Final = 1000
 SEED: Final = 20261122
+NORMAL: Final = float(stdtrit(np.inf, LEVEL))
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -120,29 +122,42 @@ def _stepdown(
     spread = usable & (error[first, second] > 0)
     first, second = first[spread], second[spread]
     if len(first):
-        scale = error[first, second]
-        tested = np.abs(value[first, second]) / scale
-        signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(draws, len(found.stratum)))
-        drawn = signs @ found.influence.T
-        chance = np.abs(drawn[:, first] - drawn[:, second]) / scale
-        least = stdtrit(degrees[first, second], LEVEL)
         # few tasks carry much of some differences: their quantile is as much wider as Student's is
-        wider = least / stdtrit(np.inf, LEVEL)
-        rejected[first, second] = _steps(tested / wider, chance, least / wider)
+        wider = stdtrit(degrees[first, second], LEVEL) / NORMAL
+        scale = error[first, second]
+        # not a matrix product: its threads wait for each other longer than this takes
+        drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
+        chance = np.abs(drawn[first] - drawn[second]) / scale[:, None]
+        rejected[first, second] = _steps(np.abs(value[first, second]) / scale / wider, chance)
     return rejected | rejected.T
 
 
-def _steps(tested: FloatArray, chance: FloatArray, least: FloatArray) -> BoolArray:
-    """Reject what lies above the quantile of the largest of those left, until nothing does: (pairs,)."""
-    rejected = np.zeros(len(tested), dtype=bool)
-    while not rejected.all():
-        left = ~rejected
-        limit = np.quantile(chance[:, left].max(axis=1), 2 * LEVEL - 1)
-        more = left & (tested > np.maximum(limit, least))
-        if not more.any():
+def _steps(tested: FloatArray, chance: FloatArray) -> BoolArray:
+    """Reject what lies above the quantile of the largest of those left, until nothing does: (pairs,).
+    `chance` (pairs, draws).
+
+    The pairs that are left are always those with the smallest statistics, so that the largest of them under
+    chance is worked out once for all steps."""
+    order = np.argsort(-tested)
+    tested = tested[order]
+    largest = np.maximum.accumulate(chance[order[::-1]], axis=0)[::-1]
+    count = 0
+    while count < len(tested):
+        limit = max(float(np.quantile(largest[count], 2 * LEVEL - 1)), NORMAL)
+        more = int((tested > limit).sum())
+        if more <= count:
             break
-        rejected |= more
+        count = more
+    rejected = np.zeros(len(tested), dtype=bool)
+    rejected[order[:count]] = True
     return rejected
+
+
+@lru_cache(maxsize=4)
+def _signs(draws: int, tasks: int, seed: int) -> FloatArray:
+    """Signs at random for every task, (tasks, draws): the same for the same seed."""
+    signs: FloatArray = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(tasks, draws))
+    return signs
 
 
 def movable(released: ReleasedLabels, one: Predictions, other: Predictions) -> tuple[float, float]:
