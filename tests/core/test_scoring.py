@@ -19,7 +19,7 @@ from annotation.core.scoring.scores import compared
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
 # model -> steps of 734 right; first errors of 250 right, and strictly; on the 104 erroneous and the 146
-# error-free; κ, quadratic κ; exact matches of 250; failed (DATA.md)
+# error-free; κ, quadratic κ; exact matches of 250; failed: counted from the published files
 PUBLISHED = {
     "GPT-5.2": (529, 174, 174, 0.3750, 0.9247, 0.4340, 0.5885, 150, 0),
     "DeepSeek-V3.2": (546, 163, 163, 0.3462, 0.8699, 0.4472, 0.5227, 136, 0),
