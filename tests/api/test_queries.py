@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from annotation.models import ImportFile, SuggestionItem, SuggestionRun, Trajectory
+from annotation.models import ImportFile, ReleaseRecord, SuggestionItem, SuggestionRun, Trajectory
 from annotation.services import accounts, ingest, projects, release
 from tests.fixtures.judges import make_judge, start
 from tests.people import (
@@ -214,8 +214,9 @@ def test_releases_and_imports_take_as_many_queries_however_large(by: Callers, ca
     assert queries(lambda: by.admin.get("/projects/bench/releases/1.0/")) == 4
     assert queries(lambda: by.admin.get("/projects/bench/releases/1.0/manifest.json")) == 4
     assert queries(lambda: by.admin.post("/projects/bench/releases/1.0/verify/")) == 8
-    record = {"record_id": "tiny:0:0", "step_labels": {"2": 1}, "final_label": 1}
-    path = "/projects/bench/releases/1.0/predictions/?model=Sage"
+    one = ReleaseRecord.objects.filter(release__version="1.0")[0]
+    record = {"record_id": one.record_id, "step_labels": {"2": 1}, "final_label": 1}
+    path = f"/projects/bench/releases/1.0/predictions/?model=Sage&subset={one.subset}"
     sent = by.admin.client.post(f"/api/v1{path}", json.dumps(record), content_type="application/x-ndjson")
     assert sent.status_code == 200
     assert queries(lambda: by.admin.get("/projects/bench/releases/1.0/predictions/")) == 6
