@@ -92,6 +92,9 @@ def _pages() -> Iterator[Address]:
     yield Address(
         f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
     )
+    body = {"message_index": "4", "version": "1"}
+    yield Address(f + "adjudicate-withdraw", pk("case"), body=body)
+    yield Address(f + "adjudicate-majority", pk("case"), body=body)
     yield Address(f + "adjudicate-reveal", pk("case"), body={"message_index": "2"})
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))

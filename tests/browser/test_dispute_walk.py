@@ -33,6 +33,8 @@ SAID = {"ann": ((1, 1, 0, 1), 1), "ben": ((1, -1, -1, 1), -1)}
 """Of four steps the second and the third are disputed, and so is the outcome."""
 KEYS = {1: "1", 0: "0", -1: "-"}
 SIGNS = {1: "+1", 0: "0", -1: "−1"}
+WITH_BLIND_VALUE = ("blind_value", "exposed_at")
+"""Written at the first exposure: they keep what was said before it."""
 WHY_ANN = "The second search repeats the first."
 WHY_JUDITH = "Nothing new comes of it."
 
@@ -82,7 +84,7 @@ def labelled() -> dict[str, list[dict[str, Any]]]:
         for model in (Label, OutcomeLabel):
             theirs = with_blind_values(model.objects.filter(assignment__annotator__username=name))
             rows += [
-                {column: value for column, value in row.items() if column not in ("blind_value", "exposed_at")}
+                {column: value for column, value in row.items() if column not in WITH_BLIND_VALUE}
                 for row in theirs.order_by("pk").annotate(blind=BLIND_VALUE).values()
             ]
         found[name] = rows
@@ -101,7 +103,7 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
             ("judith", "/p/bench/adjudication/"),
         )
     }
-    ann, ben, judith = (hands[who].page for who in ("ann", "ben", "judith"))
+    ann, judith = hands["ann"].page, hands["judith"].page
 
     expect(judith.get_by_text("No dispute is waiting")).to_be_visible()
     for who, (values, outcome) in SAID.items():
@@ -132,8 +134,10 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
     for who in SAID:
         for step, index in enumerate(STEPS):
             for author, (values, _) in SAID.items():
-                one = hands[who].page.locator(f"#m{index} .annotator-labels__one")
-                expect(one.filter(has_text=letter[author])).to_contain_text(SIGNS[values[step]])
+                page = hands[who].page
+                name = page.locator("dt", has_text=letter[author])
+                one = page.locator(f"#m{index} .annotator-labels__one", has=name)
+                expect(one).to_contain_text(SIGNS[values[step]])
         expect(hands[who].page.locator("body")).not_to_contain_text("Ann" if who == "ben" else "Ben")
     question = f"@{letter['ann']} is this not the same search?"
     say(hands["ben"], "#m4", question)
@@ -170,6 +174,7 @@ def say(hand: Hand, card: str, text: str) -> None:
 
 def change_mind(hand: Hand, card: str, value: int, why: str) -> None:
     thread = hand.page.locator(f"{card} .thread")
+    hand.use(thread.get_by_text("Change my mind", exact=True))
     hand.use(thread.get_by_role("radio", name=SIGNS[value]))
     thread.get_by_label("Why I change my mind").fill(why)
     hand.use(thread.get_by_role("button", name="Change my label"))
@@ -217,7 +222,8 @@ def check_stored(cast: Cast, trajectory: Trajectory, blind: object) -> None:
 
 def check_pages(hands: dict[str, Hand], trajectory: Trajectory) -> None:
     """What was submitted, what it changed to, and the consensus with its origin: on everybody's page."""
-    wanted = {2: ("+1", "unanimous"), 4: ("−1", "discussed"), 6: ("−1", "adjudicated"), 8: ("+1", "unanimous")}
+    agreed = ("+1", "unanimous")
+    wanted = {2: agreed, 4: ("−1", "discussed"), 6: ("−1", "adjudicated"), 8: agreed}
     case = Adjudication.objects.get()
     hands["judith"].page.goto(f"{home(hands['judith'].page)}/adjudications/{case.pk}/")
     hands["ben"].page.reload()
@@ -231,7 +237,8 @@ def check_pages(hands: dict[str, Hand], trajectory: Trajectory) -> None:
             expect(consensus).to_contain_text(origin)
             given = card.locator(".annotator-labels__one").filter(has_not_text="Consensus")
             signs = sorted(SIGNS[values[number]] for values, _ in SAID.values())
-            assert sorted(map(str.strip, given.locator(".mark__sign").all_text_contents())) == signs
+            found = given.locator("dd > .mark .mark__sign").all_text_contents()
+            assert sorted(map(str.strip, found)) == signs
         expect(page.locator("#outcome .annotator-labels__one", has_text="Consensus")).to_contain_text(
             "adjudicated"
         )
@@ -242,7 +249,8 @@ def check_pages(hands: dict[str, Hand], trajectory: Trajectory) -> None:
 def check_history(cast: Cast, trajectory: Trajectory, letter: dict[str, str], question: str) -> None:
     """Exactly what happened to each step, under letters."""
     a, b = letter["ann"], letter["ben"]
-    saves = {index: [("save", a, x), ("save", b, y)] for index, x, y in zip(STEPS, *(SAID[who][0] for who in SAID))}
+    given = zip(SAID["ann"][0], SAID["ben"][0], strict=True)
+    saves = {index: [("save", a, x), ("save", b, y)] for index, (x, y) in zip(STEPS, given, strict=True)}
     wanted = {
         2: [*saves[2], ("resolved", "", 1)],
         4: [*saves[4], ("comment", b, None), ("revision", a, -1), ("resolved", "", -1)],
