@@ -47,6 +47,11 @@ class LabelsOfStep:
     labels: tuple[OneLabel, ...]
 
     @property
+    def anchor(self) -> str:
+        """Where the page of the trajectory shows it."""
+        return "outcome" if self.message_index is None else f"m{self.message_index}"
+
+    @property
     def differ(self) -> bool:
         """Whether the values differ."""
         return len({label.value for label in self.labels}) > 1
