@@ -117,7 +117,7 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
 
 def agreement_steps(
     *, actor: User, project: Project, asked: Mapping[str, str], page: int
-) -> tuple[step_lists.Steps, list[step_lists.PairOfLabels]]:
+) -> tuple[step_lists.Steps, list[step_lists.LabelsOfStep]]:
     """The steps that a number of the agreement page is made of, and one page of them with both labels. For
     admins; Denied for anybody else."""
     found = step_lists.steps(viewer=actor, project=project, asked=asked)

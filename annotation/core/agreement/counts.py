@@ -23,7 +23,7 @@ Outcomes have the first 16 of these, each trajectory being one step.
 its pairs and leaves others, `Counts.as_only_pairs` makes them speak of each pair alone.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -128,7 +128,7 @@ def count_outcomes(labels: LabelTable) -> Counts:
 
 def count_outcome_pairs(pairs: Pairs) -> Counts:
     """Count outcomes that are paired already."""
-    rows, starts = _rows(pairs)
+    rows, starts = rows_of(pairs)
     return _counts(pairs, starts, _common(pairs, rows, len(starts)))
 
 
@@ -139,7 +139,7 @@ def count_steps(labels: LabelTable) -> Counts:
 
 def count_step_pairs(pairs: Pairs) -> Counts:
     """Count steps that are paired already."""
-    rows, starts = _rows(pairs)
+    rows, starts = rows_of(pairs)
     n = len(starts)
     sums = np.zeros((n, len(STEP_COLUMNS)))
     sums[:, : UNITS + 1] = _common(pairs, rows, n)
@@ -155,7 +155,7 @@ def count_step_pairs(pairs: Pairs) -> Counts:
     return _counts(pairs, starts, sums)
 
 
-def _rows(pairs: Pairs) -> tuple[IntArray, IntArray]:
+def rows_of(pairs: Pairs) -> tuple[IntArray, IntArray]:
     """The running number of each step's row (pair and trajectory), and the first step of each row."""
     if not len(pairs):
         return pairs.pair, pairs.pair
@@ -202,6 +202,13 @@ def _counts(pairs: Pairs, starts: IntArray, sums: FloatArray) -> Counts:
         second=people[:, 1],
         trajectory=pairs.trajectory_ids[pairs.trajectory[starts]],
         sums=sums,
+    )
+
+
+def joined(one: Counts, other: Counts) -> Counts:
+    """The rows of both."""
+    return Counts(
+        *(np.concatenate([getattr(one, field.name), getattr(other, field.name)]) for field in fields(Counts))
     )
 
 
