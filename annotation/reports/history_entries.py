@@ -163,8 +163,8 @@ def _labels(reader: Reader) -> Iterator[Entry]:
 
 
 def _imported(reader: Reader, changed: set[int]) -> dict[int, int | None]:
-    """What came from a file for this one step or the outcome, by assignment: the event of an import is one for
-    all labels. Not of what was changed since."""
+    """What came from a file for this one step or the outcome, by assignment, where it was not changed since:
+    the event of an import is one for all labels."""
     if reader.place == "everything":
         return {}
     since = {"assignment__imported": True, "assignment__in": set(reader.assignments) - changed}

@@ -174,5 +174,5 @@ def test_history_of_a_step_says_what_came_from_a_file(cast: Cast) -> None:
     given = {"project": cast.project, "annotator": "ann", "subset": "tiny"}
     label.import_labels(actor=OPERATOR, stream=file, filename="labels.jsonl", **given)
     steps = Step.objects.filter(trajectory=row).order_by("ordinal")
-    found = [[one.value for one in history(cast.admin, row.pk, place)][0] for place in (*steps, None)]
+    found = [next(one.value for one in history(cast.admin, row.pk, place)) for place in (*steps, None)]
     assert found == [1, -1, 0]
