@@ -305,7 +305,7 @@ def _releases(reader: Reader) -> Iterator[Entry]:
     ).select_related("release__created_by", "release__withdrawal__created_by")
     for row in rows.defer("body", "release__manifest", "release__signature"):
         release = row.release
-        told = {"about": "whole", "detail": {"version": release.version}}
+        told: dict[str, Any] = {"about": "whole", "detail": {"version": release.version}}
         yield reader.entry(
             release.created_at,
             "release.freeze",

@@ -58,7 +58,7 @@ def sentence(entry: Entry) -> str:
         return str(REMOVED)
     if entry.kind == "save" and entry.detail.get("source") == LabelSource.PROPAGATED:
         return str(CONFIRMED)
-    return str(SENTENCES.get(entry.kind) or AUDIT.get(entry.kind, entry.kind))
+    return str(SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
 
 
 def details(entry: Entry) -> list[str]:
