@@ -39,8 +39,8 @@ hypothesis_settings.load_profile("tristep")
 
 PUBLISHED = ROOT.parent / "shared" / "data"
 # Queries, locks, transactions, migrations and triggers may differ between databases. How a page looks, who
-# may do what, how the API puts it into words and what pure code computes do not. The two modules about queries
-# open every page and every list of the API once.
+# may do what, how the API puts it into words and what pure code computes do not. The two modules about
+# queries open every page and every list of the API once.
 ON_BOTH = (
     *("commands", "config", "jobs", "models", "services"),
     *("api/test_queries.py", "frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
