@@ -18,6 +18,7 @@ from annotation.policies import field_access, kept_from_lists, require, roles, v
 from annotation.reports import agreement_steps as step_lists
 from annotation.reports import cases, discussions, runs, trajectory_list
 from annotation.reports import history as reports
+from annotation.reports.history_entries import Entry, Place
 
 from . import exposures
 
@@ -81,9 +82,13 @@ def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
     return shown
 
 
-def history(*, actor: User, trajectory: Trajectory, step: Step | None) -> list[reports.Entry]:
-    """Everything that happened to a step, as far as one may see it."""
-    shown, tells = reports.history(actor=actor, trajectory=trajectory, step=step)
+def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]:
+    """Everything that happened to a step, with None to the outcome and the whole, or to all of it, as far as
+    one may see it; the oldest first.
+
+    `trajectory` comes with its project, subset and task.
+    """
+    shown, tells = reports.history(actor=actor, trajectory=trajectory, place=place)
     if tells:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     if any(one.kind in ("resolved", "erasure") for one in shown):
