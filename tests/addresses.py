@@ -198,6 +198,7 @@ def _api() -> Iterator[Address]:
         "audit",
         "trajectories",
         "agreement",
+        "agreement-steps",
         "disputes",
         "assignments",
         "claim",
@@ -208,6 +209,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + name, slug)
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
+    yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

@@ -50,7 +50,7 @@ PAGES = {
     "adjudication queue of an admin": ("admin", "adjudication-queue", 10),
     "case": ("judith", "adjudication", 17),
     "agreement": ("admin", "agreement", 11),
-    "steps of agreement": ("admin", "agreement-steps", 15),
+    "steps of agreement": ("admin", "agreement-steps", 16),
     "own figures": ("ann", "annotator-figures", 12),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),
