@@ -19,6 +19,7 @@ from frontend.pages import (
     discussions,
     disputes,
     first_reading,
+    history,
     home,
     imports,
     influence,
@@ -102,6 +103,8 @@ data = [
     page(PROJECT + "trajectories/", trajectories.trajectories, "trajectories"),
     page(PROJECT + "trajectories/export/", trajectories.export, "trajectories-export"),
     page(PROJECT + "trajectories/<int:pk>/", trajectories.trajectory, "trajectory"),
+    page("trajectories/<int:pk>/history/", history.history, "history"),
+    page("trajectories/<int:pk>/history/export/", history.export, "history-export"),
     page("trajectories/<int:pk>/messages/<int:message>/", messages.message, "trajectory-message"),
     page(
         "trajectories/<int:pk>/images/<int:message>/<int:part>/",
