@@ -74,6 +74,10 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
+    for place in ("dispute", "settled", "talked", "shared", "held", "free"):
+        yield Address(f + "history", pk(place), place)
+    for place in ("talked", "shared"):
+        yield Address(f + "history-export", pk(place), place)
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
@@ -92,6 +96,9 @@ def _pages() -> Iterator[Address]:
     yield Address(
         f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
     )
+    body = {"message_index": "4", "version": "1"}
+    yield Address(f + "adjudicate-withdraw", pk("case"), body=body)
+    yield Address(f + "adjudicate-majority", pk("case"), body=body)
     yield Address(f + "adjudicate-reveal", pk("case"), body={"message_index": "2"})
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
@@ -164,6 +171,7 @@ def _talking_api() -> Iterator[Address]:
         yield Address(a + "discussion-open", pk(place), place)
     for place in ("dispute", "settled", "talked", "shared", "held"):
         yield Address(a + "history", pk(place), place, query="message_index=4")
+    yield Address(a + "history", pk("talked"), "all", query="everything=true")
     yield Address(a + "discussion", pk("discussion"))
     yield Address(a + "comments", pk("discussion"), body={"text": "Look.", "message_index": 4})
     yield Address(a + "discussion-read", pk("discussion"), body={"comment": 0})
@@ -193,6 +201,7 @@ def _api() -> Iterator[Address]:
         "audit",
         "trajectories",
         "agreement",
+        "agreement-steps",
         "disputes",
         "assignments",
         "claim",
@@ -203,6 +212,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + name, slug)
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
+    yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

@@ -142,6 +142,7 @@ def revealed(who: str, address: Address, method: str) -> set[str]:
 def discussed(who: str, address: Address) -> set[str]:
     """What those who take part in a discussion meet in it."""
     places = ["api:discussion", "api:history", "frontend:discussion"]
+    places += ["frontend:history", "frontend:history-export"]
     places += ["frontend:adjudication"] * (who == "judith")
     if who not in ("ann", "ben", "judith") or address.name not in places:
         return set()

@@ -17,16 +17,20 @@ import numpy as np
 from django.db.models import Count
 
 from annotation import models as m
-from annotation.core.agreement.counts import Counts, count_outcome_pairs, count_step_pairs
+from annotation.core.agreement.counts import Counts
 from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.errors import Invalid
+from annotation.core.experiment import ARMS, Arm
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES, TrajectoryState
 from annotation.policies import Actor, allowed, require
 
-from .agreement_cuts import ALONE, CUTS, FOR_ALL, Selection, View, parse, select
+from . import influence_rows
+from .agreement_beside import Beside, Counted, Other, after_discussion, untouched
+from .agreement_cuts import CUTS, FOR_ALL, Arms, Selection, View, parse
 from .agreement_pictures import Drawn, Pictures, measure_json, pictures, pictures_json
 from .paired_labels import Kept, paired_rows
+from .revised_labels import revised_labels
 
 FEWEST = 5
 """Of how many trajectories a pair's labels count for those who may not know the pair."""
@@ -34,12 +38,28 @@ FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The figures of one subset, or of all together (`name` empty)."""
+    """The figures of one subset, or of all together (`name` empty).
+
+    `after_discussion`: those of the same labels as their authors hold them after discussion, None where
+    nobody changed one. `untouched`: those of pairs of untouched labels alone, None where these are all.
+    """
 
     name: str
     steps: Summary
     outcomes: Summary
     states: dict[str, int]
+    after_discussion: Beside | None = None
+    untouched: Beside | None = None
+
+    def without_people(self) -> Part:
+        """The same figures without anything of a single person."""
+        return replace(
+            self,
+            steps=self.steps.without_people(),
+            outcomes=self.outcomes.without_people(),
+            after_discussion=self.after_discussion and self.after_discussion.without_people(),
+            untouched=self.untouched and self.untouched.without_people(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +85,7 @@ class Agreement:
 
     def without_people(self) -> Agreement:
         """The same figures without anything of a single person, or of when they worked."""
-        bare = [
-            replace(part, steps=part.steps.without_people(), outcomes=part.outcomes.without_people())
-            for part in (self.overall, *self.subsets)
-        ]
+        bare = [part.without_people() for part in (self.overall, *self.subsets)]
         return replace(
             self,
             overall=bare[0],
@@ -85,22 +102,38 @@ class _Figures:
 
     steps: dict[str, Summary]
     outcomes: dict[str, Summary]
+    after_discussion: dict[str, Beside]
+    untouched: dict[str, Beside]
     pictures: Pictures
 
 
 def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
-    """A project's paired labels as the viewer may see them. Three queries and those of the permission; one
-    more when there are new labels. Raises Denied to whoever may not see agreement."""
+    """A project's paired labels as the viewer may see them. Four queries and those of the permission; one
+    more when there are new labels, one when there are new changes of mind, one for the arms of an experiment.
+    Raises Denied to whoever may not see agreement."""
     require(viewer, "agreement.view", project)
     with_people = allowed(viewer, "agreement.pairs", project)
     subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     kept = paired_rows(project)
+    changes, newest = revised_labels(project, kept)
+    # the subsets too: one without labels is made without any that are new
+    state = (with_people, newest, project.experiment_seed, tuple(subsets.items()))
     if not with_people:
         rows = kept.result("few", lambda: kept.rows.shared_by_at_least(FEWEST))
-        return View(rows, subsets, {}, FOR_ALL, with_people), kept
+        return View(rows, subsets, {}, FOR_ALL, with_people, state, changes), kept
     annotators = np.unique(np.concatenate([kept.rows.first, kept.rows.second])).tolist()
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
-    return View(kept.rows, subsets, people, CUTS, with_people), kept
+    if project.experiment_seed is None:
+        cuts = tuple(cut for cut in CUTS if cut != "arm")
+        return View(kept.rows, subsets, people, cuts, with_people, state, changes), kept
+    arms = kept.result(("arms", state), lambda: _arms(project))
+    return View(kept.rows, subsets, people, CUTS, with_people, state, changes, arms), kept
+
+
+def _arms(project: m.Project) -> Arms:
+    found = sorted(influence_rows.arms(project).items())
+    number = [ARMS.index(Arm(name)) for _, name in found]
+    return Arms(np.array([task for task, _ in found], dtype=np.int64), np.array(number, dtype=np.int64))
 
 
 def agreement(
@@ -116,22 +149,22 @@ def agreement(
     of `agreement_cuts.CUTS` (the subset, when it says nothing).
 
     Without `details` there are neither subsets nor single pairs of several, which take most of the time.
-    Four queries and those of the permission, one more when there are new labels. Raises Invalid for a filter
-    or a cut that there is not.
+    Five queries and those of the permission, more when there are new labels (`view_of`). Raises Invalid for
+    a filter or a cut that there is not.
     """
     view, kept = view_of(viewer, project)
     selection = parse(view, asked or {})
     cut = parse_cut(view, by)
     states = _states(project)
     found = kept.result(
-        # the subsets too: one without labels is made without any that are new
-        ("figures", view.with_people, selection, cut, intervals, details, tuple(view.subsets)),
+        ("figures", view.state, selection, cut, intervals, details),
         lambda: _figures(view, selection, cut, intervals, details),
     )
 
     def part(pk: int | None, name: str) -> Part:
         steps, outcomes = found.steps[name], found.outcomes[name]
-        return Part(name, steps, outcomes, _sum_states(states, pk))
+        beside = found.after_discussion.get(name), found.untouched.get(name)
+        return Part(name, steps, outcomes, _sum_states(states, pk), *beside)
 
     chosen = selection.part("subset")
     names = view.subsets.items() if details else ()
@@ -155,32 +188,46 @@ def parse_cut(view: View, by: str) -> str:
 
 
 def _figures(view: View, selection: Selection, cut: str, intervals: bool, details: bool) -> _Figures:
-    rows, keep = select(view, selection)
-    alone = any(name in ALONE for name, _ in selection.parts)
-    steps = count_step_pairs(rows.pairs(keep, alone=alone))
-    outcomes = count_outcome_pairs(rows.outcome_pairs(alone=alone))
-    if keep is not None:  # outcomes belong to no step
-        outcomes = outcomes.where(np.zeros(len(outcomes), dtype=bool))
+    labels = Counted.of(view, selection)
+
+    def of(counts: Counts, with_pairs: bool) -> Summary:
+        found = summarise(counts, with_intervals=intervals, with_pairs=with_pairs)
+        return found if view.with_people else found.without_people()
 
     def summaries(counts: Counts) -> dict[str, Summary]:
-        def of(counts: Counts) -> Summary:
-            found = summarise(counts, with_intervals=intervals, with_pairs=details)
-            return found if view.with_people else found.without_people()
-
-        every = of(counts)
+        every = of(counts, details)
         if not details:
             return {"": every}
         # All of one subset is that subset: the same labels, the same figures.
         if len(view.subsets) == 1:
             return {"": every, **dict.fromkeys(view.subsets.values(), every)}
         return {"": every} | {
-            name: of(counts.where(counts.subset == pk)) for pk, name in view.subsets.items()
+            name: of(counts.where(counts.subset == pk), details) for pk, name in view.subsets.items()
         }
 
-    of_steps = summaries(steps)
-    headline = of_steps[""].headline
-    shown = pictures(view, Drawn(rows, keep, steps, alone), cut, headline)
-    return _Figures(of_steps, summaries(outcomes), shown)
+    def beside(other: Other | None) -> dict[str, Beside]:
+        if other is None:
+            return {}
+        found = {}
+        for pk, name in ((None, ""), *(view.subsets.items() if details else ())):
+            steps, outcomes, *changed = other.of_subset(pk)
+            found[name] = Beside(of(steps, False), of(outcomes, False), *map(len, changed))
+        return found
+
+    of_steps, of_outcomes = summaries(labels.steps), summaries(labels.outcomes)
+    after = {
+        name: one
+        for name, one in beside(after_discussion(labels, view.changes)).items()
+        if one.changed or one.outcomes_changed
+    }
+    alone = {
+        name: one
+        for name, one in ({} if selection.part("exposure") else beside(untouched(labels))).items()
+        if (one.steps.n, one.outcomes.n) != (of_steps[name].n, of_outcomes[name].n)
+    }
+    drawn = Drawn(labels.rows, labels.keep, labels.steps, labels.alone)
+    shown = pictures(view, drawn, cut, of_steps[""].headline)
+    return _Figures(of_steps, of_outcomes, after, alone, shown)
 
 
 def _states(project: m.Project) -> list[tuple[int, str, int]]:
@@ -203,7 +250,8 @@ def _sum_states(rows: list[tuple[int, str, int]], subset: int | None) -> dict[st
 def as_json(report: Agreement) -> dict[str, Any]:
     """The report as JSON: unrounded numbers, null with a reason where undefined. `confusion` has the first
     annotator of the only pair in its rows; of several pairs, or none that may be named, it is `symmetric`:
-    each pair of labels is counted in both orders."""
+    each pair of labels is counted in both orders. `after_discussion` and `untouched` are null where they
+    would say the same as the other figures."""
     return {
         "project": report.project.slug,
         "filters": dict(report.selection.asked),
@@ -234,6 +282,8 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
             "figures": _figures_json(part.outcomes),
             "confusion": part.outcomes.table.tolist(),
         },
+        "after_discussion": _after_json(part.after_discussion),
+        "untouched": _beside_json(part.untouched),
         "pairs": [
             {
                 "annotators": [people.get(pair.first, "?"), people.get(pair.second, "?")],
@@ -244,6 +294,24 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
             for pair in steps.pairs
         ],
     }
+
+
+def _beside_json(found: Beside | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "n": found.steps.n,
+        "figures": _figures_json(found.steps),
+        "outcome": {"n": found.outcomes.n, "figures": _figures_json(found.outcomes)},
+    }
+
+
+def _after_json(found: Beside | None) -> dict[str, Any] | None:
+    beside = _beside_json(found)
+    if found is None or beside is None:
+        return None
+    beside["outcome"]["changed"] = found.outcomes_changed
+    return {**beside, "changed": found.changed}
 
 
 def _figures_json(summary: Summary) -> dict[str, Any]:

@@ -7,30 +7,39 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement import packed
+from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS, PairedRows
 from annotation.core.agreement.pairs import BoolArray
+from annotation.core.agreement.revised import Changes
 from annotation.core.errors import Invalid
+from annotation.core.experiment import ARMS
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.vocabulary import VALUES
 
-ROW_CUTS: Final = ("subset", "model", "pair", "guideline", "week")
+ROW_CUTS: Final = ("subset", "model", "pair", "guideline", "week", "arm")
 CUTS: Final = (*ROW_CUTS, *STEP_CUTS)
 """Every cut by name; the first ones are attributes of trajectories, the others of steps."""
 FOR_ALL: Final = ("subset", *STEP_CUTS)
 """Cuts for those who may not know pairs of annotators: the others would leave single trajectories apart."""
 ALONE: Final = frozenset({"pair", "source", "exposure"})
 """Cuts that take some pairs of annotators of a step and leave others."""
-LISTED: Final = ("place", "labels", "differ", "annotator", "value", "first_error")
-"""Filters of lists of steps, beside the cuts: what the cells and bars of the pictures are."""
+BY_NUMBER: Final = frozenset({"guideline", "week", "arm"})
+"""Cuts whose parts are in the order of their numbers; those of the others are in that of their names."""
+LISTED: Final = (
+    *("place", "labels", "differ", "annotator", "value", "first_error"),
+    *("figure", "of", "when", "changed"),
+)
+"""Filters of lists of steps, beside the cuts: what the figures, cells and bars are. `figure` takes what a
+figure is made of, `of=outcome` outcomes instead of steps, `when=after` what is said after discussion, and
+`changed` what was changed in it."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
 """Where two annotators' first errors lie, as `firsterror.Offsets` names it."""
 PAIR: Final = 1 << 31
@@ -48,23 +57,50 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Arms:
+    """In which arm of the experiment tasks are: `task` sorted, `number` an index into `experiment.ARMS`."""
+
+    task: IntArray
+    number: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """Paired labels as one person may see them, with the names of what is in them."""
+    """Paired labels as one person may see them, with the names of what is in them. `changes` is what was
+    changed in discussions. Of the same paired labels and the same `state` every figure is the same."""
 
     rows: PairedRows
     subsets: Mapping[int, str]
     people: Mapping[int, str]
     cuts: tuple[str, ...]
     with_people: bool
+    state: Hashable
+    changes: Changes
+    arms: Arms | None = None
+
+    def codes(self, rows: PairedRows, cut: str) -> IntArray:
+        """The code of each row's part of a cut of trajectories."""
+        if cut == "pair":
+            return rows.first * PAIR + rows.second
+        if cut == "guideline":
+            return np.where(rows.first_guideline == rows.second_guideline, rows.first_guideline, -1)
+        if cut == "arm":
+            assert self.arms is not None, "only projects with an experiment are cut by arm"
+            return self.arms.number[np.searchsorted(self.arms.task, rows.task)]
+        column: IntArray = getattr(rows, cut)
+        return column
 
     def parts(self, cut: str) -> list[Part]:
         """The parts of a cut that occur, in their order."""
         if cut in STEP_CUTS:
             return [Part(key, number) for number, key in enumerate(STEP_CUTS[cut])]
-        codes = np.unique(row_codes(self.rows, cut)).tolist()
+        codes = np.unique(self.codes(self.rows, cut)).tolist()
         return sorted(
             (Part(key, code, title) for code in codes for key, title in [self._named(cut, code)]),
-            key=lambda part: (part.number if cut in ("week", "guideline") else 0, part.title or part.key),
+            key=lambda part: (
+                part.number if cut in ("week", "guideline", "arm") else 0,
+                part.title or part.key,
+            ),
         )
 
     def _named(self, cut: str, code: int) -> tuple[str, str]:
@@ -75,21 +111,13 @@ class View:
             return self.rows.models[code] or NO_MODEL, ""
         if cut == "guideline":
             return (str(code) if code >= 0 else TWO_VERSIONS), ""
+        if cut == "arm":
+            return ARMS[code].value, ""
         if cut == "week":
             return date.fromordinal(code).isoformat(), ""
         first, second = divmod(code, PAIR)
         names = sorted(self.people.get(who, "?") for who in (first, second))
         return f"{first}-{second}", " · ".join(names)
-
-
-def row_codes(rows: PairedRows, cut: str) -> IntArray:
-    """The code of each row's part of a cut of trajectories."""
-    if cut == "pair":
-        return rows.first * PAIR + rows.second
-    if cut == "guideline":
-        return np.where(rows.first_guideline == rows.second_guideline, rows.first_guideline, -1)
-    column: IntArray = getattr(rows, cut)
-    return column
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +127,11 @@ class Selection:
     parts: tuple[tuple[str, Part], ...] = ()
     listed: tuple[tuple[str, str], ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it takes some pairs of annotators of a step and leaves others."""
+        return any(name in ALONE for name, _ in self.parts)
 
     def part(self, cut: str) -> Part | None:
         """The part of a cut that is asked for."""
@@ -141,41 +174,30 @@ def _known(view: View, name: str, value: str) -> bool:
         return value in {str(one) for one in VALUES}
     if name == "annotator":
         return value.isdecimal() and int(value) in view.people
-    return value in (FIRST_ERRORS if name == "first_error" else ("1",))
+    only = {"first_error": FIRST_ERRORS, "figure": FIGURES, "of": ("outcome",), "when": ("after",)}
+    return value in only.get(name, ("1",))
 
 
 def select(view: View, selection: Selection) -> tuple[PairedRows, BoolArray | None]:
-    """The rows that the selection leaves, and which of their steps, (steps,); None: all that are paired."""
+    """The rows that the cuts of a selection leave, and which of their steps, (steps,); None: all that are
+    paired."""
     rows = view.rows
     keep = np.ones(len(rows), dtype=bool)
     for cut, part in selection.parts:
         if cut not in STEP_CUTS:
-            keep &= row_codes(rows, cut) == part.number
-    listed = dict(selection.listed)
-    if "annotator" in listed:
-        keep &= (rows.first == int(listed["annotator"])) | (rows.second == int(listed["annotator"]))
+            keep &= view.codes(rows, cut) == part.number
     rows = rows.where(keep)
     masks = [rows.step_cut(cut) == part.number for cut, part in selection.parts if cut in STEP_CUTS]
-    masks += _listed_masks(rows, listed, ordered=selection.part("pair") is not None)
     return rows, (np.logical_and.reduce(masks) if masks else None)
 
 
-def _listed_masks(rows: PairedRows, listed: Mapping[str, str], *, ordered: bool) -> list[BoolArray]:
-    """What a list asks of steps. `ordered`: labels are those of the first and the second annotator."""
-    masks: list[BoolArray] = []
-    first, second = packed.values(rows.steps)
-    if "place" in listed:
-        masks.append(np.minimum(rows.ordinal + 1, PLACES) == int(listed["place"]))
-    if "labels" in listed:
-        a, b = (int(value) + 1 for value in listed["labels"].split(","))
-        same = (first == a) & (second == b)
-        masks.append(same if ordered else same | (first == b) & (second == a))
-    if "differ" in listed:
-        masks.append(first != second)
-    if "value" in listed:
-        code = int(listed["value"]) + 1
-        here = np.repeat(rows.first == int(listed.get("annotator", -1)), rows.length)
-        masks.append(np.where(here, first, second) == code)
-    if "first_error" in listed:
-        masks.append(rows.first_error_steps(listed["first_error"]))
-    return masks
+def select_outcomes(rows: PairedRows, selection: Selection) -> tuple[PairedRows, BoolArray | None]:
+    """The outcomes of selected rows as rows of one step, and which of them; None: all that are paired. Of
+    the cuts of steps only exposure says something of an outcome; the others leave none."""
+    outcomes = rows.of_outcomes()
+    masks = [
+        outcomes.step_cut(cut) == part.number if cut == "exposure" else np.zeros(len(rows), dtype=bool)
+        for cut, part in selection.parts
+        if cut in STEP_CUTS
+    ]
+    return outcomes, (np.logical_and.reduce(masks) if masks else None)

@@ -20,7 +20,7 @@ from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import figure_of
 from annotation.core.vocabulary import VALUES
 
-from .agreement_cuts import ALONE, Part, View, row_codes
+from .agreement_cuts import ALONE, Part, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _codes(view: View, drawn: Drawn, cut: str) -> IntArray:
     """The part of the cut that each row of the counts is in; of a cut of steps, that each step is in."""
     if cut in STEP_CUTS:
         return drawn.rows.step_cut(cut)
-    return row_codes(drawn.rows, cut)[np.unique(drawn.rows.row_of_step[drawn.steps])]
+    return view.codes(drawn.rows, cut)[np.unique(drawn.rows.row_of_step[drawn.steps])]
 
 
 def _part_counts(drawn: Drawn, cut: str, part: Part, codes: IntArray) -> Counts:

@@ -2,114 +2,219 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from annotation import models as m
-from annotation.core.agreement import packed
+from annotation.core.agreement import packed, units
+from annotation.core.agreement.grouping import distinct
 from annotation.core.agreement.measure import IntArray
+from annotation.core.agreement.paired_rows import PLACES, PairedRows
+from annotation.core.agreement.pairs import BoolArray
+from annotation.core.agreement.revised import changed, revised
+from annotation.core.vocabulary import AssignmentState
 from annotation.policies import Actor, require
 
 from .agreement import view_of
-from .agreement_cuts import Selection, View, parse, select
+from .agreement_cuts import Selection, View, parse, select, select_outcomes
 
 PER_PAGE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class OneLabel:
-    """What one annotator said of the step: the value that figures count, and what they wrote beside it."""
+    """What one annotator said of the step: the value that figures count, and what they wrote beside it.
+    `now`: what they say after discussion, where they changed it."""
 
     annotator: str
     value: int
+    now: int | None
     reason: str
     note: str
 
 
 @dataclass(frozen=True, slots=True)
-class PairOfLabels:
-    """One step with the labels of two annotators."""
+class LabelsOfStep:
+    """One step with the labels of two annotators, or of all who labelled it where a figure counts steps.
+    `message_index` and `number` are None for an outcome."""
 
     trajectory: m.Trajectory
-    message_index: int
-    number: int
-    labels: tuple[OneLabel, OneLabel]
+    message_index: int | None
+    number: int | None
+    labels: tuple[OneLabel, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Where the page of the trajectory shows it."""
+        return "outcome" if self.message_index is None else f"m{self.message_index}"
 
     @property
     def differ(self) -> bool:
-        """Whether the two values differ."""
-        return self.labels[0].value != self.labels[1].value
+        """Whether the values differ."""
+        return len({label.value for label in self.labels}) > 1
+
+
+COLUMNS: Final = ("trajectory", "ordinal", "first", "second", "first_value", "second_value")
+_NOW: Final = ("first_now", "second_now")
 
 
 @dataclass
 class Steps:
-    """The pairs of labels that a selection leaves, by trajectory and step. `count` is the n of the figure
-    whose steps these are."""
+    """What a selection leaves, by trajectory and step. `count` is the n of the figure whose steps these are;
+    `starts` says where each of them begins in `columns`, which has a row for each pair of labels."""
 
     view: View
     selection: Selection
+    starts: IntArray = field(repr=False)
     columns: Mapping[str, IntArray] = field(repr=False)
 
-    @cached_property
-    def count(self) -> int:
-        """How many pairs of labels."""
-        return len(self.columns["trajectory"])
+    @property
+    def of_outcomes(self) -> bool:
+        """Whether these are outcomes."""
+        return "of" in dict(self.selection.listed)
 
-    def page(self, number: int, per_page: int = PER_PAGE) -> list[PairOfLabels]:
-        """One page of them, `number` from 1, or the last one before it. Three queries."""
-        number = max(1, min(number, -(-self.count // per_page)))
-        chosen = slice((number - 1) * per_page, number * per_page)
-        rows = list(zip(*(self.columns[name][chosen].tolist() for name in COLUMNS), strict=True))
-        trajectories = m.Trajectory.objects.select_related("subset", "task").in_bulk({row[0] for row in rows})
+    @property
+    def of_steps(self) -> bool:
+        """Whether each is a step with all its labels; else a pair of labels."""
+        return len(self.starts) < len(self.columns["trajectory"])
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.starts)
+
+    def rows(self, chosen: Sequence[int]) -> list[LabelsOfStep]:
+        """Some of them, by number from 0, with what was said. Three queries."""
+        ends = np.append(self.starts[1:], len(self.columns["trajectory"]))
+        starts = self.starts[np.array(chosen, dtype=np.int64)].tolist()
+        ends = ends[np.array(chosen, dtype=np.int64)].tolist()
+        names = (*COLUMNS, *_NOW)
+        rows = [
+            list(zip(*(self.columns[name][start:end].tolist() for name in names), strict=True))
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        trajectories = m.Trajectory.objects.select_related("subset", "task").in_bulk(
+            {unit[0][0] for unit in rows}
+        )
+        steps, said = self._stored(rows, trajectories)
+
+        def one(step: int | None, trajectory: int, annotator: int, value: int, now: int) -> OneLabel:
+            reason, note = said.get((step or trajectory, annotator), ("", ""))
+            name = self.view.people.get(annotator, "?")
+            return OneLabel(name, value - 1, now - 1 if now != value else None, reason, note)
+
+        found = []
+        for unit in rows:
+            trajectory, ordinal = unit[0][:2]
+            step = None if self.of_outcomes else steps[trajectory, ordinal]
+            pk = step.pk if step else None
+            values = {}
+            for _, _, first, second, a, b, a_now, b_now in unit:
+                values.update({first: (a, a_now), second: (b, b_now)})
+            labels = tuple(one(pk, trajectory, who, *values[who]) for who in sorted(values))
+            found.append(
+                LabelsOfStep(
+                    trajectories[trajectory],
+                    step.message_index if step else None,
+                    ordinal + 1 if step else None,
+                    labels,
+                )
+            )
+        return found
+
+    def _stored(
+        self, shown: list[list[tuple[int, ...]]], trajectories: Mapping[int, m.Trajectory]
+    ) -> tuple[dict[tuple[int, int], m.Step], dict[tuple[int, int], tuple[str, str]]]:
+        """The steps by trajectory and ordinal; and by step (or trajectory, of outcomes) and annotator the
+        reason and the note."""
+        submitted = {"assignment__state": AssignmentState.SUBMITTED}
+        if self.of_outcomes:
+            outcomes = m.OutcomeLabel.objects.filter(assignment__trajectory__in=trajectories, **submitted)
+            found = outcomes.values_list("assignment__trajectory", "assignment__annotator", "reason", "note")
+            return {}, {(row[0], row[1]): (row[2], row[3]) for row in found}
         steps = {
             (step.trajectory_id, step.ordinal): step
             for step in m.Step.objects.filter(trajectory__in=trajectories).order_by()
         }
-        labels = {
-            (label.step_id, label.assignment.annotator_id): label
-            for label in m.Label.objects.filter(
-                step__in=[steps[row[0], row[1]].pk for row in rows], assignment__state="submitted"
-            ).select_related("assignment")
-        }
-
-        def one(step: m.Step, annotator: int, value: int) -> OneLabel:
-            label = labels.get((step.pk, annotator))
-            name = self.view.people.get(annotator, "?")
-            return OneLabel(name, value - 1, label.reason if label else "", label.note if label else "")
-
-        found = []
-        for trajectory, ordinal, first, second, first_value, second_value in rows:
-            step = steps[trajectory, ordinal]
-            pair = (one(step, first, first_value), one(step, second, second_value))
-            found.append(PairOfLabels(trajectories[trajectory], step.message_index, ordinal + 1, pair))
-        return found
-
-
-COLUMNS: Final = ("trajectory", "ordinal", "first", "second", "first_value", "second_value")
+        wanted = [steps[unit[0][0], unit[0][1]].pk for unit in shown]
+        labels = m.Label.objects.filter(step__in=wanted, **submitted)
+        rows = labels.values_list("step", "assignment__annotator", "reason", "note")
+        return steps, {(row[0], row[1]): (row[2], row[3]) for row in rows}
 
 
 def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str]) -> Steps:
-    """The steps that filters leave, for those who may know pairs of annotators. Three queries and those of
-    the permission. Raises Denied, and Invalid for a filter that there is not."""
+    """The steps that filters leave, for those who may know pairs of annotators. Four queries and those of
+    the permission, more when there are new labels (`agreement.view_of`). Raises Denied, and Invalid for a
+    filter that there is not."""
     require(viewer, "agreement.pairs", project)
     view, _kept = view_of(viewer, project)
     selection = parse(view, asked, lists=True)
-    rows, keep = select(view, selection)
-    both = packed.paired(rows.steps)
+    listed = dict(selection.listed)
+    blind, keep = select(view, selection)
+    after = revised(blind, view.changes)
+    if "of" in listed:
+        blind, keep = select_outcomes(blind, selection)
+        after = after.of_outcomes()
+    shown = after if "when" in listed else blind
+    both = packed.paired(shown.steps)
     numbers = np.flatnonzero(both if keep is None else both & keep)
-    row, ordinal = rows.row_of_step[numbers], rows.ordinal[numbers]
-    first_value, second_value = packed.values(rows.steps[numbers])
-    found: dict[str, Any] = {
-        "trajectory": rows.trajectory[row],
-        "ordinal": ordinal,
-        "first": rows.first[row],
-        "second": rows.second[row],
-        "first_value": first_value.astype(np.int64),
-        "second_value": second_value.astype(np.int64),
+    numbers = numbers[_unit(shown, keep, selection, listed)]
+    numbers = numbers[_listed(shown, listed, ordered=selection.part("pair") is not None)[numbers]]
+    if "changed" in listed:
+        numbers = numbers[changed(blind.steps, after.steps)[numbers]]
+    row = shown.row_of_step[numbers]
+    columns: dict[str, Any] = {
+        "trajectory": shown.trajectory[row],
+        "ordinal": shown.ordinal[numbers],
+        "first": shown.first[row],
+        "second": shown.second[row],
     }
-    order = np.lexsort((ordinal, found["trajectory"]))
-    return Steps(view, selection, {name: column[order] for name, column in found.items()})
+    for end, rows in (("value", blind), ("now", after)):
+        first, second = packed.values(rows.steps[numbers])
+        columns[f"first_{end}"], columns[f"second_{end}"] = first.astype(np.int64), second.astype(np.int64)
+    order = np.lexsort((columns["ordinal"], columns["trajectory"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    starts = np.arange(len(numbers))
+    if listed.get("figure") in units.BY_STEP and not selection.alone:
+        starts = distinct(columns["trajectory"], columns["ordinal"])[0]
+    return Steps(view, selection, starts, columns)
+
+
+def _unit(
+    rows: PairedRows, keep: BoolArray | None, selection: Selection, listed: Mapping[str, str]
+) -> BoolArray:
+    """Which of the pairs of labels a figure, or a bar of the first errors, is made of."""
+    pairs = rows.pairs(keep, alone=selection.alone)
+    unit = np.ones(len(pairs), dtype=bool)
+    if "figure" in listed:
+        unit &= units.of_figure(pairs, listed["figure"])
+    if "first_error" in listed:
+        unit &= units.of_first_errors(pairs, listed["first_error"])
+    return unit
+
+
+def _listed(rows: PairedRows, listed: Mapping[str, str], *, ordered: bool) -> BoolArray:
+    """What else a list asks of steps, (steps,). `ordered`: labels are those of the first and the second
+    annotator."""
+    fits = np.ones(len(rows.steps), dtype=bool)
+    first, second = packed.values(rows.steps)
+    if "place" in listed:
+        fits &= np.minimum(rows.ordinal + 1, PLACES) == int(listed["place"])
+    if "labels" in listed:
+        a, b = (int(value) + 1 for value in listed["labels"].split(","))
+        same = (first == a) & (second == b)
+        fits &= same if ordered else same | (first == b) & (second == a)
+    if "differ" in listed:
+        fits &= first != second
+    if "annotator" in listed or "value" in listed:
+        who = int(listed.get("annotator", -1))
+        here, there = (rows.first == who)[rows.row_of_step], (rows.second == who)[rows.row_of_step]
+        code = int(listed["value"]) + 1 if "value" in listed else None
+        if "annotator" in listed:
+            fits &= here | there
+        if code is not None:
+            fits &= np.where(here, first, second) == code
+    return fits

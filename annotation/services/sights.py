@@ -8,7 +8,7 @@ noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
@@ -18,6 +18,7 @@ from annotation.policies import field_access, kept_from_lists, require, roles, v
 from annotation.reports import agreement_steps as step_lists
 from annotation.reports import cases, discussions, runs, trajectory_list
 from annotation.reports import history as reports
+from annotation.reports.history_entries import Entry, Place
 
 from . import exposures
 
@@ -81,9 +82,13 @@ def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
     return shown
 
 
-def history(*, actor: User, trajectory: Trajectory, step: Step | None) -> list[reports.Entry]:
-    """Everything that happened to a step, as far as one may see it."""
-    shown, tells = reports.history(actor=actor, trajectory=trajectory, step=step)
+def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]:
+    """Everything that happened to a step, with None to the outcome and the whole, or to all of it, as far as
+    one may see it; the oldest first.
+
+    `trajectory` comes with its project, subset and task.
+    """
+    shown, tells = reports.history(actor=actor, trajectory=trajectory, place=place)
     if tells:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     if any(one.kind in ("resolved", "erasure") for one in shown):
@@ -111,15 +116,15 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
 
 
 def agreement_steps(
-    *, actor: User, project: Project, asked: Mapping[str, str], page: int
-) -> tuple[step_lists.Steps, list[step_lists.PairOfLabels]]:
-    """The steps that a number of the agreement page is made of, and one page of them with both labels. For
-    admins; Denied for anybody else."""
-    found = step_lists.steps(viewer=actor, project=project, asked=asked)
-    rows = found.page(page)
+    *, actor: User, project: Project, found: step_lists.Steps, chosen: Sequence[int]
+) -> list[step_lists.LabelsOfStep]:
+    """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
+    numbers in the list. For admins; Denied for anybody else."""
+    require(actor, "agreement.pairs", project)
+    rows = found.rows(chosen)
     seen = {row.trajectory.pk for row in rows}
     exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
-    return found, rows
+    return rows
 
 
 def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | None]) -> None:

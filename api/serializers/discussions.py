@@ -178,16 +178,20 @@ class Notice(Output):
 
 
 class HistoryOf(Query):
-    """Which step; without it the outcome and the whole."""
+    """Which step; without it the outcome and the whole. `everything`: all steps too."""
 
     message_index = serializers.IntegerField(required=False, min_value=0, max_value=MAX_INT)
+    everything = serializers.BooleanField(required=False, default=False)
 
 
 class HistoryEntry(Output):
-    """One thing that happened to a step, by whom as far as one may know."""
+    """One thing that happened, by whom as far as one may know, `about` a step (by `message_index`), the
+    outcome or the whole."""
 
     at = serializers.DateTimeField()
     kind = serializers.CharField()
+    about = serializers.ChoiceField(choices=["step", "outcome", "whole"])
+    message_index = serializers.IntegerField(allow_null=True)
     voice = serializers.ChoiceField(choices=VOICES, allow_null=True)
     letter = serializers.CharField()
     name = serializers.CharField()

@@ -108,23 +108,30 @@ def _thread(one: reports.Thread) -> dict[str, Any]:
     }
 
 
-class History(DiscussionView):
+class History(trajectories.Labelled):
     """`/trajectories/<id>/history/`"""
+
+    noun = "discussions"
 
     @extend_schema(
         summary="Read the history of a step",
-        parameters=[shapes.HistoryOf],
+        parameters=[shapes.HistoryOf, trajectories.REVEAL],
         responses=shapes.HistoryEntry(many=True),
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Everything that happened to a step (without `message_index`: to the outcome and the whole), the
-        oldest first: labels, comments, changes of mind, decisions, consensus. Letters for whoever may not see
-        names; annotators see what they did, what is said in their discussion, and the rest once it is
-        resolved. What tells of others is noted as seen."""
+        """Everything that happened to a step (without `message_index`: to the outcome and the whole; with
+        `everything`: to all of it), the oldest first: labels, submissions, sights, comments, changes of mind,
+        decisions, consensus, releases. Letters for whoever may not see names; annotators see what they did,
+        what is said in their discussion, and the rest once it is resolved. What tells of others is noted as
+        seen; an admin who also annotates must say `reveal=true` while they could still claim it."""
         rows = Trajectory.objects.select_related("project", "subset", "task")
         trajectory = fetch(self.user, rows, pk=pk)
-        step = step_at(trajectory.pk, self.asked(shapes.HistoryOf).get("message_index"))
-        entries: Any = sights.history(actor=self.user, trajectory=trajectory, step=step)
+        asked = self.asked(shapes.HistoryOf)
+        self.ask_first(trajectory)
+        place = step_at(trajectory.pk, asked.get("message_index"))
+        entries: Any = sights.history(
+            actor=self.user, trajectory=trajectory, place="everything" if asked["everything"] else place
+        )
         return self.page(entries, shapes.HistoryEntry)
 
 

@@ -14,9 +14,10 @@ from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.verdict import verdict
 from annotation.core.vocabulary import SETTLED
 from annotation.reports import agreement as report
-from annotation.reports.agreement_steps import PER_PAGE
+from annotation.reports import agreement_steps as step_lists
 from annotation.services import sights
 from frontend.pages.agreement_charts import CUT_TITLES, FIRST_ERROR_TITLES, Charts, part_title
+from frontend.pages.agreement_figures import tables as figure_tables
 from frontend.pages.common import ProjectPage, open_project
 
 VIEW = "agreement.view"
@@ -52,20 +53,12 @@ def _filters(view: report.View, asked: Mapping[str, str]) -> list[dict[str, Any]
     return choices
 
 
-def _rows(part: report.Part) -> list[dict[str, Any]]:
-    """Every figure with what it says; outcomes beside steps where they have it."""
-    outcomes = part.outcomes.figures
+def _headlines(part: report.Part) -> list[dict[str, Any]]:
+    """The figures that come first."""
     return [
-        {
-            "name": name,
-            "title": figure.title,
-            "about": figure.convention,
-            "percent": figure.percent,
-            "headline": figure.headline,
-            "measure": part.steps.figures[name],
-            "outcome": outcomes.get(name),
-        }
+        {"title": figure.title, "percent": figure.percent, "measure": part.steps.figures[name]}
         for name, figure in FIGURES.items()
+        if figure.headline
     ]
 
 
@@ -77,6 +70,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     asked = dict(found.selection.asked)
     overall = found.overall
     headline = FIGURES[overall.steps.headline]
+    charts = Charts(opened.project.slug, found, asked)
     return opened.render(
         "results/agreement.html",
         "agreement",
@@ -87,8 +81,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         headline=headline,
         measure=overall.steps.figures[headline.name],
         verdict=verdict(overall.steps.figures[headline.name]),
-        rows=_rows(overall),
-        charts=Charts(opened.project.slug, found, asked),
+        rows=_headlines(overall),
+        charts=charts,
+        tables=figure_tables(charts),
         with_people=found.with_people,
         fewest=report.FEWEST,
         settled=sum(overall.states[state] for state in SETTLED),
@@ -101,12 +96,10 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def steps(request: HttpRequest, slug: str) -> HttpResponse:
     """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
     opened = open_project(request, slug, PEOPLE)
-    number = request.GET.get("page", "1")
-    found, rows = sights.agreement_steps(
-        actor=opened.user,
-        project=opened.project,
-        asked=_asked(request),
-        page=int(number) if number.isdecimal() and len(number) < 9 else 1,
+    found = step_lists.steps(viewer=opened.user, project=opened.project, asked=_asked(request))
+    page = Paginator(range(found.count), step_lists.PER_PAGE).get_page(request.GET.get("page"))
+    rows = sights.agreement_steps(
+        actor=opened.user, project=opened.project, found=found, chosen=list(page.object_list)
     )
     asked = dict(found.selection.asked)
     parts = [
@@ -116,12 +109,13 @@ def steps(request: HttpRequest, slug: str) -> HttpResponse:
     return opened.render(
         "results/agreement_steps.html",
         "agreement",
-        page=Paginator(range(found.count), PER_PAGE).get_page(number),
+        page=page,
         rows=rows,
-        count=found.count,
+        steps=found,
         parts=parts,
         listed=dict(found.selection.listed),
         first_error=FIRST_ERROR_TITLES.get(asked.get("first_error", "")),
+        figure=FIGURES[asked["figure"]].title if "figure" in asked else "",
         annotator=found.view.people.get(int(asked["annotator"])) if "annotator" in asked else "",
     )
 

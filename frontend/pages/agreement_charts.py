@@ -18,6 +18,7 @@ from annotation.core.vocabulary import VALUES
 from annotation.reports.agreement import Agreement
 from annotation.reports.agreement_cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, Part
 from annotation.reports.agreement_pictures import Group
+from frontend.pages.influence import ARM_NAMES
 from frontend.rendering import charts
 from frontend.templatetags.tristep import MARK_KINDS, SIGNS, percent
 
@@ -31,6 +32,7 @@ CUT_TITLES = {
     "kind": gettext_lazy("Kind of step"),
     "source": gettext_lazy("Source"),
     "exposure": gettext_lazy("Exposure"),
+    "arm": gettext_lazy("Arm"),
 }
 PART_TITLES = {
     ("position", "early"): gettext_lazy("first third"),
@@ -42,6 +44,7 @@ PART_TITLES = {
     ("source", "confirmed"): gettext_lazy("a confirmed proposal"),
     ("exposure", "untouched"): gettext_lazy("both untouched"),
     ("exposure", "touched"): gettext_lazy("one had seen something of the task"),
+    **{("arm", name): title for name, title in ARM_NAMES.items()},
     ("guideline", TWO_VERSIONS): gettext_lazy("two versions"),
     ("model", NO_MODEL): gettext_lazy("not named"),
 }
@@ -73,7 +76,7 @@ class Charts:
         self.asked = dict(asked)
         self.figure = FIGURES[found.pictures.figure]
 
-    def _steps(self, **more: str) -> str:
+    def steps_url(self, **more: str) -> str:
         """The list of the steps that are asked for, and are `more`; none for those who may not open it."""
         if not self.found.with_people:
             return ""
@@ -94,17 +97,33 @@ class Charts:
     @property
     def all_steps(self) -> str:
         """All steps that are asked for."""
-        return self._steps()
+        return self.steps_url()
 
     @property
     def differing_steps(self) -> str:
         """Those on which annotators differ."""
-        return self._steps(differ="1")
+        return self.steps_url(differ="1")
 
     @property
     def differing(self) -> int:
         """How many they are."""
         return sum(cell["count"] for cell in self.confusion["cells"] if cell["a"] != cell["b"])
+
+    @cached_property
+    def after_discussion(self) -> dict[str, Any] | None:
+        """The figure after discussion, how many pairs of labels were changed, and how many differ still; None
+        where nobody changed a label of a step."""
+        after = self.found.overall.after_discussion
+        if after is None or not after.changed:
+            return None
+        table = after.steps.confusion
+        return {
+            "measure": after.steps.figures[self.figure.name],
+            "changed": after.changed,
+            "changed_url": self.steps_url(changed="1"),
+            "differ": int(table.sum() - table.trace()) // 2,
+            "differ_url": self.steps_url(differ="1", when="after"),
+        }
 
     @cached_property
     def tabs(self) -> list[dict[str, Any]]:
@@ -128,7 +147,7 @@ class Charts:
                     "n": group.n,
                     "measure": group.measure,
                     "dot": charts.dot(on, *_bounds(group)),
-                    "url": self._steps(**{self.shown.cut: group.part.key}),
+                    "url": self.steps_url(**{self.shown.cut: group.part.key}),
                 }
                 for group in self.shown.groups
             ],
@@ -147,7 +166,7 @@ class Charts:
                 "title": week.part.key,
                 "n": week.n,
                 "measure": week.measure,
-                "url": self._steps(week=week.part.key),
+                "url": self.steps_url(week=week.part.key),
             }
             for point, week in zip(curve.points, weeks, strict=True)
         ]
@@ -168,7 +187,7 @@ class Charts:
                     "hundredths": round(100 * (share or 0.0)),
                     "words": f"{name}, {place.place}: {percent(share)} (n = {place.n})",
                     "tile": tile,
-                    "url": self._steps(subset=name, place=str(place.place)) if place.n else "",
+                    "url": self.steps_url(subset=name, place=str(place.place)) if place.n else "",
                 }
                 for place, share, tile in zip(places, shares, tiles, strict=True)
             ]
@@ -192,7 +211,7 @@ class Charts:
                     "value": value,
                     "count": count,
                     "share": count / sum(counts),
-                    "url": self._steps(annotator=str(pk), value=str(value)),
+                    "url": self.steps_url(annotator=str(pk), value=str(value)),
                 }
                 for value, count in zip(VALUES, counts, strict=True)
             ]
@@ -215,7 +234,7 @@ class Charts:
                     "title": FIRST_ERROR_TITLES[name],
                     "count": count,
                     "width": charts.bar(count, largest),
-                    "url": self._steps(first_error=name) if count else "",
+                    "url": self.steps_url(first_error=name) if count else "",
                 }
                 for name, count in counts.items()
             ],
@@ -233,7 +252,7 @@ class Charts:
             for j, b in enumerate(VALUES):
                 count = table[i][j] // 2 if i == j and not named else table[i][j]
                 if named or i <= j:
-                    url = self._steps(labels=f"{a},{b}", **self._pair()) if count else ""
+                    url = self.steps_url(labels=f"{a},{b}", **self._pair()) if count else ""
                     cells.append({"a": a, "b": b, "i": i, "j": j, "count": count, "url": url})
         largest = max((cell["count"] for cell in cells), default=0)
         for cell in cells:

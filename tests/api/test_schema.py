@@ -27,6 +27,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/adjudications/{{id}}/reveals/",
         f"{API}/trajectories/{{id}}/raw/",
         f"{API}/trajectories/{{id}}/judgements/",
+        f"{API}/trajectories/{{id}}/history/",
         f"{API}/projects/{{slug}}/releases/{{version}}/export/{{subset}}.jsonl",
         f"{API}/projects/{{slug}}/releases/{{version}}/leaderboard/",
         f"{API}/projects/{{slug}}/releases/{{version}}/best-of-n/",

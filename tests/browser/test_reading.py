@@ -100,6 +100,8 @@ def test_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
     more = page.locator("#m4 > .step__head [data-message-menu]")
     more.click()
     assert complaints(page) == []
+    history = page.get_by_role("link", name="History of this step")
+    assert (history.get_attribute("href") or "").endswith("/history/?step=4")
     page.get_by_role("button", name="Copy the text").click()
     expect(page.locator('[data-role="transcript-said"]')).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").startswith("**bold** words")

@@ -107,6 +107,18 @@ def test_interval_of_a_figure_that_one_task_defines_is_none() -> None:
     assert kappa.interval.reason == "without one of the tasks it would be undefined"
 
 
+def test_interval_of_a_figure_at_the_end_of_its_range_stays_in_it() -> None:
+    """Two people who always say the opposite: κ is −1, and less extreme without any of the tasks."""
+    rows = [
+        (task, step, who, 2 * ((task + who) % 2) - 1, task, 0, 3)
+        for task in range(20)
+        for step in range(1 + task // 2 % 3)
+        for who in range(2)
+    ]
+    kappa = figures_of(np.array(rows))["kappa"]
+    assert (kappa.value, kappa.interval.low) == (-1, -1) and -1 < kappa.interval.high < 0
+
+
 def test_interval_is_the_jackknife_of_its_definition() -> None:
     rows = labels([20, 31], annotators=3, shared=0.8)
     figures = figures_of(rows)

@@ -38,18 +38,19 @@ PAGES = {
     "imports": ("admin", "imports", 6),
     "import": ("admin", "import-detail", 5),
     "trajectories": ("admin", "trajectories", 11),
-    "trajectory": ("admin", "trajectory", 22),
+    "trajectory": ("admin", "trajectory", 23),
+    "history": ("admin", "history", 29),
     "my work": ("ann", "work", 10),
     "judges": ("admin", "judges", 11),
     "judge": ("admin", "judge", 13),
     "runs": ("admin", "runs", 7),
     "run": ("admin", "run", 11),
     "estimate": ("admin", "run-new", 13),
-    "adjudication queue": ("judith", "adjudication-queue", 9),
-    "adjudication queue of an admin": ("admin", "adjudication-queue", 10),
-    "case": ("judith", "adjudication", 17),
-    "agreement": ("admin", "agreement", 10),
-    "steps of agreement": ("admin", "agreement-steps", 14),
+    "adjudication queue": ("judith", "adjudication-queue", 10),
+    "adjudication queue of an admin": ("admin", "adjudication-queue", 11),
+    "case": ("judith", "adjudication", 18),
+    "agreement": ("admin", "agreement", 11),
+    "steps of agreement": ("admin", "agreement-steps", 16),
     "own figures": ("ann", "annotator-figures", 12),
     "influence": ("admin", "influence", 16),
     "releases": ("admin", "releases", 6),
@@ -115,6 +116,8 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
     if name == "trajectory":
         disputed = Trajectory.objects.filter(project=cast.project, state=TrajectoryState.DISPUTED)
         return ("bench", disputed.order_by("-step_count").first().pk)
+    if name == "history":
+        return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)
     return ("bench", "1.0") if name == "release" else ("bench",)

@@ -7,14 +7,20 @@ import html
 import io
 import json
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure
+from annotation.policies import OPERATOR
 from annotation.reports.agreement import agreement as figures
 from annotation.reports.agreement import as_json
 from annotation.reports.agreement_cuts import CUTS
+from annotation.reports.agreement_steps import steps
+from annotation.services import projects
+from frontend.pages.agreement_charts import Charts
+from frontend.pages.agreement_figures import tables as figure_tables
 from tests import people
 from tests.people import Caller
 
@@ -59,27 +65,83 @@ def links(response):
     return [(url.replace("&amp;", "&"), re.sub(r"<[^>]*>", " ", inside)) for url, inside in found]
 
 
-def test_agreement_opens_the_very_steps_of_every_number(browse, cast, at):
-    two_subsets(cast)
+def numbers(charts):
+    """(url, n) of every figure, cell, bar and dot of the page."""
+    yield from ((row["url"], row["n"]) for row in charts.groups["rows"])
+    yield from ((cell["url"], cell["count"]) for cell in charts.confusion["cells"])
+    yield from ((row["url"], row["count"]) for row in charts.first_errors["rows"])
+    yield from ((cell["url"], cell["place"].n) for row in charts.places["rows"] for cell in row["cells"])
+    yield from ((one["url"], one["count"]) for row in charts.annotators["rows"] for one in row["values"])
+    if charts.trend:
+        yield from ((point["url"], point["n"]) for point in charts.trend["points"])
+    for table in figure_tables(charts):
+        yield from ((cell["url"], cell["measure"].n) for row in table["rows"] for cell in row["cells"])
+    if after := charts.after_discussion:
+        yield from ((after["changed_url"], after["changed"]), (after["differ_url"], after["differ"]))
+    yield charts.all_steps, charts.found.overall.steps.n
+    yield charts.differing_steps, charts.differing
+
+
+def filters(url):
+    """The filters of an address, as the page reads them."""
+    return dict(parse_qsl(urlsplit(url).query))
+
+
+COMBINED = ({"position": "late", "kind": "reply"}, {"exposure": "untouched", "subset": "one"})
+
+
+def test_every_number_of_every_cut_is_that_of_its_steps(discussed):
+    """Each part of each cut as a filter, and the figures cut by each: what a number opens is as much as it
+    says."""
+    project, admin = discussed.project, discussed.admin
+    whole = figures(viewer=admin, project=project, details=False)
+    parts = [(cut, part.key) for cut in CUTS for part in whole.view.parts(cut)]
+    assert {cut for cut, _ in parts} == set(CUTS) and len(parts) > 20
+    seen = {}
+    for asked in ({}, *COMBINED, *({cut: key} for cut, key in parts)):
+        for by in CUTS if not asked else ("kind",):
+            found = figures(viewer=admin, project=project, asked=asked, by=by, intervals=False, details=False)
+            for url, n in numbers(Charts(project.slug, found, asked)):
+                assert url or not n
+                assert seen.setdefault(url, n) == n
+    for url, n in seen.items():
+        if n:
+            assert steps(viewer=admin, project=project, asked=filters(url)).count == n, url
+    assert len([url for url in seen if "figure=" in url and "when=after" in url]) > 50
+    assert len([url for url in seen if "of=outcome" in url and "exposure=untouched" in url]) > 20
+
+
+def test_agreement_links_every_number_to_its_steps(browse, discussed, at):
     client = browse("admin")
-    for query in ("", "subset=one", "kind=call", *(f"by={cut}" for cut in CUTS)):
+    for query in ("by=pair", "subset=one&by=exposure"):
         response = client.get(f"{at('agreement', 'bench')}?{query}")
-        charts = response.context["charts"]
-        expected = [
-            *((row["url"], row["n"]) for row in charts.groups["rows"]),
-            *((cell["url"], cell["count"]) for cell in charts.confusion["cells"]),
-            *((row["url"], row["count"]) for row in charts.first_errors["rows"]),
-            *((cell["url"], cell["place"].n) for row in charts.places["rows"] for cell in row["cells"]),
-            *((one["url"], one["count"]) for row in charts.annotators["rows"] for one in row["values"]),
-            (charts.all_steps, response.context["overall"].steps.n),
-            (charts.differing_steps, charts.differing),
-        ]
-        shown = {url for url, _ in links(response)}
-        for url, count in expected:
-            if count:
-                assert client.get(url).context["count"] == count, url
-                assert url in shown, url
-        assert shown <= {url for url, _ in expected}
+        expected = {url: n for url, n in numbers(response.context["charts"]) if n}
+        assert set(expected) == {url for url, _ in links(response)}
+    for filtered in ("changed=1", "when=after&figure=onset_kappa", "of=outcome&figure=ac1", "figure=alpha"):
+        url = next(url for url in expected if url.endswith(filtered.split("&")[-1]))
+        response = client.get(url)
+        assert response.context["steps"].count == expected[url] >= len(response.context["rows"]) > 0
+    assert client.get(f"{at('agreement-steps', 'bench')}?figure=guess").status_code == 400
+
+
+def test_alpha_opens_the_steps_with_all_their_labels(cast):
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"annotators_per_trajectory": 3})
+    people.import_records(cast.project, people.make_records(2, steps=3))
+    for user, values in ((cast.ann, [1, 1, -1]), (cast.ben, [1, 0, 0]), (cast.cleo, [1, 0, -1])):
+        for _ in range(2):
+            people.label_next(user, cast.project, values)
+    found = figures(viewer=cast.admin, project=cast.project, details=False)
+    expected = {url: n for url, n in numbers(Charts("bench", found, {})) if n}
+    counts = {
+        url: steps(viewer=cast.admin, project=cast.project, asked=filters(url)).count for url in expected
+    }
+    assert counts == expected and set(expected.values()) >= {6, 18}
+    shown = steps(viewer=cast.admin, project=cast.project, asked={"figure": "alpha"})
+    assert [[label.value for label in row.labels] for row in shown.rows(range(6))] == [
+        [1, 1, 1],
+        [1, 0, 0],
+        [-1, 0, -1],
+    ] * 2
 
 
 def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, cast, at, text):
@@ -99,6 +161,29 @@ def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, ca
     assert "1 pair of labels" in text(response)
 
 
+def test_agreement_steps_of_the_api_are_those_of_the_page(browse, discussed, at):
+    Exposure.objects.all().delete()
+    page = browse("admin").get(at("agreement-steps", "bench") + "?changed=1&subset=one")
+    api = Caller(discussed.admin).get("/projects/bench/agreement/steps/?changed=1&subset=one&page_size=2")
+    said = api.json()
+    assert said["count"] == page.context["steps"].count > 2 and len(said["results"]) == 2
+    for row, shown in zip(said["results"], page.context["rows"], strict=False):
+        assert (row["trajectory"], row["message_index"]) == (shown.trajectory.pk, shown.message_index)
+        assert [(one["annotator"], one["value"], one["after_discussion"]) for one in row["labels"]] == [
+            (one.annotator, one.value, one.now) for one in shown.labels
+        ]
+        assert any(one["after_discussion"] is not None for one in row["labels"])
+    Exposure.objects.all().delete()
+    outcomes = Caller(discussed.admin).get("/projects/bench/agreement/steps/?of=outcome&page=2&page_size=5")
+    assert [row["message_index"] for row in outcomes.json()["results"]] == [None] * 5
+    noted = Exposure.objects.filter(user=discussed.admin).values_list("trajectory", flat=True)
+    assert set(noted) == {row["trajectory"] for row in outcomes.json()["results"]}
+    assert Caller(discussed.admin).get("/projects/bench/agreement/steps/?page=99").status_code == 404
+    refused = Caller(discussed.admin).get("/projects/bench/agreement/steps/?figure=guess")
+    assert refused.status_code == 400 and "the filter figure" in refused.json()["error"]["message"]
+    assert Caller(discussed.judith).get("/projects/bench/agreement/steps/").status_code == 403
+
+
 def test_agreement_steps_come_page_by_page(browse, cast, at):
     people.import_records(cast.project, people.make_records(6, steps=10))
     people.make_unanimous(cast, 6)
@@ -108,7 +193,7 @@ def test_agreement_steps_come_page_by_page(browse, cast, at):
         [(row.trajectory.pk, row.number) for row in page.context["rows"]] for page in pages
     )
     assert (len(first), len(second)) == (50, 10) and beyond == second
-    assert len({*first, *second}) == 60 == pages[0].context["count"]
+    assert len({*first, *second}) == 60 == pages[0].context["steps"].count
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,58 +14,17 @@ from annotation.core.agreement.pairs import LabelTable
 from annotation.core.agreement.summary import Summary
 from annotation.core.errors import Invalid
 from annotation.core.vocabulary import SETTLED
-from annotation.models import Label, OutcomeLabel, PairedLabels
+from annotation.models import Label, OutcomeLabel, PairedLabels, Revision
 from annotation.models.blindness import with_blind_values
 from annotation.policies import OPERATOR
 from annotation.reports import paired_labels
-from annotation.reports.agreement import FEWEST, agreement
+from annotation.reports.agreement import FEWEST, agreement, as_json
 from annotation.reports.agreement_cuts import CUTS
-from annotation.services import label, projects
+from annotation.services import projects
 from tests import people
-from tests.fixtures.judges import make_imported_judge
-from tests.fixtures.shared_rows import shared_rows
-from tests.people import Cast, change, import_records, make_record
-from tests.services.revealing import reveal
-from tests.services.saving import fill, save
-from tests.suggesting import suggest
+from tests.people import Cast, import_records, make_record
 
 SETTLED_LABELS = {"assignment__state": "submitted", "assignment__trajectory__state__in": SETTLED}
-
-
-@shared_rows
-def labelled(cast: Cast) -> Cast:
-    """Two subsets, two policy models, three people of whom two label each trajectory, some labels not blind,
-    two versions of the guidelines."""
-    chance = random.Random(5)
-    judge = make_imported_judge(cast.project)
-    for name, tasks in (("one", 8), ("two", 4)):
-        records = [make_record(q, s, steps=2 + (q + s) % 3) for q in range(tasks) for s in range(2)]
-        models = {"0": "alpha-7b", "1": "beta-70b"}
-        for row in import_records(cast.project, records, subset=name, policy_models=models):
-            suggest(judge, row)
-    everybody = (cast.ann, cast.ben, cast.cleo)
-    for turn in range(24):
-        if turn == 12:
-            projects.write_guidelines(actor=OPERATOR, project=cast.project, text="Judge each step again.")
-        for user in chance.sample(everybody, 2):
-            mine = people.claim(user, cast.project)
-            indexes = people.step_indexes(mine.trajectory_id)
-            if chance.random() < 0.2:
-                save(mine, change(indexes[0], chance.choice((-1, 0, 1))))
-                reveal(mine, indexes[0])
-                rest = indexes[1:]
-            else:
-                rest = indexes
-            values = [chance.choice((-1, 0, 1, 1)) for _ in rest]
-            given = list(zip(rest, values, strict=True))
-            if values[0] == -1 and len(values) > 1:
-                save(mine, change(rest[0], -1))
-                save(mine, fill(rest[1], rest[0]))
-                given = given[2:]
-            save(mine, *(change(index, value) for index, value in given))
-            save(mine, change(None, 1))
-            label.submit(actor=user, assignment=mine)
-    return cast
 
 
 def plain(model: Any, step: str, steps: str) -> LabelTable:
@@ -103,6 +63,82 @@ def test_agreement_from_pairs_is_that_of_the_labels(labelled: Cast) -> None:
     assert found.overall.outcomes.n == summarise(count_outcomes(outcomes)).n
 
 
+def held(model: Any, step: str, steps: str) -> LabelTable:
+    """The blind labels, with what their authors have changed in discussions since in their place."""
+    blind = plain(model, step, steps)
+    place = {"step__isnull": step != "step__ordinal"}
+    newest = {
+        (row.assignment.trajectory_id, row.step.ordinal if row.step else 1, row.assignment.annotator_id): row
+        for row in Revision.objects.filter(**place).select_related("assignment", "step").order_by("pk")
+    }
+    rows = zip(
+        blind.trajectory.tolist(),
+        blind.position.tolist(),
+        blind.annotator.tolist(),
+        blind.value.tolist(),
+        strict=True,
+    )
+    value = [newest[at].value if (at := tuple(row[:3])) in newest else row[3] for row in rows]
+    return replace(blind, value=np.array(value))
+
+
+def test_agreement_after_discussion_is_that_of_the_labels_with_what_was_changed(discussed: Cast) -> None:
+    steps = held(Label, "step__ordinal", "assignment__trajectory__step_count")
+    outcomes = held(OutcomeLabel, "assignment__trajectory__live", "assignment__trajectory__live")
+
+    found = agreement(viewer=OPERATOR, project=discussed.project)
+
+    after = found.overall.after_discussion
+    assert after is not None
+    same(after.steps, replace(summarise(count_steps(steps)), pairs=()))
+    assert after.steps.n == found.overall.steps.n
+    assert (after.changed, after.outcomes_changed) == (
+        Revision.objects.filter(step__isnull=False).count() - 2,
+        2,
+    )
+    before = found.overall.steps.figures["percent_agreement"].value
+    assert after.steps.figures["percent_agreement"].value == pytest.approx(
+        before + after.changed / after.steps.n
+    )
+    expected = summarise(count_outcomes(outcomes)).figures["percent_agreement"]
+    assert after.outcomes.figures["percent_agreement"] == expected
+    for part in found.subsets:
+        pk = next(pk for pk, name in found.view.subsets.items() if name == part.name)
+        assert part.after_discussion is not None
+        of_subset = replace(summarise(count_steps(steps.where(steps.subset == pk))), pairs=())
+        same(part.after_discussion.steps, of_subset)
+
+
+def test_agreement_after_discussion_is_left_out_where_nobody_changed_a_label(labelled: Cast) -> None:
+    found = as_json(agreement(viewer=OPERATOR, project=labelled.project))
+    assert found["overall"]["after_discussion"] is None
+    assert found["overall"]["untouched"]["n"] < found["overall"]["n"]
+
+
+def test_agreement_of_untouched_labels_is_that_of_the_cut(discussed: Cast) -> None:
+    for asked in ({}, {"kind": "call"}, {"subset": "one", "source": "explicit"}):
+        beside = agreement(viewer=OPERATOR, project=discussed.project, asked=asked).overall.untouched
+        cut = agreement(
+            viewer=OPERATOR, project=discussed.project, asked={**asked, "exposure": "untouched"}
+        ).overall
+        assert beside is not None and cut.untouched is None
+        same(beside.steps, replace(cut.steps, pairs=()))
+        assert beside.outcomes.n == (0 if set(asked) & {"kind", "source"} else cut.outcomes.n)
+
+
+def test_agreement_after_a_change_of_mind_is_new_at_once(discussed: Cast) -> None:
+    def changed() -> int:
+        after = agreement(viewer=OPERATOR, project=discussed.project).overall.after_discussion
+        return after.changed if after else 0
+
+    before = changed()
+    newest = Revision.objects.filter(step__isnull=False).order_by("-pk")[0]
+    labels = Label.objects.filter(step=newest.step, assignment=newest.assignment)
+    newest.pk, newest.value = None, labels.get().value
+    newest.save(force_insert=True)
+    assert changed() == before - 1
+
+
 def test_agreement_of_three_who_label_everything_is_that_of_the_labels(cast: Cast) -> None:
     chance = random.Random(3)
     projects.update_project(actor=OPERATOR, project=cast.project, values={"annotators_per_trajectory": 3})
@@ -127,15 +163,15 @@ def test_agreement_for_adjudicators_leaves_out_pairs_that_share_few(labelled: Ca
     same(found.overall.steps, summarise(count_steps(few)).without_people())
 
 
-def test_cuts_add_up_to_what_they_cut(labelled: Cast) -> None:
-    whole = agreement(viewer=OPERATOR, project=labelled.project).overall.steps
+def test_cuts_add_up_to_what_they_cut(discussed: Cast) -> None:
+    whole = agreement(viewer=OPERATOR, project=discussed.project).overall.steps
     for by in CUTS:
-        found = agreement(viewer=OPERATOR, project=labelled.project, by=by)
+        found = agreement(viewer=OPERATOR, project=discussed.project, by=by)
         groups = found.pictures.groups
         assert sum(group.n for group in groups) == whole.n, by
-        assert len(groups) > 1 or by == "week", by
+        assert len(groups) > 1, by
         for group in groups:
-            alone = agreement(viewer=OPERATOR, project=labelled.project, asked={by: group.part.key})
+            alone = agreement(viewer=OPERATOR, project=discussed.project, asked={by: group.part.key})
             assert alone.overall.steps.n == group.n
             assert alone.overall.steps.figures[found.pictures.figure].value == pytest.approx(
                 group.measure.value
@@ -145,6 +181,8 @@ def test_cuts_add_up_to_what_they_cut(labelled: Cast) -> None:
 def test_cuts_of_adjudicators_are_subset_and_steps_only(labelled: Cast) -> None:
     with pytest.raises(Invalid, match="There is no filter “week”"):
         agreement(viewer=labelled.judith, project=labelled.project, asked={"week": "2026-11-16"})
+    with pytest.raises(Invalid, match="There is no filter “arm”"):
+        agreement(viewer=OPERATOR, project=labelled.project, asked={"arm": "sealed"})  # no experiment
     with pytest.raises(Invalid, match="There is no cut “pair”"):
         agreement(viewer=labelled.judith, project=labelled.project, by="pair")
 

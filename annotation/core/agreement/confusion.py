@@ -1,5 +1,7 @@
 """Tables of two annotators' labels: 3×3 counts, also one table for every group of units."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,5 +37,13 @@ def confusion_by(a: npt.ArrayLike, b: npt.ArrayLike, groups: npt.ArrayLike, n_gr
 
 def error_tables(tables: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """Tables (…, 3, 3) folded to error against non-error: (…, 2, 2), error (−1) first."""
-    rows = np.stack([tables[..., 0, :], tables[..., 1:, :].sum(axis=-2)], axis=-2)
-    return np.stack([rows[..., 0], rows[..., 1:].sum(axis=-1)], axis=-1)
+    error, other = tables[..., 0, :], tables[..., 1:, :].sum(axis=-2)
+    return two_by_two(error[..., 0], error[..., 1:].sum(axis=-1), other[..., 0], other[..., 1:].sum(axis=-1))
+
+
+def two_by_two(*cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Tables (…, 2, 2) of four cells (…), row by row. Each cell stands together in memory, as in `counts`."""
+    result = np.empty((*np.shape(cells[0]), 2, 2), dtype=np.result_type(*cells), order="F")
+    for number, cell in enumerate(cells):
+        result[(..., *divmod(number, 2))] = cell
+    return result

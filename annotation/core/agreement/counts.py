@@ -28,7 +28,6 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement import grouping
 from annotation.core.agreement.confusion import SIZE, confusion_by
 from annotation.core.agreement.firsterror import CLASSES, NONE, classify
 from annotation.core.agreement.measure import FloatArray, IntArray
@@ -70,7 +69,8 @@ assert len(OUTCOME_COLUMNS) == UNITS + 1 and len(STEP_COLUMNS) == TRAJECTORIES +
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of counts; parallel arrays. `sums` is (rows, 62) for steps, (rows, 16) for outcomes.
+    """Rows of counts; parallel arrays. `sums` is (rows, 62) for steps, (rows, 16) for outcomes, numbers of
+    any type; its columns stand together in memory, which makes sums over rows many times faster.
 
     Ids are any integers. A row may also be the sum of a pair's rows in a task, or of several tasks taken for
     one; figures need no trajectory, only tasks for their intervals.
@@ -86,15 +86,18 @@ class Counts:
     def __len__(self) -> int:
         return len(self.task)
 
-    def where(self, keep: BoolArray) -> "Counts":
-        """The rows for which `keep` is true."""
+    def where(self, keep: BoolArray | IntArray) -> "Counts":
+        """Some of the rows, by a mask or by number."""
+        numbers = np.flatnonzero(keep) if keep.dtype == np.bool_ else keep
+        if len(numbers) == len(self) and keep.dtype == np.bool_:
+            return self
         return Counts(
-            self.subset[keep],
-            self.task[keep],
-            self.first[keep],
-            self.second[keep],
-            self.trajectory[keep],
-            self.sums[keep],
+            self.subset[numbers],
+            self.task[numbers],
+            self.first[numbers],
+            self.second[numbers],
+            self.trajectory[numbers],
+            self.sums.T.take(numbers, axis=1).T,
         )
 
     @property
@@ -113,8 +116,8 @@ class Counts:
 
 def as_only_pairs(sums: FloatArray) -> FloatArray:
     """Sums of pairs, (pairs, columns), as if nobody else had labelled their steps; `trajectories` stays."""
-    result = sums.copy()
-    table = sums[:, TABLE].reshape(-1, SIZE, SIZE)
+    result = sums.astype(np.float64, order="F")
+    table = result[:, TABLE].copy(order="F").reshape(-1, SIZE, SIZE)
     for column, (a, b) in enumerate(_UPPER, COINCIDENCES.start):
         result[:, column] = table[:, a, b] + (table[:, b, a] if a != b else 0)
     result[:, UNITS] = table.sum(axis=(1, 2))
@@ -128,7 +131,7 @@ def count_outcomes(labels: LabelTable) -> Counts:
 
 def count_outcome_pairs(pairs: Pairs) -> Counts:
     """Count outcomes that are paired already."""
-    rows, starts = _rows(pairs)
+    rows, starts = rows_of(pairs)
     return _counts(pairs, starts, _common(pairs, rows, len(starts)))
 
 
@@ -139,9 +142,9 @@ def count_steps(labels: LabelTable) -> Counts:
 
 def count_step_pairs(pairs: Pairs) -> Counts:
     """Count steps that are paired already."""
-    rows, starts = _rows(pairs)
+    rows, starts = rows_of(pairs)
     n = len(starts)
-    sums = np.zeros((n, len(STEP_COLUMNS)))
+    sums = np.zeros((n, len(STEP_COLUMNS)), order="F")
     sums[:, : UNITS + 1] = _common(pairs, rows, n)
     stratum = strata(pairs.a, pairs.b, rows, pairs.position)
     unit = stratum != NO_UNIT
@@ -155,7 +158,7 @@ def count_step_pairs(pairs: Pairs) -> Counts:
     return _counts(pairs, starts, sums)
 
 
-def _rows(pairs: Pairs) -> tuple[IntArray, IntArray]:
+def rows_of(pairs: Pairs) -> tuple[IntArray, IntArray]:
     """The running number of each step's row (pair and trajectory), and the first step of each row."""
     if not len(pairs):
         return pairs.pair, pairs.pair
@@ -166,7 +169,7 @@ def _rows(pairs: Pairs) -> tuple[IntArray, IntArray]:
 
 def _common(pairs: Pairs, rows: IntArray, n: int) -> FloatArray:
     """The 16 columns that steps and outcomes have."""
-    sums = np.zeros((n, len(OUTCOME_COLUMNS)))
+    sums = np.zeros((n, len(OUTCOME_COLUMNS)), order="F")
     sums[:, TABLE] = confusion_by(pairs.a, pairs.b, rows, n).reshape(n, SIZE * SIZE)
     weight = 1 / (pairs.labels - 1)
     cell = rows * SIZE * SIZE + (pairs.a + 1) * SIZE + pairs.b + 1
@@ -205,19 +208,10 @@ def _counts(pairs: Pairs, starts: IntArray, sums: FloatArray) -> Counts:
     )
 
 
-def by_task(counts: Counts) -> Counts:
-    """One row for each (task, pair), sorted by pair: the grain at which figures are worked out. Trajectories
-    become −1."""
-    key = grouping.keys(counts.first, counts.second, counts.task)
-    order = np.argsort(key, kind="stable")
-    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-    first = order[starts]
-    sums = np.add.reduceat(counts.sums[order], starts) if len(first) else counts.sums
-    return Counts(
-        counts.subset[first],
-        counts.task[first],
-        counts.first[first],
-        counts.second[first],
-        np.full(len(first), -1, dtype=np.int64),
-        sums,
-    )
+def joined(one: Counts, other: Counts) -> Counts:
+    """The rows of both."""
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    ids = ("subset", "task", "first", "second", "trajectory")
+    both = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in ids}
+    return Counts(**both, sums=np.concatenate([one.sums.T, other.sums.T], axis=1).T)

@@ -40,19 +40,28 @@ NO_OUTCOMES: Final = translatable("there are no outcomes that two annotators lab
 NO_ONSET: Final = translatable("every step, or none, is the first error for both annotators")
 
 
+OF_TABLE: Final = TABLE
+OF_UNITS: Final = slice(COINCIDENCES.start, UNITS + 1)
+OF_TRANSITIONS: Final = TRANSITIONS
+OF_FIRST_ERRORS: Final = slice(FIRST_ERRORS.start, STEPS_BEFORE + 1)
+"""The columns of counts that figures are made of; all figures with the same columns are made together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure: how sums of counts (…, columns) make its values and its n, both (…), and its words.
+    """One figure: how its columns of counts, `reads`, make its values and its n, and its words.
 
-    `reason`: why it is undefined although n is not 0; `empty`: why, when n is 0. `headline`: shown first, the
-    others beside it. `of_outcomes`: outcomes have it too. `percent`: a share, shown in percent.
+    `make` and `count` take sums of these columns alone, (…, reads), `values` and `n` sums of all columns; all
+    give (…). `reason`: why it is undefined although n is not 0; `empty`: why, when n is 0. `headline`: shown
+    first, the others beside it. `of_outcomes`: outcomes have it too. `percent`: a share, shown in percent.
     """
 
     name: str
     title: Translatable
     convention: Translatable
-    values: Callable[[FloatArray], FloatArray]
-    n: Callable[[FloatArray], FloatArray]
+    reads: slice
+    make: Callable[[FloatArray], FloatArray]
+    count: Callable[[FloatArray], FloatArray]
     reason: str
     empty: str = NO_PAIRS
     headline: bool = False
@@ -60,44 +69,55 @@ class Figure:
     of_outcomes: bool = False
     percent: bool = False
 
+    def values(self, sums: FloatArray) -> FloatArray:
+        """The figure of sums (…, columns): (…), NaN where it is undefined."""
+        return self.make(sums[..., self.reads])
+
+    def n(self, sums: FloatArray) -> FloatArray:
+        """The figure's n of sums (…, columns): (…)."""
+        return self.count(sums[..., self.reads])
+
 
 def tables(sums: FloatArray) -> FloatArray:
     """Sums (…, columns) → the confusion of `first` (rows) and `second`, (…, 3, 3)."""
     return sums[..., TABLE].reshape(*sums.shape[:-1], SIZE, SIZE)
 
 
-def coincidences(sums: FloatArray) -> FloatArray:
-    """Sums (…, columns) → coincidences for α, (…, 3, 3)."""
-    result = np.empty((*sums.shape[:-1], SIZE, SIZE))
-    a, b = np.triu_indices(SIZE)
-    result[..., a, b] = result[..., b, a] = sums[..., COINCIDENCES]
-    result[..., np.arange(SIZE), np.arange(SIZE)] *= 2
+def _table(own: FloatArray) -> FloatArray:
+    return own.reshape(*own.shape[:-1], SIZE, SIZE)
+
+
+def _coincidences(own: FloatArray) -> FloatArray:
+    """Coincidences for α, (…, 3, 3)."""
+    result = np.empty((*own.shape[:-1], SIZE, SIZE), order="F")
+    for column, (a, b) in enumerate(zip(*np.triu_indices(SIZE), strict=True)):
+        result[..., a, b] = result[..., b, a] = own[..., column] * (2 if a == b else 1)
     return result
 
 
-def _steps(sums: FloatArray) -> FloatArray:
-    total: FloatArray = sums[..., TABLE].sum(axis=-1)
+def _sum(own: FloatArray) -> FloatArray:
+    total: FloatArray = own.sum(axis=-1)
     return total
 
 
-def _units(sums: FloatArray) -> FloatArray:
-    return np.round(sums[..., UNITS])
+def _units(own: FloatArray) -> FloatArray:
+    return np.round(own[..., -1])
 
 
-def _presence(sums: FloatArray) -> FloatArray:
-    return presence_tables(sums[..., FIRST_ERRORS])
+def _presence(own: FloatArray) -> FloatArray:
+    return presence_tables(own[..., :-1])
 
 
-def _onset(sums: FloatArray) -> FloatArray:
-    return onset_tables(sums[..., FIRST_ERRORS], sums[..., STEPS_BEFORE])
+def _onset(own: FloatArray) -> FloatArray:
+    return onset_tables(own[..., :-1], own[..., -1])
 
 
-def _transitions(sums: FloatArray) -> FloatArray:
-    return sums[..., TRANSITIONS].reshape(*sums.shape[:-1], STRATA, SIZE, SIZE)
+def _transitions(own: FloatArray) -> FloatArray:
+    return own.reshape(*own.shape[:-1], STRATA, SIZE, SIZE)
 
 
-def _both_found_one(sums: FloatArray) -> FloatArray:
-    return _presence(sums)[..., 0, 0]
+def _both_found_one(own: FloatArray) -> FloatArray:
+    return _presence(own)[..., 0, 0]
 
 
 _ALL: Final = (
@@ -105,8 +125,9 @@ _ALL: Final = (
         "percent_agreement",
         translatable("Percent agreement"),
         translatable("Share of pairs of labels that are equal. Not corrected for chance."),
-        lambda s: agreement_values(tables(s)),
-        _steps,
+        OF_TABLE,
+        lambda own: agreement_values(_table(own)),
+        _sum,
         "",
         headline=True,
         of_outcomes=True,
@@ -121,8 +142,9 @@ _ALL: Final = (
             "left out. The mean falls with the number of annotators at equal quality: with more than two, "
             "read Krippendorff’s α."
         ),
-        lambda s: kappa_values(tables(s)),
-        _steps,
+        OF_TABLE,
+        lambda own: kappa_values(_table(own)),
+        _sum,
         ONE_LABEL,
         headline=True,
         of_outcomes=True,
@@ -134,8 +156,9 @@ _ALL: Final = (
             "κ of where labels go next: over first steps, and steps whose previous step both labelled alike, "
             "with chance worked out apart by that previous label. Filled labels do not raise it."
         ),
-        lambda s: transition_values(_transitions(s)),
-        lambda s: s[..., TRANSITIONS].sum(axis=-1),
+        OF_TRANSITIONS,
+        lambda own: transition_values(_transitions(own)),
+        _sum,
         ONE_LABEL,
         headline=True,
     ),
@@ -146,7 +169,8 @@ _ALL: Final = (
             "Agreement beyond chance of any number of annotators, over everything that two or more labelled; "
             "chance comes from all their labels together. Nominal: all differences count alike."
         ),
-        lambda s: alpha_values(coincidences(s)),
+        OF_UNITS,
+        lambda own: alpha_values(_coincidences(own)),
         _units,
         ONE_LABEL,
         headline=True,
@@ -157,8 +181,9 @@ _ALL: Final = (
         "error_kappa",
         translatable("Error κ"),
         translatable("κ of −1 against 0 and +1 taken together."),
-        lambda s: kappa_values(error_tables(tables(s))),
-        _steps,
+        OF_TABLE,
+        lambda own: kappa_values(error_tables(_table(own))),
+        _sum,
         NO_ERROR,
         of_outcomes=True,
     ),
@@ -166,8 +191,9 @@ _ALL: Final = (
         "error_presence_kappa",
         translatable("Error presence κ"),
         translatable("κ of whether a trajectory has a −1 at all. Whole trajectories only."),
-        lambda s: kappa_values(_presence(s)),
-        lambda s: s[..., FIRST_ERRORS].sum(axis=-1),
+        OF_FIRST_ERRORS,
+        lambda own: kappa_values(_presence(own)),
+        lambda own: _sum(own[..., :-1]),
         ONE_VERDICT,
         NO_TRAJECTORIES,
     ),
@@ -178,7 +204,8 @@ _ALL: Final = (
             "Of the trajectories in which both found an error, the share with the first one at the same "
             "step. Whole trajectories only."
         ),
-        lambda s: divide(s[..., FIRST_ERRORS][..., 2], _both_found_one(s)),
+        OF_FIRST_ERRORS,
+        lambda own: divide(own[..., 2], _both_found_one(own)),
         _both_found_one,
         "",
         NO_SHARED_ERROR,
@@ -191,8 +218,9 @@ _ALL: Final = (
             "κ of “this step is the first error”, over the steps up to the first one that either found. "
             "Filled −1 labels cannot raise it. Whole trajectories only."
         ),
-        lambda s: kappa_values(_onset(s)),
-        lambda s: _onset(s).sum(axis=(-2, -1)),
+        OF_FIRST_ERRORS,
+        lambda own: kappa_values(_onset(own)),
+        lambda own: _onset(own).sum(axis=(-2, -1)),
         NO_ONSET,
         NO_TRAJECTORIES,
     ),
@@ -200,8 +228,9 @@ _ALL: Final = (
         "linear_kappa",
         translatable("κ, linear weights"),
         translatable("κ in which −1 against +1 counts twice as far as −1 against 0."),
-        lambda s: kappa_values(tables(s), "linear"),
-        _steps,
+        OF_TABLE,
+        lambda own: kappa_values(_table(own), "linear"),
+        _sum,
         ONE_LABEL,
         of_outcomes=True,
     ),
@@ -209,8 +238,9 @@ _ALL: Final = (
         "quadratic_kappa",
         translatable("κ, quadratic weights"),
         translatable("κ in which −1 against +1 counts four times as far as −1 against 0."),
-        lambda s: kappa_values(tables(s), "quadratic"),
-        _steps,
+        OF_TABLE,
+        lambda own: kappa_values(_table(own), "quadratic"),
+        _sum,
         ONE_LABEL,
         of_outcomes=True,
     ),
@@ -218,7 +248,8 @@ _ALL: Final = (
         "ordinal_alpha",
         translatable("Krippendorff’s α, ordinal"),
         translatable("α in which labels have an order, and differ by how many labels lie between them."),
-        lambda s: alpha_values(coincidences(s), "ordinal"),
+        OF_UNITS,
+        lambda own: alpha_values(_coincidences(own), "ordinal"),
         _units,
         ONE_LABEL,
         pooled=True,
@@ -231,8 +262,9 @@ _ALL: Final = (
             "Agreement beyond chance, with a chance that stays small where one label prevails. K = 3 labels, "
             "used or not. Mean over pairs of annotators, weighted by n."
         ),
-        lambda s: ac1_values(tables(s)),
-        _steps,
+        OF_TABLE,
+        lambda own: ac1_values(_table(own)),
+        _sum,
         "",
         of_outcomes=True,
     ),

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.agreement.confusion import two_by_two
 from annotation.core.agreement.measure import FloatArray, IntArray
 
 NONE = -1
@@ -101,8 +102,7 @@ def classify(first: IntArray, second: IntArray) -> IntArray:
 def presence_tables(classes: npt.ArrayLike) -> FloatArray:
     """Counts of the classes (…, 8) → tables (…, 2, 2) of whether each found an error, "found" first."""
     counts = np.asarray(classes, dtype=np.float64)
-    cells = [counts[..., :5].sum(axis=-1), counts[..., 5], counts[..., 6], counts[..., 7]]
-    return np.stack(cells, axis=-1).reshape(*counts.shape[:-1], 2, 2)
+    return two_by_two(counts[..., :5].sum(axis=-1), counts[..., 5], counts[..., 6], counts[..., 7])
 
 
 def onset_tables(classes: npt.ArrayLike, before: npt.ArrayLike) -> FloatArray:
@@ -111,5 +111,4 @@ def onset_tables(classes: npt.ArrayLike, before: npt.ArrayLike) -> FloatArray:
     counts = np.asarray(classes, dtype=np.float64)
     only_first = counts[..., 3] + counts[..., 4] + counts[..., 5]
     only_second = counts[..., 0] + counts[..., 1] + counts[..., 6]
-    cells = [counts[..., 2], only_first, only_second, np.asarray(before, dtype=np.float64)]
-    return np.stack(cells, axis=-1).reshape(*counts.shape[:-1], 2, 2)
+    return two_by_two(counts[..., 2], only_first, only_second, np.asarray(before, dtype=np.float64))

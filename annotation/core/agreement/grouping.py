@@ -10,6 +10,8 @@ import numpy.typing as npt
 from annotation.core.agreement.measure import IntArray
 
 LARGEST_KEY = 2**62
+SPARSE = 16
+"""Ids that lie this many times farther apart than there are of them are sorted rather than looked up."""
 
 
 def ranks(ids: npt.ArrayLike) -> tuple[IntArray, IntArray]:
@@ -21,14 +23,16 @@ def ranks(ids: npt.ArrayLike) -> tuple[IntArray, IntArray]:
     if not len(array):
         return array, array
     low, high = int(array.min()), int(array.max())
-    if high - low > 4 * len(array) + 1000:
+    if high - low > SPARSE * len(array) + 1000:
         distinct, places = np.unique(array, return_inverse=True)
         return distinct, places.reshape(-1)
     offset = array - low
     there = np.zeros(high - low + 1, dtype=bool)
     there[offset] = True
-    place = np.cumsum(there) - 1
-    return np.flatnonzero(there) + low, place[offset]
+    found = np.flatnonzero(there)
+    place = np.empty(high - low + 1, dtype=np.int64)  # only where there is an id
+    place[found] = np.arange(len(found))
+    return found + low, place[offset]
 
 
 def keys(*columns: IntArray) -> IntArray:
@@ -48,5 +52,7 @@ def keys(*columns: IntArray) -> IntArray:
 
 def distinct(*columns: IntArray) -> tuple[IntArray, IntArray]:
     """The first row of every distinct combination, in their order, and the number of each row's."""
-    _, first, number = np.unique(keys(*columns), return_index=True, return_inverse=True)
-    return first, number.reshape(-1)
+    distinct, number = ranks(keys(*columns))
+    first = np.full(len(distinct), len(number), dtype=np.int64)
+    np.minimum.at(first, number, np.arange(len(number)))
+    return first, number

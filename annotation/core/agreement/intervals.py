@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import expit, logit, stdtrit
 
 from annotation.core.agreement import grouping
 from annotation.core.agreement.bootstrap import MIN_TASKS
-from annotation.core.agreement.counts import Counts, by_task
+from annotation.core.agreement.counts import Counts
 from annotation.core.agreement.figures import Figure
 from annotation.core.agreement.measure import (
     FEW_TASKS,
@@ -36,6 +35,7 @@ from annotation.core.agreement.measure import (
     weighted_mean,
 )
 
+EVERY: Final = slice(None)
 LEVEL: Final = 0.975
 """The quantile at the upper end of the central 95 %."""
 LEAST_VARIANCE: Final = 1e-24
@@ -45,40 +45,60 @@ LEAST_VARIANCE: Final = 1e-24
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Counts by (task, pair): `sums` (rows, columns), `task` and `pair` the running numbers of each row's,
-    sorted by pair; `stratum` (tasks,) that of each task's subset. A subset of one task is joined with the
-    smallest other."""
+    sorted by pair; `stratum` (tasks,) that of each task's subset, `people` (pairs, 2) the annotators of each
+    pair. A subset of one task is joined with the smallest other."""
 
     sums: FloatArray
     task: IntArray
     pair: IntArray
     stratum: IntArray
+    people: IntArray
 
     @classmethod
-    def of(cls, counts: Counts) -> "Sample":
-        """From counts of any grain down to the task."""
-        rows = by_task(counts)
-        tasks, task = grouping.ranks(rows.task)
-        _, pair = grouping.distinct(rows.first, rows.second)
+    def of(cls, counts: Counts, columns: slice = EVERY) -> "Sample":
+        """From counts of any grain down to the task. Only `columns` are added up, all others are 0."""
+        tasks, task = grouping.ranks(counts.task)
+        of_pair, pair = grouping.distinct(counts.first, counts.second)
         subset = np.zeros(len(tasks), dtype=np.int64)
-        subset[task] = rows.subset
-        return cls(rows.sums, task, pair, joined(grouping.ranks(subset)[1]))
+        subset[task] = counts.subset
+        keys, cell = grouping.ranks(pair * len(tasks) + task)
+        number, place = np.divmod(keys, max(len(tasks), 1))
+        return cls(
+            _added(counts.sums, cell, len(keys), columns),
+            place,
+            number,
+            joined(grouping.ranks(subset)[1]),
+            np.column_stack([counts.first[of_pair], counts.second[of_pair]]),
+        )
 
     @property
     def n_tasks(self) -> int:
         """How many tasks."""
         return len(self.stratum)
 
-    def totals(self) -> FloatArray:
+    def totals(self, columns: slice = EVERY) -> FloatArray:
         """Sums by pair: (pairs, columns)."""
+        sums = self.sums.T[columns]
         if not len(self.pair):
-            return np.zeros((0, self.sums.shape[1]))
-        return np.add.reduceat(self.sums, np.flatnonzero(np.diff(self.pair, prepend=-1)))
+            return np.zeros((0, len(sums)))
+        return np.add.reduceat(sums, np.flatnonzero(np.diff(self.pair, prepend=-1)), axis=1).T
 
-    def by_task(self) -> FloatArray:
+    def by_task(self, columns: slice = EVERY) -> FloatArray:
         """Sums by task: (tasks, columns)."""
-        order = np.argsort(self.task, kind="stable")
-        starts = np.flatnonzero(np.diff(self.task[order], prepend=-1))
-        return np.add.reduceat(self.sums[order], starts)
+        return _added(self.sums[:, columns], self.task, self.n_tasks)
+
+
+def _added(sums: FloatArray, group: IntArray, n_groups: int, columns: slice = EVERY) -> FloatArray:
+    """Sums over the rows of each group: (n_groups, columns)."""
+    result = np.zeros((n_groups, sums.shape[1]), order="F")
+    if n_groups == len(group):  # each row is a group
+        row = np.empty_like(group)
+        row[group] = np.arange(len(group))
+        result.T[columns] = sums.T[columns].take(row, axis=1)
+        return result
+    for column in range(sums.shape[1])[columns]:
+        result[:, column] = np.bincount(group, weights=sums[:, column], minlength=n_groups)
+    return result
 
 
 def joined(stratum: IntArray) -> IntArray:
@@ -106,30 +126,37 @@ def intervals(sample: Sample, figures: dict[str, Figure]) -> dict[str, Interval]
     figure is undefined without one of them."""
     if sample.n_tasks < MIN_TASKS:
         return {name: Interval(None, None, FEW_TASKS) for name in figures}
-    without = _Without.of(sample)
-    return {name: _interval(sample, figure, without) for name, figure in figures.items()}
+    without: dict[tuple[int, bool], _Without] = {}
+    found = {}
+    for name, figure in figures.items():
+        key = (figure.reads.start, figure.pooled)
+        if key not in without:
+            without[key] = _Without.of(sample, figure)
+        found[name] = _interval(sample, figure, without[key])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Without:
-    """Sums by pair (pairs, columns); of a row's pair without the row's task (rows, columns); and of all pairs
-    together without each task (tasks, columns)."""
+    """Sums of the columns that a figure reads: by pair (pairs, columns); and of what is left: for a figure of
+    pairs, of each row's pair without the row's task (rows, columns); else of all without each task (tasks,
+    columns)."""
 
     totals: FloatArray
-    of_pairs: FloatArray
-    pooled: FloatArray
+    left: FloatArray
 
     @classmethod
-    def of(cls, sample: Sample) -> "_Without":
-        totals = sample.totals()
-        # columns stand together in memory: sums over the few columns of a figure are then many times faster
-        of_pairs = np.asfortranarray(totals[sample.pair] - sample.sums)
-        return cls(totals, of_pairs, totals.sum(axis=0) - sample.by_task())
+    def of(cls, sample: Sample, figure: Figure) -> "_Without":
+        totals = sample.totals(figure.reads)
+        if figure.pooled:
+            return cls(totals, (totals.sum(axis=0)[:, None] - sample.by_task(figure.reads).T).T)
+        rows = np.repeat(totals.T, np.bincount(sample.pair), axis=1)
+        rows -= sample.sums.T[figure.reads]
+        return cls(totals, rows.T)
 
 
 def _interval(sample: Sample, figure: Figure, sums: _Without) -> Interval:
-    value = float(headline(figure, sums.totals))
-    without = _without_each(sample, figure, sums)
+    without, value = _without_each(sample, figure, sums)
     if np.isnan(value) or np.isnan(without).any():
         return Interval(None, None, ONE_TASK)
     influence = influences(without, sample.stratum)
@@ -164,27 +191,33 @@ def ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Both ends of the intervals of figures (…) from influences (…, tasks) with a spread: shares on the logit
     scale, others on Fisher's."""
+    from scipy.special import expit, logit, stdtrit  # a third of what starting a process would take
+
     half = stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
     if share:
         centre, half = logit(value), half / (value * (1 - value))
         return expit(centre - half), expit(centre + half)
-    centre, half = np.arctanh(value), half / (1 - value**2)
-    return np.tanh(centre - half), np.tanh(centre + half)
+    endless = np.abs(value) >= 1  # where Fisher's z has no end
+    inside = np.where(endless, 0.0, value)
+    centre, wide = np.arctanh(inside), half / (1 - inside**2)
+    low = np.where(endless, np.maximum(value - half, -1.0), np.tanh(centre - wide))
+    high = np.where(endless, np.minimum(value + half, 1.0), np.tanh(centre + wide))
+    return low, high
 
 
-def _without_each(sample: Sample, figure: Figure, sums: _Without) -> FloatArray:
-    """The figure without each of the tasks, (tasks,)."""
+def _without_each(sample: Sample, figure: Figure, sums: _Without) -> tuple[FloatArray, float]:
+    """The figure without each of the tasks, (tasks,), and with all of them."""
     if figure.pooled:
-        return figure.values(sums.pooled)
+        return figure.make(sums.left), float(figure.make(sums.totals.sum(axis=0)))
 
     def parts(of_pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = figure.values(of_pairs)
-        n = np.where(np.isnan(values), 0.0, figure.n(of_pairs))
+        values = figure.make(of_pairs)
+        n = np.where(np.isnan(values), 0.0, figure.count(of_pairs))
         return np.nan_to_num(values) * n, n
 
     # only the pairs that share the task change
     whole, weight = parts(sums.totals)
-    whole_left, weight_left = parts(sums.of_pairs)
+    whole_left, weight_left = parts(sums.left)
     above = np.bincount(sample.task, weights=whole_left - whole[sample.pair], minlength=sample.n_tasks)
     below = np.bincount(sample.task, weights=weight_left - weight[sample.pair], minlength=sample.n_tasks)
-    return divide(whole.sum() + above, weight.sum() + below)
+    return divide(whole.sum() + above, weight.sum() + below), float(divide(whole.sum(), weight.sum()))

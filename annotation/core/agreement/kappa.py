@@ -31,13 +31,16 @@ def agreement_values(tables: npt.ArrayLike) -> FloatArray:
 
 
 def kappa_values(tables: npt.ArrayLike, weights: Weights = "plain") -> FloatArray:
-    """κ of many tables at once: (…, k, k) → (…), NaN where it is undefined. For the bootstrap."""
+    """κ of many tables at once: (…, k, k) → (…), NaN where it is undefined."""
     counts = np.asarray(tables, dtype=np.float64)
     weight = disagreement(counts.shape[-1], weights)
-    total = counts.sum(axis=(-2, -1))
-    observed = (counts * weight).sum(axis=(-2, -1)) * total
-    expected = (counts.sum(axis=-1) @ weight * counts.sum(axis=-2)).sum(axis=-1)
-    return 1.0 - divide(observed, expected)
+    row, column = counts.sum(axis=-1), counts.sum(axis=-2)
+    observed = expected = np.zeros(counts.shape[:-2])
+    # cell by cell: tables are small, and there may be a hundred thousand of them
+    for a, b in zip(*np.nonzero(weight), strict=True):
+        observed = observed + weight[a, b] * counts[..., a, b]
+        expected = expected + weight[a, b] * row[..., a] * column[..., b]
+    return 1.0 - divide(observed * row.sum(axis=-1), expected)
 
 
 def ac1_values(tables: npt.ArrayLike) -> FloatArray:

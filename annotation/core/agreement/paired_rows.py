@@ -104,19 +104,11 @@ class PairedRows:
         step and leave others.
         """
         both = packed.paired(self.steps)
-        return self._pairs(self.steps, self.length, both if keep is None else both & keep, alone)
-
-    def outcome_pairs(self, *, alone: bool = False) -> Pairs:
-        """The outcomes that both annotators labelled."""
-        outcome = self.outcome.astype(np.uint8)
-        return self._pairs(outcome, np.ones_like(self.length), packed.paired(outcome), alone)
-
-    def _pairs(self, steps: packed.Bytes, length: IntArray, keep: BoolArray, alone: bool) -> Pairs:
-        numbers = np.flatnonzero(keep)
-        starts = np.cumsum(length) - length
-        row = np.repeat(np.arange(len(self)), length)[numbers]
+        numbers = np.flatnonzero(both if keep is None else both & keep)
+        starts = np.cumsum(self.length) - self.length
+        row = self.row_of_step[numbers]
         position = numbers - starts[row]
-        first, second = packed.values(steps[numbers])
+        first, second = packed.values(self.steps[numbers])
         one_pair, pair = distinct(self.first, self.second)
         one_trajectory, trajectory = distinct(self.trajectory)
         one_task, task = distinct(self.task)
@@ -128,40 +120,16 @@ class PairedRows:
             position=position,
             task=task[row],
             labels=_annotators(trajectory[row], position, len(one_trajectory) == len(self) or alone),
-            steps=length[row],
+            steps=self.length[row],
             pair_ids=np.column_stack([self.first[one_pair], self.second[one_pair]]),
             trajectory_ids=self.trajectory[one_trajectory],
             task_ids=self.task[one_task],
             task_subset=self.subset[one_task],
         )
 
-    def first_error_steps(self, kind: str) -> BoolArray:
-        """For each trajectory whose first errors lie as `kind` says (a field of `firsterror.Offsets`), the
-        step of the first one; without an error, the first step. (steps,); whole trajectories only."""
-        if not len(self):
-            return np.zeros(0, dtype=bool)
-        starts, ordinal, never = np.cumsum(self.length) - self.length, self.ordinal, np.iinfo(np.int64).max
-        first, second = (
-            np.minimum.reduceat(np.where(codes == 0, ordinal, never), starts)
-            for codes in packed.values(self.steps)
-        )
-        whole = np.logical_and.reduceat(packed.paired(self.steps), starts)
-        found_first, found_second = first != never, second != never
-        both, apart = (
-            found_first & found_second,
-            np.abs(np.where(found_first & found_second, first - second, 0)),
-        )
-        fits = {
-            "exact": both & (apart == 0),
-            "one_step_off": both & (apart == 1),
-            "farther_off": both & (apart > 1),
-            "one_only": found_first != found_second,
-            "neither": ~found_first & ~found_second,
-        }[kind]
-        earliest = np.minimum(first, second)
-        chosen = np.where(earliest == never, 0, earliest)
-        here: BoolArray = np.repeat(fits & whole, self.length) & (ordinal == np.repeat(chosen, self.length))
-        return here
+    def of_outcomes(self) -> "PairedRows":
+        """The same rows with the outcome as their only step."""
+        return replace(self, steps=self.outcome.astype(np.uint8), length=np.ones_like(self.length))
 
     def shared_by_at_least(self, trajectories: int) -> "PairedRows":
         """The trajectories at which every pair of annotators shares at least so many of the subset (see

@@ -81,8 +81,7 @@ def summarise(
     sample = Sample.of(counts)
     totals = sample.totals()
     total = totals.sum(axis=0)
-    alone, number = grouping.distinct(counts.first, counts.second)
-    people = np.column_stack([counts.first[alone], counts.second[alone]])
+    people = sample.people
     only = as_only_pairs(totals) if with_pairs or len(totals) == 1 else totals[:0]
     pairs = tuple(
         PairSummary(
@@ -96,6 +95,7 @@ def summarise(
         for pair, (sums, found) in enumerate(zip(only, _of_pairs(figures, only), strict=True))
     )
     if pair_intervals:
+        _, number = grouping.distinct(counts.first, counts.second)
         pairs = tuple(
             replace(one, figures=_figures(figures, only[[pair]], _alone(counts, number == pair)))
             for pair, one in enumerate(pairs)
@@ -115,7 +115,7 @@ def summarise(
 
 def figure_of(counts: Counts, name: str) -> Measure:
     """One figure of `counts`, with its interval."""
-    sample = Sample.of(counts)
+    sample = Sample.of(counts, FIGURES[name].reads)
     return _figures({name: FIGURES[name]}, sample.totals(), sample)[name]
 
 

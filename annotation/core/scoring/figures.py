@@ -38,6 +38,8 @@ NEVER_PREDICTED: Final = translatable("the model never says so")
 NEVER_THERE: Final = translatable("no step of the release has this label")
 
 Sums = Callable[[FloatArray], FloatArray]
+EVERY: Final = slice(None)
+"""Each figure gets all columns."""
 NAMES: Final = ("minus", "zero", "plus")
 SIGNS: Final = ("−1", "0", "+1")
 
@@ -59,7 +61,16 @@ def _share(
     empty: str = NO_TRAJECTORIES,
 ) -> Figure:
     return Figure(
-        name, title, convention, lambda s: divide(right(s), n(s)), n, "", empty, pooled=True, percent=True
+        name,
+        title,
+        convention,
+        EVERY,
+        lambda s: divide(right(s), n(s)),
+        n,
+        "",
+        empty,
+        pooled=True,
+        percent=True,
     )
 
 
@@ -163,6 +174,7 @@ _ALL: Final = (
         translatable(
             "Mean of the F1 of the labels that release or model use; a missing prediction is a miss."
         ),
+        EVERY,
         _macro_f1,
         _total(TABLE),
         "",
@@ -174,6 +186,7 @@ _ALL: Final = (
         "kappa",
         translatable("Cohen’s κ"),
         translatable("Agreement with the consensus beyond chance, over the steps that have a prediction."),
+        EVERY,
         _kappa("plain"),
         _answered,
         ONE_LABEL,
@@ -184,6 +197,7 @@ _ALL: Final = (
         "quadratic_kappa",
         translatable("κ, quadratic weights"),
         translatable("κ in which −1 against +1 counts four times as far as −1 against 0."),
+        EVERY,
         _kappa("quadratic"),
         _answered,
         ONE_LABEL,
@@ -197,6 +211,7 @@ _ALL: Final = (
             "κ of “this step is the first error”, over the steps up to the first that release or model has. "
             "Completely predicted trajectories only."
         ),
+        EVERY,
         lambda s: kappa_values(_onset(s)),
         lambda s: _onset(s).sum(axis=(-2, -1)),
         NO_ONSET,
@@ -257,6 +272,7 @@ def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
             f"f1_{name}",
             translatable("F1 of {sign}", sign=sign),
             translatable("The harmonic mean of precision and recall."),
+            EVERY,
             lambda s: _class_f1(s)[..., code],
             lambda s: predicted(s) + there(s),
             "",

@@ -21,11 +21,11 @@ differ if |D| − t · SE > 2 min(e, s) + min(max(e − s, 0), o).
 
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
 
 from annotation.core.agreement.intervals import LEAST_VARIANCE, LEVEL, freedom
 from annotation.core.agreement.measure import FloatArray, IntArray
@@ -34,7 +34,7 @@ from annotation.core.scoring.scores import Compared
 
 DRAWS: Final = 1000
 SEED: Final = 20261122
-NORMAL: Final = float(stdtrit(np.inf, LEVEL))
+NORMAL: Final = NormalDist().inv_cdf(LEVEL)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -61,6 +61,8 @@ class Rank:
 
 def differences(found: Compared) -> Differences:
     """Every pair of models on one figure."""
+    from scipy.special import stdtrit
+
     value, error, degrees = _pairs(found)
     half = np.where(error > 0, stdtrit(degrees, LEVEL) * error, 0.0)
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
@@ -94,6 +96,8 @@ def _pairs(found: Compared) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _p_values(value: FloatArray, error: FloatArray, degrees: FloatArray) -> FloatArray:
+    from scipy.special import stdtr
+
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(degrees, -np.abs(value) / error)
     # without a spread a difference is certain, and so is that there is none
@@ -114,6 +118,8 @@ def _stepdown(
     found: Compared, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
 ) -> BoolArray:
     """Which pairs differ when all are asked together, (M, M)."""
+    from scipy.special import stdtrit
+
     first, second = np.triu_indices(len(found.value), 1)
     rejected = np.zeros(value.shape, dtype=bool)
     usable = found.usable[first] & found.usable[second]

@@ -34,6 +34,12 @@ class Command(OperatorCommand):
         self.stdout.write(f"{part.name or 'all subsets'} (n = {part.steps.n:,})")
         for name, measure in part.steps.figures.items():
             self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")
+        if part.after_discussion:
+            changed = part.after_discussion.changed
+            self.stdout.write(f"  after discussion ({changed:,} pairs of labels changed)")
+            for name, measure in part.after_discussion.steps.figures.items():
+                if FIGURES[name].headline:
+                    self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")
         order = (
             "rows: first annotator" if len(part.steps.pairs) == 1 else "each pair of labels in both orders"
         )

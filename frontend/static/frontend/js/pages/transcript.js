@@ -180,6 +180,11 @@ async function copy(index) {
 function openMenu(button) {
   if (!menu) return;
   chosen = button.dataset.messageMenu ?? "";
+  const history = menu.querySelector('[data-role="message-history"]');
+  if (history instanceof HTMLAnchorElement) {
+    history.hidden = !button.closest("[data-message]")?.classList.contains("msg--step");
+    history.search = `?step=${chosen}`;
+  }
   menu.showPopover();
   const box = button.getBoundingClientRect();
   const left = Math.min(box.right, document.documentElement.clientWidth - 8) - menu.offsetWidth;

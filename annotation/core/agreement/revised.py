@@ -1,0 +1,80 @@
+"""What two annotators say of the same steps after discussion: their labels with what they changed since.
+
+Which steps count stays as it is: a step without a blind label has none after the discussion either. So a
+figure after discussion differs from the blind one by the changes of mind and by nothing else.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.agreement import packed
+from annotation.core.agreement.grouping import keys
+from annotation.core.agreement.measure import IntArray
+from annotation.core.agreement.paired_rows import PairedRows
+from annotation.core.agreement.pairs import BoolArray
+
+OUTCOME: Final = -1
+"""Stands for the ordinal of a step where the outcome was changed."""
+_UNCHANGED: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes of mind; parallel arrays, one row for each label that was changed, with what its author says
+    now (−1, 0, +1). `ordinal` is the step's place in its trajectory, or `OUTCOME`."""
+
+    trajectory: IntArray
+    annotator: IntArray
+    ordinal: IntArray
+    value: IntArray
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @classmethod
+    def of(cls, rows: npt.ArrayLike) -> "Changes":
+        """From rows (trajectory, annotator, ordinal, value), oldest first; the newest of a label counts."""
+        array = np.asarray(rows, dtype=np.int64).reshape(-1, 4)[::-1]
+        _, newest = np.unique(keys(*array[:, :3].T), return_index=True)
+        return cls(*(np.ascontiguousarray(column) for column in array[newest].T))
+
+
+def revised(rows: PairedRows, changes: Changes) -> PairedRows:
+    """The same rows with the values that annotators hold after discussion."""
+    if not len(changes) or not len(rows):
+        return rows
+    steps, outcome = rows.steps.copy(), rows.outcome.astype(np.uint8)
+    row, ordinal = rows.row_of_step, rows.ordinal
+    of_outcome = np.full(len(rows), OUTCOME, dtype=np.int64)
+    for people, shift in ((rows.first, 2), (rows.second, 0)):
+        _put(steps, shift, _looked_up(changes, rows.trajectory[row], people[row], ordinal))
+        _put(outcome, shift, _looked_up(changes, rows.trajectory, people, of_outcome))
+    return replace(rows, steps=steps, outcome=outcome.astype(np.int64))
+
+
+def changed(before: packed.Bytes, after: packed.Bytes) -> BoolArray:
+    """Which pairs of labels are not what they were, (n,)."""
+    different: BoolArray = (before ^ after) & 15 != 0
+    return different
+
+
+def _looked_up(changes: Changes, trajectory: IntArray, annotator: IntArray, ordinal: IntArray) -> IntArray:
+    """For each label the changed one as 0, 1, 2, or `_UNCHANGED`."""
+    both = keys(
+        np.concatenate([changes.trajectory, trajectory]),
+        np.concatenate([changes.annotator, annotator]),
+        np.concatenate([changes.ordinal, ordinal]),
+    )
+    known, asked = both[: len(changes)], both[len(changes) :]
+    order = np.argsort(known)
+    place = np.minimum(np.searchsorted(known, asked, sorter=order), len(known) - 1)
+    found: IntArray = np.where(known[order][place] == asked, changes.value[order][place] + 1, _UNCHANGED)
+    return found
+
+
+def _put(labels: packed.Bytes, shift: int, value: IntArray) -> None:
+    there = (value != _UNCHANGED) & (labels >> shift & 3 != packed.MISSING)
+    labels[there] = labels[there] & ~np.uint8(3 << shift) | (value[there] << shift).astype(np.uint8)

@@ -1,0 +1,319 @@
+"""Where the entries of a history come from: one function for each table that services append to, each asking
+what the reader may know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, TypeVar
+
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+
+from annotation.core.text import unescape
+from annotation.core.vocabulary import ExposureKind, Voice
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    AuditEvent,
+    CaseEvent,
+    Comment,
+    Consensus,
+    Discussion,
+    Exposure,
+    Label,
+    LabelEvent,
+    OutcomeConsensus,
+    OutcomeLabel,
+    ReleaseRecord,
+    Revision,
+    Step,
+    Trajectory,
+    User,
+)
+
+M = TypeVar("M", bound=Model)
+Place = Step | None | Literal["everything"]
+"""Of what a history is: of a step; with None of the outcome and the whole; or of everything."""
+
+SAID_BY_EVENTS: Final = ("reopen", "expire")
+"""Kinds of label events that the audit log tells too, and of which it knows who did it."""
+OF_THE_WHOLE: Final = ("mark", "import")
+"""Kinds of label events without a step that are not about the outcome."""
+TOLD_BY_SIGHTS: Final = ("case.reveal",)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened: when, what, by whom (`voice` and an annotator's letter, the name where it may
+    be seen), the value it was about, and what was written with it.
+
+    `about` says of what: "step" (then `message_index` and `number`, from 1, say which), "outcome" or "whole".
+    """
+
+    at: datetime
+    kind: str
+    voice: Voice | None = None
+    letter: str = ""
+    name: str = ""
+    own: bool = False
+    value: int | None = None
+    note: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+    about: str = "whole"
+    message_index: int | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads, of what (`place`), and how much: `assignments` whose events they see, by pk; `talk` what is
+    said in the discussion, `case` what happened in the case, `sights` who has seen what: everybody, or from a
+    moment on oneself (None: not even that)."""
+
+    user: User
+    trajectory: Trajectory
+    place: Place
+    names: bool
+    assignments: Mapping[int, Assignment]
+    talk: bool
+    case: bool
+    consensus: bool
+    sights: datetime | Literal["everybody"] | None
+    letters: Mapping[int, str]
+    steps: Mapping[int, Step]
+    annotators: frozenset[int]
+    adjudicators: frozenset[int]
+
+    def here(self, rows: QuerySet[M], *, whole: Q | None = None) -> QuerySet[M]:
+        """Those of these rows, each with a step or none, that belong to the place; `whole`: those without a
+        step that belong to every step."""
+        if self.place == "everything":
+            return rows
+        found = Q(step=self.place) if self.place is not None else Q(step__isnull=True)
+        return rows.filter(found if whole is None else found | (Q(step__isnull=True) & whole))
+
+    def voice_of(self, person: User | None) -> Voice | None:
+        """As whom somebody acted: who labelled it is an annotator, who had its case an adjudicator."""
+        if person is None:
+            return None
+        if person.pk in self.annotators:
+            return Voice.ANNOTATOR
+        return Voice.ADJUDICATOR if person.pk in self.adjudicators else Voice.ADMIN
+
+    def entry(
+        self,
+        at: datetime,
+        kind: str,
+        voice: Voice | None,
+        person: User | None,
+        *,
+        step: int | None = None,
+        about: str = "outcome",
+        **more: Any,
+    ) -> Entry:
+        """An entry, by a person as this reader may know them, of a step (by pk) or of what `about` says."""
+        letter = self.letters.get(person.pk, "") if person is not None and voice is Voice.ANNOTATOR else ""
+        name = str(person) if person is not None and self.names else ""
+        own = person is not None and person.pk == self.user.pk
+        found = self.steps.get(step) if step is not None else None
+        if found is not None:
+            where = {
+                "about": "step",
+                "message_index": found.message_index,
+                "number": found.ordinal + 1,
+            }
+            more |= where
+        else:
+            more["about"] = about
+        return Entry(at, kind, voice, letter, name, own, **more)
+
+
+def entries(reader: Reader) -> list[Entry]:
+    """Everything the reader may know of, the oldest first. A constant number of queries."""
+    found = [*_labels(reader), *_audit(reader), *_sights(reader)]
+    if reader.talk:
+        found += _discussion(reader)
+    if reader.case:
+        found += _case(reader)
+    if reader.case and reader.consensus:
+        found += [*_consensus(reader), *_releases(reader)]
+    return sorted(found, key=lambda one: one.at)
+
+
+def _labels(reader: Reader) -> Iterator[Entry]:
+    rows = LabelEvent.stored.filter(assignment__in=list(reader.assignments)).exclude(kind__in=SAID_BY_EVENTS)
+    events = list(reader.here(rows, whole=Q(kind__in=OF_THE_WHOLE)).order_by("pk"))
+    imported = _imported(reader, {event.assignment_id for event in events if event.kind not in OF_THE_WHOLE})
+    for event in events:
+        person = reader.assignments[event.assignment_id].annotator
+        detail = {"source": event.source} if event.source else {}
+        if event.kind == "mark":
+            detail = {name: event.detail.get(name) for name in ("needs_discussion", "broken")}
+        yield reader.entry(
+            event.created_at,
+            event.kind,
+            Voice.ANNOTATOR,
+            person,
+            step=event.step_id,
+            about="whole" if event.kind in OF_THE_WHOLE else "outcome",
+            value=imported.get(event.assignment_id) if event.kind == "import" else event.value,
+            detail=detail,
+        )
+
+
+def _imported(reader: Reader, changed: set[int]) -> dict[int, int | None]:
+    """What came from a file for this one step or the outcome, by assignment, where it was not changed since:
+    the event of an import is one for all labels."""
+    if reader.place == "everything":
+        return {}
+    since = {"assignment__imported": True, "assignment__in": set(reader.assignments) - changed}
+    rows = (
+        Label.stored.filter(**since, step=reader.place)
+        if reader.place is not None
+        else OutcomeLabel.stored.filter(**since)
+    )
+    return dict(rows.order_by().values_list("assignment", "value"))
+
+
+def _audit(reader: Reader) -> Iterator[Entry]:
+    """What the audit log says of the assignments, cases and the discussion of the trajectory."""
+    of = {"assignment": [str(pk) for pk in reader.assignments]}
+    if reader.case:
+        cases = Adjudication.objects.filter(trajectory=reader.trajectory).order_by()
+        of["adjudication"] = [str(pk) for pk in cases.values_list("pk", flat=True)]
+    if reader.talk:
+        talks = Discussion.objects.filter(trajectory=reader.trajectory).order_by()
+        of["discussion"] = [str(pk) for pk in talks.values_list("pk", flat=True)]
+    wanted = Q(pk__in=[])
+    for kind, pks in of.items():
+        wanted |= Q(object_type=kind, object_id__in=pks)
+    rows = AuditEvent.objects.filter(wanted, project=reader.trajectory.project_id)
+    for row in rows.exclude(verb__in=TOLD_BY_SIGHTS).select_related("actor").order_by("created_at", "pk"):
+        detail = {"because": row.detail["because"]} if "because" in row.detail else {}
+        if reader.names and "username" in row.detail:
+            detail["username"] = row.detail["username"]
+        if row.object_type == "assignment":
+            person = reader.assignments[int(row.object_id)].annotator
+            if row.actor_id != person.pk and (letter := reader.letters.get(person.pk)):
+                detail["whose"] = letter
+        yield reader.entry(
+            row.created_at, row.verb, reader.voice_of(row.actor), row.actor, about="whole", detail=detail
+        )
+
+
+def _sights(reader: Reader) -> Iterator[Entry]:
+    """Who has seen what; suggestions that an annotator asked for are events of their labels already."""
+    if reader.sights is None:
+        return
+    # what somebody saw in a recheck would tell that there is one
+    rechecked = Assignment.stored.filter(
+        trajectory=OuterRef("trajectory"), annotator=OuterRef("user"), recheck__isnull=False
+    )
+    unmarked = Q(~Exists(rechecked)) | Q(user=reader.user)
+    rows = Exposure.objects.filter(unmarked, trajectory=reader.trajectory)
+    if reader.sights != "everybody":
+        rows = rows.filter(user=reader.user, created_at__gte=reader.sights)
+    told = set(
+        LabelEvent.stored.filter(assignment__in=list(reader.assignments), kind="reveal").values_list(
+            "assignment__annotator", "step"
+        )
+    )
+    suggestion = ExposureKind.SUGGESTION.value
+    for one in reader.here(rows, whole=~Q(kind=suggestion)).select_related("user").order_by("pk"):
+        if one.kind == suggestion and (one.user_id, one.step_id) in told:
+            continue
+        yield reader.entry(
+            one.created_at,
+            f"seen.{one.kind}",
+            reader.voice_of(one.user),
+            one.user,
+            step=one.step_id,
+            about="outcome" if one.kind == suggestion else "whole",
+        )
+
+
+def _discussion(reader: Reader) -> Iterator[Entry]:
+    comments = Comment.objects.filter(discussion__trajectory=reader.trajectory).select_related("author")
+    for said in reader.here(comments):
+        retracted = said.retracted_at is not None
+        yield reader.entry(
+            said.created_at,
+            "retracted" if retracted else "comment",
+            Voice(said.voice),
+            said.author,
+            step=said.step_id,
+            about="whole",
+            note="" if retracted else unescape(said.text),
+        )
+    changes = Revision.objects.filter(assignment__trajectory=reader.trajectory)
+    for one in reader.here(changes).select_related("assignment__annotator"):
+        yield reader.entry(
+            one.created_at,
+            "revision",
+            Voice.ANNOTATOR,
+            one.assignment.annotator,
+            step=one.step_id,
+            value=one.value,
+            note=unescape(one.note),
+            detail={"previous": one.previous, "reason": one.reason},
+        )
+
+
+def _case(reader: Reader) -> Iterator[Entry]:
+    events = CaseEvent.objects.filter(adjudication__trajectory=reader.trajectory).select_related("actor")
+    for event in reader.here(events):
+        yield reader.entry(
+            event.created_at,
+            event.kind,
+            reader.voice_of(event.actor),
+            event.actor,
+            step=event.step_id,
+            value=event.value,
+            note=unescape(event.note),
+            detail={key: event.detail.get(key) for key in ("origin", "reason")},
+        )
+
+
+def _consensus(reader: Reader) -> Iterator[Entry]:
+    rows: list[Consensus | OutcomeConsensus] = []
+    if reader.place is not None:
+        steps = Consensus.objects.filter(trajectory=reader.trajectory).select_related("resolved_by")
+        rows += reader.here(steps)
+    if reader.place is None or reader.place == "everything":
+        outcome = OutcomeConsensus.objects.filter(trajectory=reader.trajectory)
+        rows += outcome.select_related("resolved_by")
+    for row in rows:
+        yield reader.entry(
+            row.created_at,
+            "resolved",
+            Voice.ADJUDICATOR if row.resolved_by else None,
+            row.resolved_by,
+            step=row.step_id if isinstance(row, Consensus) else None,
+            value=row.value,
+            note=unescape(row.note),
+            detail={"origin": row.kind, "reason": row.reason},
+        )
+
+
+def _releases(reader: Reader) -> Iterator[Entry]:
+    """The releases that hold it, and what became of them."""
+    rows = ReleaseRecord.objects.filter(
+        release__project=reader.trajectory.project_id,
+        subset=reader.trajectory.subset.name,
+        record_id=reader.trajectory.record_id,
+    ).select_related("release__created_by", "release__withdrawal__created_by")
+    for row in rows.defer("body", "release__manifest", "release__signature"):
+        release = row.release
+        told: dict[str, Any] = {"about": "whole", "detail": {"version": release.version}}
+        yield reader.entry(
+            release.created_at,
+            "release.freeze",
+            reader.voice_of(release.created_by),
+            release.created_by,
+            **told,
+        )
+        withdrawal = getattr(release, "withdrawal", None)
+        if withdrawal is not None:
+            by = withdrawal.created_by
+            yield reader.entry(withdrawal.created_at, "release.withdraw", reader.voice_of(by), by, **told)

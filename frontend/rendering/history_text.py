@@ -1,0 +1,95 @@
+"""Describe entries of a history in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
+
+from annotation.core.text import unescape
+from annotation.core.vocabulary import REASON_CODES_BY_CODE, ConsensusKind, ExpiryReason, LabelSource
+from annotation.reports.history_entries import Entry
+
+from .audit_text import SENTENCES as AUDIT
+from .transcript import escape_control_chars
+
+SENTENCES: Final = {
+    "save": gettext_lazy("labelled"),
+    "root": gettext_lazy("changed where the error began"),
+    "orphan": gettext_lazy("lost a filled label: its error was taken back"),
+    "import": gettext_lazy("labels came from a file"),
+    "mark": gettext_lazy("marked the whole trajectory"),
+    "reveal": gettext_lazy("asked for judges’ suggestions"),
+    "comment": gettext_lazy("commented"),
+    "retracted": gettext_lazy("wrote a comment, taken back since"),
+    "revision": gettext_lazy("had a change of mind"),
+    "decision": pgettext_lazy("history", "decided"),
+    "withdrawal": gettext_lazy("took the decision back"),
+    "erasure": gettext_lazy("removed the consensus, to decide anew"),
+    "resolved": gettext_lazy("became the consensus"),
+    "seen.label": gettext_lazy("saw what others said"),
+    "seen.consensus": gettext_lazy("saw the consensus"),
+    "seen.suggestion": gettext_lazy("saw judges’ suggestions"),
+}
+CONFIRMED: Final = gettext_lazy("confirmed the proposal")
+REMOVED: Final = gettext_lazy("has no label")
+ORIGINS: Final = {
+    ConsensusKind.UNANIMOUS: gettext_lazy("unanimous"),
+    ConsensusKind.DISCUSSED: gettext_lazy("discussed"),
+    ConsensusKind.MAJORITY: pgettext_lazy("origin", "majority"),
+    ConsensusKind.ADJUDICATED: gettext_lazy("adjudicated"),
+}
+REASONS: Final = {
+    ExpiryReason.LEFT: gettext_lazy("left the project"),
+    ExpiryReason.TAKEN_BACK: gettext_lazy("taken back by an admin"),
+    ExpiryReason.UNUSED: gettext_lazy("not used for too long"),
+}
+MARKS: Final = {
+    "needs_discussion": gettext_lazy("needs discussion"),
+    "broken": gettext_lazy("broken trajectory"),
+}
+WITH_VALUE: Final = ("save", "root", "orphan", "reveal", "revision", "decision", "withdrawal", "erasure")
+
+
+def sentence(entry: Entry) -> str:
+    """What happened, in words, without who and when."""
+    if entry.kind == "save" and entry.value is None:
+        return str(REMOVED)
+    if entry.kind == "save" and entry.detail.get("source") == LabelSource.PROPAGATED:
+        return str(CONFIRMED)
+    return str(SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
+
+
+def details(entry: Entry) -> list[str]:
+    """What else is known of it, each in a few words."""
+    return list(_details(entry.detail))
+
+
+def _details(detail: dict[str, Any]) -> Iterator[str]:
+    if (origin := detail.get("origin")) in list(ConsensusKind):
+        yield str(ORIGINS[ConsensusKind(origin)])
+    if reason := detail.get("reason"):
+        known = REASON_CODES_BY_CODE.get(reason)
+        yield gettext(known.title) if known else escape_control_chars(unescape(str(reason)))
+    if (because := detail.get("because")) in list(ExpiryReason):
+        yield str(REASONS[ExpiryReason(because)])
+    if version := detail.get("version"):
+        yield gettext("release %(version)s") % {"version": version}
+    for name, words in MARKS.items():
+        if detail.get(name):
+            yield str(words)
+    for name in ("whose", "username"):
+        if whose := detail.get(name):
+            yield escape_control_chars(str(whose))
+
+
+def written(entry: Entry) -> dict[str, Any]:
+    """What a page shows of an entry, beside when it was and by whom."""
+    return {
+        "entry": entry,
+        "what": sentence(entry),
+        "details": details(entry),
+        "valued": entry.kind in WITH_VALUE or entry.value is not None,
+        "note": escape_control_chars(entry.note),
+    }
