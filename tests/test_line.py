@@ -142,7 +142,9 @@ def _score_three_models(data: Path, folder: Path) -> None:
     said = fails("import_predictions", "apb", "1.0", half, "--model", "Half")
     assert said.err.startswith("line 250: ") and "nothing was imported" in said.out
 
-    models = {row["model"]: row for row in run("leaderboard", "apb", "1.0", "--json").document["models"]}
+    board = run("leaderboard", "apb", "1.0", "--json").document
+    assert [pair["tolerated_label_error"] is None for pair in board["pairs"]] == [False, False, True]
+    models = {row["model"]: row for row in board["models"]}
     chosen = {row["model"]: row for row in run("best_of_n", "apb", "1.0", "--json").document["models"]}
     assert set(models) == set(chosen) == set(SCORED)
     for model, (steps, strict, solved) in SCORED.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from annotation.core.scoring.best_of_n import BestOfN, best_of_n
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import RANKED
 from annotation.core.scoring.labels import BoolArray, always_plus, majority
-from annotation.core.scoring.ranks import Rank, ranks
+from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import compared, of_sums
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
@@ -49,13 +50,28 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """Two models by name, the better one first: the difference of their StepAcc on the release, half the
+    width of its interval, its p-value, and up to which share of wrong labels it holds (None: with none)."""
+
+    better: str
+    worse: str
+    difference: float
+    half: float
+    p: float
+    tolerated: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """`models` by StepAcc, the best first; `baselines` in the order of BASELINES."""
+    """`models` by StepAcc, the best first; `baselines` in the order of BASELINES; `pairs` of the models that
+    predict something of every subset, from 20 tasks on."""
 
     release: Release
     subsets: tuple[str, ...]
     models: tuple[Row, ...]
     baselines: tuple[Row, ...]
+    pairs: tuple[Pair, ...]
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -106,7 +122,8 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     ]
     models = sorted((row for row in rows if row.row is not None), key=_best_first)
     baselines = tuple(row for row in rows if row.row is None)
-    return Leaderboard(release, released.subsets, tuple(models), baselines)
+    pairs = _pairs(released, entries, sums)
+    return Leaderboard(release, released.subsets, tuple(models), baselines, pairs)
 
 
 def selections(*, actor: Actor, release: Release) -> list[Selections]:
@@ -133,6 +150,23 @@ def _entries(release: Release, released: ReleasedLabels) -> list[_Entry]:
 def _best_first(row: Row) -> tuple[float, str]:
     value = row.overall.scores.figures["step_accuracy"].value
     return (-value if value is not None else 1.0, row.name)
+
+
+def _pairs(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray) -> tuple[Pair, ...]:
+    """Every pair of models that predict something of every subset, the largest difference first."""
+    every = len(released.subsets)
+    whole = [at for at, one in enumerate(entries) if one.row is not None and len(one.covered) == every]
+    if not whole:
+        return ()
+    found = differences(compared(released, sums[whole], "step_accuracy"))
+    pairs = []
+    for i, j in permutations(range(len(whole)), 2):
+        value, half = float(found.value[i, j]), float(found.half[i, j])
+        if value > 0 or (value == 0 and i < j):
+            one, other = entries[whole[i]], entries[whole[j]]
+            limit = tolerated(value, half, movable(released, one.said, other.said))
+            pairs.append(Pair(one.name, other.name, value, half, float(found.p[i, j]), limit))
+    return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
 
 
 def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]) -> BestOfN:
@@ -199,6 +233,16 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
         "digest": board.release.digest,
         "models": [_row_json(row) for row in board.models],
         "baselines": [_row_json(row) for row in board.baselines],
+        "pairs": [
+            {
+                "models": [pair.better, pair.worse],
+                "difference": pair.difference,
+                "interval": [pair.difference - pair.half, pair.difference + pair.half],
+                "p": pair.p,
+                "tolerated_label_error": pair.tolerated,
+            }
+            for pair in board.pairs
+        ],
     }
 
 
@@ -221,8 +265,20 @@ def _set_json(row: PredictionSet) -> dict[str, Any]:
 
 
 def cell_json(cell: Cell) -> dict[str, Any]:
-    """Each figure as a fraction under its name; beside them their n, intervals and reasons, and the ranks."""
-    scores = cell.scores
+    """Scores and ranks."""
+    return {
+        **scores_json(cell.scores),
+        "ranks": {
+            name: None
+            if rank is None
+            else {"pairwise": list(rank.alone), "simultaneous": list(rank.together)}
+            for name, rank in cell.ranks.items()
+        },
+    }
+
+
+def scores_json(scores: Scores) -> dict[str, Any]:
+    """Each figure as a fraction under its name; beside them their n, intervals and reasons."""
     figures = scores.figures
     return {
         **{name: measure.value for name, measure in figures.items()},
@@ -237,12 +293,6 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "missing": scores.missing,
         "design_effect": scores.design_effect,
         "effective_steps": scores.effective_steps,
-        "ranks": {
-            name: None
-            if rank is None
-            else {"pairwise": list(rank.alone), "simultaneous": list(rank.together)}
-            for name, rank in cell.ranks.items()
-        },
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from annotation.services.evaluate.import_file import MAX_MODEL, MAX_PROMPT_VERSION
@@ -21,6 +23,17 @@ class PredictionSet(Output):
     records = serializers.IntegerField(source="record_count")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
+
+
+class PredictionSetDetail(PredictionSet):
+    """With its scores in detail."""
+
+    scores = serializers.SerializerMethodField()
+
+    def get_scores(self, row: Any) -> dict[str, Any]:
+        """As the leaderboard gives them, with what only concerns one model."""
+        found: dict[str, Any] = self.context["scores"]
+        return found
 
 
 class PredictionOptions(Query):

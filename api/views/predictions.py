@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import PredictionSet, Project, Release, User
 from annotation.policies import require, visible
+from annotation.reports import model_scores
 from annotation.reports.leaderboard import as_json, leaderboard, selections, selections_json
 from annotation.services import evaluate
 
@@ -88,16 +89,22 @@ class OnePredictionSet(Frozen):
     """`/projects/<slug>/releases/<version>/predictions/<id>/`"""
 
     noun = "predictions"
+    reading_may_conflict = True
 
     def row(self, version: str, pk: int) -> PredictionSet:
         """The set, with its release and project."""
         rows = PredictionSet.objects.filter(release=self.found(version)).select_related("release__project")
         return fetch(self.user, rows, pk=pk)
 
-    @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSet)
+    @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSetDetail)
     def get(self, request: Request, slug: str, version: str, pk: int) -> Response:
-        """What is known of it. For adjudicators and admins."""
-        return Response(shapes.PredictionSet(self.row(version, pk)).data)
+        """What is known of it, and its scores in detail: every figure, the confusion (release in the rows;
+        −1, 0, +1, none), where its first errors lie, scores by length and position, and the trajectories
+        on which it errs most. For adjudicators and admins. Conflict (`damaged`) when a record of the release
+        cannot be read."""
+        row = self.row(version, pk)
+        found = model_scores.as_json(model_scores.model_scores(actor=self.user, row=row))
+        return Response(shapes.PredictionSetDetail(row, context={"scores": found}).data)
 
     @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})
     def delete(self, request: Request, slug: str, version: str, pk: int) -> Response:

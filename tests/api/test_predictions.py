@@ -42,7 +42,9 @@ def test_predictions_come_as_a_body_or_as_a_form_and_once(by: Callers) -> None:
     assert (again["created"], again["unchanged"]) == (0, 2)
     assert [row["model"] for row in ok(by.judith.get(SETS))["results"]] == ["Sage"]
     number = said["prediction_set"]["id"]
-    assert ok(by.judith.get(f"{SETS}{number}/"))["records"] == 2
+    seen = ok(by.judith.get(f"{SETS}{number}/"))
+    assert seen["records"] == 2 and sum(map(sum, seen["scores"]["confusion"])) == 4
+    assert [one["record_id"] for one in seen["scores"]["worst"]]
 
 
 @pytest.mark.usefixtures("frozen")

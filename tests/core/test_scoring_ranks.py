@@ -11,7 +11,7 @@ from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
 from annotation.core.scoring.best_of_n import best_of_n
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import RANKED
-from annotation.core.scoring.ranks import Rank, differences, movable, ranks, still_differ, tolerated
+from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import compared
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
@@ -44,6 +44,12 @@ def simulated(right: list[float], seed: int = 5) -> tuple[ReleasedLabels, list[P
         steps = np.where(wrong, (released.value + 2) % 3 - 1, released.value)
         models.append(Predictions.constant(steps, released.outcome))
     return released, models
+
+
+def still_differ(value: float, half: float, wrong: float, shares: tuple[float, float]) -> bool:
+    """Whether a difference holds with a share `wrong` of wrong labels, by the formula."""
+    two, one = shares
+    return abs(value) - half > 2 * min(wrong, two) + min(max(wrong - two, 0.0), one)
 
 
 def ranked(released: ReleasedLabels, models: list[Predictions], name: str) -> list[Rank | None]:

@@ -256,7 +256,7 @@ def test_leaderboard_of_a_release_without_predictions_has_its_baselines(
 ) -> None:
     board = leaderboard(actor=OPERATOR, release=frozen)
     assert board.models == () and len(board.baselines) == 2
-    assert selections(actor=OPERATOR, release=frozen) == []
+    assert board.pairs == () and selections(actor=OPERATOR, release=frozen) == []
 
 
 def test_labels_of_a_damaged_release_are_not_scored(resolved: Cast, frozen: Release) -> None:

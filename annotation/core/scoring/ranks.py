@@ -179,12 +179,6 @@ def movable(released: ReleasedLabels, one: Predictions, other: Predictions) -> t
     return float(twice.mean()), float(once.mean())
 
 
-def still_differ(value: float, half: float, wrong: float, shares: tuple[float, float]) -> bool:
-    """Whether a difference and half the width of its interval hold with a share `wrong` of wrong labels."""
-    two, one = shares
-    return abs(value) - half > 2 * min(wrong, two) + min(max(wrong - two, 0.0), one)
-
-
 def tolerated(value: float, half: float, shares: tuple[float, float]) -> float | None:
     """The share of wrong labels up to which a difference holds; 1.0: any; None: it does not hold at all."""
     left = abs(value) - half
