@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from .views import (
     adjudications,
+    agreement,
     assignments,
     discussions,
     examples,
@@ -82,7 +83,9 @@ urlpatterns = [
     path("runs/<int:pk>/cancel/", runs.Cancel.as_view(), name="run-cancel"),
     path("runs/<int:pk>/retry/", runs.Retry.as_view(), name="run-retry"),
     path("answers/<uuid:pk>/", judges.Answer.as_view(), name="answer"),
-    path(f"{PROJECT}agreement/", releases.Agreement.as_view(), name="agreement"),
+    path(f"{PROJECT}agreement/", agreement.Agreement.as_view(), name="agreement"),
+    path(f"{PROJECT}agreement/steps/", agreement.AgreementSteps.as_view(), name="agreement-steps"),
+    path(f"{PROJECT}annotators/<int:pk>/", agreement.Annotator.as_view(), name="annotator-figures"),
     path(f"{PROJECT}label-quality/", label_quality.LabelQuality.as_view(), name="label-quality"),
     path(f"{PROJECT}influence/", influence.Influence.as_view(), name="influence"),
     path(f"{PROJECT}experiment/", influence.Experiment.as_view(), name="experiment"),

@@ -133,6 +133,8 @@ labelling = [
     page("comments/<int:pk>/retract/", discussions.retract, "comment-retract"),
     page("trajectories/<int:pk>/discuss/", discussions.start, "discussion-start"),
     page("adjudications/<int:pk>/decide/", adjudication.decide, "adjudicate-decide"),
+    page("adjudications/<int:pk>/majority/", adjudication.majority, "adjudicate-majority"),
+    page("adjudications/<int:pk>/withdraw/", adjudication.withdraw, "adjudicate-withdraw"),
     page("adjudications/<int:pk>/reveal/", adjudication.reveal, "adjudicate-reveal"),
     page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
     page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),

@@ -96,6 +96,9 @@ def _pages() -> Iterator[Address]:
     yield Address(
         f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
     )
+    body = {"message_index": "4", "version": "1"}
+    yield Address(f + "adjudicate-withdraw", pk("case"), body=body)
+    yield Address(f + "adjudicate-majority", pk("case"), body=body)
     yield Address(f + "adjudicate-reveal", pk("case"), body={"message_index": "2"})
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
@@ -201,6 +204,7 @@ def _api() -> Iterator[Address]:
         "audit",
         "trajectories",
         "agreement",
+        "agreement-steps",
         "disputes",
         "assignments",
         "claim",
@@ -211,6 +215,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + name, slug)
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
+    yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

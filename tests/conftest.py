@@ -39,10 +39,11 @@ hypothesis_settings.load_profile("tristep")
 
 PUBLISHED = ROOT.parent / "shared" / "data"
 # Queries, locks, transactions, migrations and triggers may differ between databases. How a page looks, who
-# may do what and what pure code computes do not. test_query_counts.py opens every page once, for its queries.
+# may do what, how the API puts it into words and what pure code computes do not. The two modules about
+# queries open every page and every list of the API once.
 ON_BOTH = (
-    *("api", "commands", "config", "jobs", "models", "services"),
-    *("frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
+    *("commands", "config", "jobs", "models", "services"),
+    *("api/test_queries.py", "frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
 )
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
 

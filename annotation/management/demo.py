@@ -12,7 +12,17 @@ from django.core.management.base import CommandError
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Assignment, Project, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, adjudicate, assign, ingest, label, projects, release, suggest
+from annotation.services import (
+    accounts,
+    adjudicate,
+    assign,
+    discuss,
+    ingest,
+    label,
+    projects,
+    release,
+    suggest,
+)
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
 BLOCK = 1 << 20
@@ -52,6 +62,8 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
             )
     for line in _lines(FOLDER / "adjudications.jsonl"):
         _adjudicate(project, people[line["username"]], line)
+    for line in _lines(FOLDER / "discussions.jsonl"):
+        _discuss(project, people, line)
     for line in _lines(FOLDER / "drafts.jsonl"):
         _draft(project, people[line["username"]], line)
     release.freeze(
@@ -191,6 +203,26 @@ def _adjudicate(project: Project, adjudicator: User, line: dict[str, Any]) -> No
             note=notes.get("final", ""),
         )
     adjudicate.close_case(actor=adjudicator, adjudication=case, note=line.get("comment", ""))
+
+
+def _discuss(project: Project, people: dict[str, User], line: dict[str, Any]) -> None:
+    """A case that its adjudicator has taken and discusses with those who labelled it: comments, and changes
+    of mind where a value is given."""
+    trajectory = _trajectory(project, line["record_id"])
+    adjudicate.open_case(actor=people[line["username"]], trajectory=trajectory)
+    discussion = discuss.open_discussion(actor=people[line["username"]], trajectory=trajectory)
+    for said in line["said"]:
+        actor, index = people[said["username"]], said["message_index"]
+        if "value" in said:
+            discuss.revise(
+                actor=actor,
+                discussion=discussion,
+                message_index=index,
+                value=said["value"],
+                note=said["note"],
+            )
+        else:
+            discuss.comment(actor=actor, discussion=discussion, text=said["text"], message_index=index)
 
 
 def _draft(project: Project, annotator: User, line: dict[str, Any]) -> None:

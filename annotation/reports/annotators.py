@@ -7,7 +7,7 @@ trajectories, no figure is given, which would tell of single steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final
 
@@ -27,6 +27,8 @@ from annotation.models.blindness import with_blind_values
 from annotation.policies import Actor, allowed, require
 
 from .agreement import FEWEST
+from .agreement_pictures import measure_json
+from .drift import Drift, drift, drift_json
 from .paired_labels import paired_rows
 
 FEWEST_PAIRS: Final = 30
@@ -70,7 +72,8 @@ class Week:
 @dataclass(frozen=True, slots=True)
 class AnnotatorFigures:
     """`seconds` is active time for a step, `per_hour` steps in an hour of it; None when it was not measured.
-    `with_consensus` is over steps that were not unanimous. `leaning` is None for too few labels."""
+    `with_consensus` is over steps that were not unanimous. `leaning` is None for too few labels, `drift` for
+    whoever may not know that there are rechecks."""
 
     person: m.User
     trajectories: int
@@ -84,11 +87,13 @@ class AnnotatorFigures:
     with_consensus: Measure
     leaning: Leaning | None
     weeks: tuple[Week, ...]
+    drift: Drift | None
 
 
 def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> AnnotatorFigures:
-    """Everything about one annotator of a project. Seven queries and those of the permission. Raises NotFound
-    for somebody who labelled nothing here and, to whoever may see only themselves, for everybody else."""
+    """Everything about one annotator of a project. Seven queries, nine with drift, and those of the
+    permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see only
+    themselves, for everybody else."""
     if not allowed(viewer, "agreement.pairs", project):
         require(viewer, "claim", project)
         if not isinstance(viewer, m.User) or viewer.pk != annotator:
@@ -125,6 +130,7 @@ def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> A
         with_consensus=_with_consensus(project, annotator),
         leaning=_leaning(rows, annotator) if enough else None,
         weeks=_weeks(rows, annotator) if enough else (),
+        drift=drift(viewer=viewer, project=project, annotator=annotator),
     )
 
 
@@ -191,3 +197,22 @@ def _weeks(rows: PairedRows, annotator: int) -> tuple[Week, ...]:
             )
         )
     return tuple(found)
+
+
+def as_json(found: AnnotatorFigures) -> dict[str, Any]:
+    """JSON-ready, numbers unrounded, null where there is too little to say, or with a reason."""
+    lean = found.leaning
+    return {
+        "annotator": str(found.person),
+        "submitted": {"trajectories": found.trajectories, "steps": found.steps},
+        "active_seconds_per_step": found.seconds,
+        "steps_per_hour": found.per_hour,
+        "confirmed_proposals": found.confirmed,
+        "reveals": found.reveals,
+        "percent_agreement": measure_json(found.agreement),
+        "kappa": measure_json(found.kappa),
+        "with_consensus": measure_json(found.with_consensus),
+        "leaning": lean and {**asdict(lean), "words": list(lean.words)},
+        "weeks": [{**asdict(week), "monday": week.monday.isoformat()} for week in found.weeks],
+        "drift": found.drift and drift_json(found.drift),
+    }

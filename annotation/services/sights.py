@@ -8,7 +8,7 @@ noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
@@ -126,15 +126,15 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
 
 
 def agreement_steps(
-    *, actor: User, project: Project, asked: Mapping[str, str], page: int
-) -> tuple[step_lists.Steps, list[step_lists.LabelsOfStep]]:
-    """The steps that a number of the agreement page is made of, and one page of them with both labels. For
-    admins; Denied for anybody else."""
-    found = step_lists.steps(viewer=actor, project=project, asked=asked)
-    rows = found.page(page)
+    *, actor: User, project: Project, found: step_lists.Steps, chosen: Sequence[int]
+) -> list[step_lists.LabelsOfStep]:
+    """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
+    numbers in the list. For admins; Denied for anybody else."""
+    require(actor, "agreement.pairs", project)
+    rows = found.rows(chosen)
     seen = {row.trajectory.pk for row in rows}
     exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
-    return found, rows
+    return rows
 
 
 def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | None]) -> None:

@@ -1,4 +1,4 @@
-"""Agreement figures and frozen releases."""
+"""Frozen releases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,39 +16,12 @@ from annotation.core.errors import NotFound
 from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Release
 from annotation.policies import require, visible
-from annotation.reports.agreement import agreement, as_json
-from annotation.reports.agreement_cuts import CUTS
 from annotation.services import release as releases
 
 from ..serializers import releases as shapes
 from .base import ProjectView, fetch
 
 ROWS = Release.objects.select_related("project", "withdrawal")
-
-
-class Agreement(ProjectView):
-    """`/projects/<slug>/agreement/`"""
-
-    noun = "agreement"
-    throttle_scope = "costly"
-
-    @extend_schema(
-        summary="Read agreement figures",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
-            OpenApiParameter(
-                "by", enum=CUTS, description="what the figure of `cut` is cut by; default: subset"
-            ),
-            *(OpenApiParameter(cut, description="only one part of this cut, by its key") for cut in CUTS),
-        ],
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """Agreement of the annotators over everything whose labels are all in: unrounded, overall and by
-        subset, null with a reason where a figure is undefined. Filters take one part of a cut each, and
-        combine. For adjudicators, who may cut by subset and by attributes of steps only, and admins."""
-        asked = {name: str(value) for name, value in request.query_params.items() if name != "by"}
-        by = request.query_params.get("by", "")
-        return Response(as_json(agreement(viewer=self.user, project=self.project(), asked=asked, by=by)))
 
 
 class Releases(ProjectView):

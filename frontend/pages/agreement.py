@@ -14,7 +14,7 @@ from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.verdict import verdict
 from annotation.core.vocabulary import SETTLED
 from annotation.reports import agreement as report
-from annotation.reports.agreement_steps import PER_PAGE
+from annotation.reports import agreement_steps as step_lists
 from annotation.services import sights
 from frontend.pages.agreement_charts import CUT_TITLES, FIRST_ERROR_TITLES, Charts, part_title
 from frontend.pages.agreement_figures import tables as figure_tables
@@ -96,12 +96,10 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def steps(request: HttpRequest, slug: str) -> HttpResponse:
     """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
     opened = open_project(request, slug, PEOPLE)
-    number = request.GET.get("page", "1")
-    found, rows = sights.agreement_steps(
-        actor=opened.user,
-        project=opened.project,
-        asked=_asked(request),
-        page=int(number) if number.isdecimal() and len(number) < 9 else 1,
+    found = step_lists.steps(viewer=opened.user, project=opened.project, asked=_asked(request))
+    page = Paginator(range(found.count), step_lists.PER_PAGE).get_page(request.GET.get("page"))
+    rows = sights.agreement_steps(
+        actor=opened.user, project=opened.project, found=found, chosen=list(page.object_list)
     )
     asked = dict(found.selection.asked)
     parts = [
@@ -111,7 +109,7 @@ def steps(request: HttpRequest, slug: str) -> HttpResponse:
     return opened.render(
         "results/agreement_steps.html",
         "agreement",
-        page=Paginator(range(found.count), PER_PAGE).get_page(number),
+        page=page,
         rows=rows,
         steps=found,
         parts=parts,

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from annotation.reports.annotators import FEWEST_PAIRS, annotator_figures
+from annotation.reports.drift import Drift
 from frontend.pages.common import open_project
+from frontend.rendering import charts
 
 LEANINGS = {
     "lenient": _("lenient: labels are higher than the others’ on the same steps"),
     "strict": _("strict: labels are lower than the others’ on the same steps"),
     "neutral-shy": _("neutral-shy: says 0 at most half as often as the others on the same steps"),
 }
+
+
+def _drift_chart(drift: Drift) -> dict[str, Any] | None:
+    """The sum by week, with its limit; none where there is too little."""
+    if not drift.weeks:
+        return None
+    on = charts.sum_scale((week.cusum for week in drift.weeks), drift.limit)
+    curve = charts.trend(on, [(week.cusum, None, None) for week in drift.weeks])
+    return {
+        "curve": curve,
+        "points": list(zip(curve.points, drift.weeks, strict=True)),
+        "limit": charts.hundredths(charts.trend_y(on, drift.limit)),
+        "height": charts.TREND_HEIGHT,
+    }
 
 
 @require_GET
@@ -31,4 +49,6 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         through_agreement=opened.may("agreement.pairs"),
         leanings=[LEANINGS[word] for word in found.leaning.words] if found.leaning else [],
         fewest=FEWEST_PAIRS,
+        drift=found.drift,
+        chart=_drift_chart(found.drift) if found.drift else None,
     )

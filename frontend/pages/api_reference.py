@@ -26,7 +26,6 @@ def api_reference(request: HttpRequest) -> HttpResponse:
         "groups": groups,
         "count": sum(len(group.operations) for group in groups),
         "operations": {one.id: one.to_try() for group in groups for one in group.operations},
-        "info": openapi.document().get("info", {}),
         "rates": settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"],
         "error_example": ERROR_EXAMPLE,
         "words": words(),

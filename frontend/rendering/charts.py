@@ -76,6 +76,13 @@ def scale(values: Iterable[float]) -> Scale:
     return Scale(low, 1.0, tuple(round(low + TICK * tick, 1) for tick in range(steps + 1)))
 
 
+def sum_scale(values: Iterable[float], limit: float) -> Scale:
+    """A scale for sums that signal from a limit on: from 0 to above the limit and all of them."""
+    top = max(limit, *values) * 1.1
+    every = limit / 2 if top < 2 * limit else limit * -(-top // (4 * limit))
+    return Scale(0.0, top, tuple(every * tick for tick in range(int(top / every) + 1)))
+
+
 @dataclass(frozen=True, slots=True)
 class Dot:
     """A figure with its interval on a scale, all in hundredths of the width."""
@@ -113,11 +120,13 @@ class Trend:
     ticks: tuple[tuple[float, str], ...]
 
 
+def trend_y(on: Scale, value: float) -> float:
+    """How far from the top of a curve's picture a value lies, in pixels."""
+    return TREND_ROOM + (TREND_HEIGHT - 2 * TREND_ROOM) * (1 - on.place(value) / WIDTH)
+
+
 def trend(on: Scale, values: Sequence[tuple[float, float | None, float | None]]) -> Trend:
     """The curve of (value, low, high), one after the other at equal distances."""
-
-    def y(value: float) -> float:
-        return TREND_ROOM + (TREND_HEIGHT - 2 * TREND_ROOM) * (1 - on.place(value) / WIDTH)
 
     def x(number: int) -> float:
         return WIDTH * (number + 0.5) / len(values)
@@ -125,16 +134,16 @@ def trend(on: Scale, values: Sequence[tuple[float, float | None, float | None]])
     points = tuple(
         TrendPoint(
             hundredths(x(number)),
-            hundredths(y(value)),
-            hundredths(y(value if high is None else high)),
-            hundredths(y(value if low is None else low)),
+            hundredths(trend_y(on, value)),
+            hundredths(trend_y(on, value if high is None else high)),
+            hundredths(trend_y(on, value if low is None else low)),
         )
         for number, (value, low, high) in enumerate(values)
     )
     lines = tuple((one.x, one.y, two.x, two.y) for one, two in pairwise(points))
     corners = [f"{point.x},{point.top}" for point in points]
     corners += [f"{point.x},{point.bottom}" for point in reversed(points)]
-    ticks = tuple((tick, hundredths(y(tick))) for tick in on.ticks)
+    ticks = tuple((tick, hundredths(trend_y(on, tick))) for tick in on.ticks)
     return Trend(points, lines, " ".join(corners) if len(points) > 1 else "", ticks)
 
 

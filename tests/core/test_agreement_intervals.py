@@ -109,7 +109,12 @@ def test_interval_of_a_figure_that_one_task_defines_is_none() -> None:
 
 def test_interval_of_a_figure_at_the_end_of_its_range_stays_in_it() -> None:
     """Two people who always say the opposite: κ is −1, and less extreme without any of the tasks."""
-    rows = [(task, 0, who, 2 * ((task + who) % 2) - 1, task, 0, 1) for task in range(20) for who in range(2)]
+    rows = [
+        (task, step, who, 2 * ((task + who) % 2) - 1, task, 0, 3)
+        for task in range(20)
+        for step in range(1 + task // 2 % 3)
+        for who in range(2)
+    ]
     kappa = figures_of(np.array(rows))["kappa"]
     assert (kappa.value, kappa.interval.low) == (-1, -1) and -1 < kappa.interval.high < 0
 

@@ -137,7 +137,7 @@ def test_alpha_opens_the_steps_with_all_their_labels(cast):
     }
     assert counts == expected and set(expected.values()) >= {6, 18}
     shown = steps(viewer=cast.admin, project=cast.project, asked={"figure": "alpha"})
-    assert [[label.value for label in row.labels] for row in shown.page(1)] == [
+    assert [[label.value for label in row.labels] for row in shown.rows(range(6))] == [
         [1, 1, 1],
         [1, 0, 0],
         [-1, 0, -1],
@@ -159,6 +159,29 @@ def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, ca
     seen = Exposure.objects.filter(user=cast.admin, kind=ExposureKind.LABEL)
     assert list(seen.values_list("trajectory", flat=True)) == [row.trajectory.pk]
     assert "1 pair of labels" in text(response)
+
+
+def test_agreement_steps_of_the_api_are_those_of_the_page(browse, discussed, at):
+    Exposure.objects.all().delete()
+    page = browse("admin").get(at("agreement-steps", "bench") + "?changed=1&subset=one")
+    api = Caller(discussed.admin).get("/projects/bench/agreement/steps/?changed=1&subset=one&page_size=2")
+    said = api.json()
+    assert said["count"] == page.context["steps"].count > 2 and len(said["results"]) == 2
+    for row, shown in zip(said["results"], page.context["rows"], strict=False):
+        assert (row["trajectory"], row["message_index"]) == (shown.trajectory.pk, shown.message_index)
+        assert [(one["annotator"], one["value"], one["after_discussion"]) for one in row["labels"]] == [
+            (one.annotator, one.value, one.now) for one in shown.labels
+        ]
+        assert any(one["after_discussion"] is not None for one in row["labels"])
+    Exposure.objects.all().delete()
+    outcomes = Caller(discussed.admin).get("/projects/bench/agreement/steps/?of=outcome&page=2&page_size=5")
+    assert [row["message_index"] for row in outcomes.json()["results"]] == [None] * 5
+    noted = Exposure.objects.filter(user=discussed.admin).values_list("trajectory", flat=True)
+    assert set(noted) == {row["trajectory"] for row in outcomes.json()["results"]}
+    assert Caller(discussed.admin).get("/projects/bench/agreement/steps/?page=99").status_code == 404
+    refused = Caller(discussed.admin).get("/projects/bench/agreement/steps/?figure=guess")
+    assert refused.status_code == 400 and "the filter figure" in refused.json()["error"]["message"]
+    assert Caller(discussed.judith).get("/projects/bench/agreement/steps/").status_code == 403
 
 
 def test_agreement_steps_come_page_by_page(browse, cast, at):

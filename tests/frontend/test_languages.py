@@ -95,10 +95,14 @@ def test_catalogue_makes_what_runs(path):
             assert got == form, "make messages compiles it"
 
 
-def test_chinese_translation_is_chinese():
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!(]|[,;:?!)][\u4e00-\u9fff]")
+
+
+def test_chinese_translation_is_chinese_with_its_own_punctuation_and_one_form_of_address():
     catalogue = messages.read(messages.LOCALES / "zh_Hans" / "LC_MESSAGES" / "django.po")
     forms = [form for message in catalogue if message.id for form in _forms(message.string)]
     assert [form for form in forms if not CHINESE.search(form) and not LATIN.fullmatch(form)] == []
+    assert [form for form in forms if HALF_WIDTH.search(form) or "您" in form] == []
 
 
 def test_language_is_made_by_one_file(tmp_path):

@@ -26,7 +26,7 @@ from annotation.services.ingest import reaper
 from annotation.services.label.changes import MAX_NOTE, REFUSALS
 from tests import messages
 from tests.fixtures.judges import Scripted, do, install, make_judge, question_of, start
-from tests.frontend.chinese import CHINESE, english, speak_chinese
+from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
 from tests.people import (
     Caller,
     Cast,
@@ -165,6 +165,44 @@ def test_a_run_says_what_went_wrong_in_chinese(
     told = caller.get(f"/runs/{run.pk}/", **CHINESE_READER).json()
     for sentence in [told["stop_reason"], *(one["message"] for one in failures)]:
         assert in_chinese(sentence.replace("$KEY", "")) and escape(sentence) in page, sentence
+
+
+BAD_FORMS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "project-create": ((), {"name": "", "annotators_per_trajectory": "0", "claim_limit": "x"}),
+    "project-settings": (("bench",), {"name": "", "claim_limit": "0", "recheck_percent": "101"}),
+    "triage": (("bench",), {"batch_size": "0"}),
+    "guidelines-edit": (("bench",), {"text": "x" * 200_001}),
+    "invite": (("bench",), {"email": "nobody"}),
+    "people": ((), {"username": "two words", "email": "nobody"}),
+    "profile": ((), {"email": "nobody", "timezone": "Moon"}),
+    "profile-keys": ((), {"flag": "1", "note": "1"}),
+    "token-create": ((), {"name": "", "days": "0"}),
+    "password-change": ((), {"old_password": "wrong", "new_password1": "1", "new_password2": "2"}),
+    "imports": (("bench",), {}),
+    "judge-create": (
+        ("bench", "openai_compatible"),
+        {"name": "", "temperature": "9", "extra": "[", "path": "?"},
+    ),
+    "release-freeze": (("bench",), {"version": "one two"}),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("judge_urls")
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_a_form_says_what_is_wrong_with_it_in_chinese(
+    cast: Cast, browse: Callable[[str], Client], at, name: str
+) -> None:
+    import_records(cast.project, 1)
+    speak_chinese(cast)
+    where, body = BAD_FORMS[name]
+    answer = browse("root" if name in ("people", "project-create") else "admin").post(
+        at(name, *where), body, follow=True
+    )
+    page = answer.content.decode()
+    assert 'class="errorlist' in page or "alert--error" in page or "field__error" in page
+    examples = ("gpt-4.1-mini", '"reasoning_effort": "low"')
+    assert [one for one in english(Words(page).found) if not any(name in one for name in examples)] == []
 
 
 @pytest.mark.django_db

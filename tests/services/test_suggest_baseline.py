@@ -240,6 +240,7 @@ def test_baseline_page_shows_the_figures_beside_always_plus_one(cast: Cast, clie
     assert "Training data" in page and "FirstErrAcc" in page and "0.833" in page
 
 
+@pytest.mark.once
 @pytest.mark.published
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside this checkout")
 def test_baseline_on_the_published_labels_beats_always_plus_one_and_says_by_how_much() -> None:

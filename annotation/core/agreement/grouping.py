@@ -51,8 +51,8 @@ def keys(*columns: IntArray) -> IntArray:
 
 
 def distinct(*columns: IntArray) -> tuple[IntArray, IntArray]:
-    """One row of every distinct combination, in their order, and the number of each row's."""
+    """The first row of every distinct combination, in their order, and the number of each row's."""
     distinct, number = ranks(keys(*columns))
-    row = np.empty(len(distinct), dtype=np.int64)
-    row[number] = np.arange(len(number))
-    return row, number
+    first = np.full(len(distinct), len(number), dtype=np.int64)
+    np.minimum.at(first, number, np.arange(len(number)))
+    return first, number
