@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0013_rechecks"),
+        ("annotation", "0014_examples"),
     ]
 
     operations = [
