@@ -20,8 +20,6 @@ free      nobody has touched it
 from __future__ import annotations
 
 import contextlib
-import io
-import json
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +37,6 @@ from annotation.models import (
     Judge,
     JudgeAnswer,
     Membership,
-    Release,
     Step,
     Subset,
     SuggestedLabel,
@@ -49,7 +46,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, evaluate, label, projects, release
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release
 from tests.canaries import canary
 from tests.people import (
     Cast,
@@ -66,6 +63,7 @@ from tests.people import (
     open_case,
     step_indexes,
 )
+from tests.services.predicting import bring
 
 PLACES = (
     *("shared", "theirs", "dispute", "waiting", "agreed", "settled", "talked"),
@@ -112,19 +110,6 @@ def record(query: int, place: str) -> dict[str, Any]:
     return made
 
 
-def _predicted(cast: Cast, frozen: Release, row: Trajectory) -> int:
-    """What a model predicts of a trajectory of the release."""
-    said = {"record_id": row.record_id, "step_labels": {"2": 1, "4": 1}, "final_label": 1}
-    found = evaluate.import_predictions(
-        actor=cast.admin,
-        release=frozen,
-        model="Sage",
-        stream=io.BytesIO(json.dumps(said).encode()),
-        filename="sage.jsonl",
-    )
-    return found.prediction_set.pk
-
-
 def make_world() -> World:
     """Build it through the services, as people would."""
     cast = make_cast(show_reference_answer=False, description=canary("description"))
@@ -168,6 +153,7 @@ def make_world() -> World:
     frozen = release.freeze(
         actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
     )
+    predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -192,7 +178,7 @@ def make_world() -> World:
             "comment": said.pk,
             "example": example.pk,
             "invitation": invitation.pk,
-            "predictions": _predicted(cast, frozen, at["settled"]),
+            "predictions": bring(cast, frozen, predicted).prediction_set.pk,
             "import": _failed_import(cast),
             "token": token.pk,
             "ann": cast.ann.pk,

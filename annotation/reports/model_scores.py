@@ -23,8 +23,8 @@ from annotation.core.scoring.details import (
 from annotation.models import PredictionSet
 from annotation.policies import Actor, require
 
-from .leaderboard import scores_json
 from .release_labels import predictions, released_labels
+from .score_json import scores_json
 
 WORST: Final = 20
 """So many trajectories are listed."""

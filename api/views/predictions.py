@@ -15,7 +15,8 @@ from annotation.core.label_files import MAX_REQUEST
 from annotation.models import PredictionSet, Project, Release, User
 from annotation.policies import require, visible
 from annotation.reports import model_scores
-from annotation.reports.leaderboard import as_json, leaderboard, selections, selections_json
+from annotation.reports.leaderboard import leaderboard, selections
+from annotation.reports.score_json import leaderboard_json, selections_json
 from annotation.services import evaluate
 
 from ..parsers import FormData, RawFile, RawJSONLines
@@ -126,7 +127,7 @@ class Leaderboard(Frozen):
         its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and ranks as
         intervals; and baselines. For adjudicators and admins. Conflict (`damaged`) when a record of the
         release cannot be read."""
-        return Response(as_json(leaderboard(actor=self.user, release=self.found(version))))
+        return Response(leaderboard_json(leaderboard(actor=self.user, release=self.found(version))))
 
 
 class BestOfN(Frozen):

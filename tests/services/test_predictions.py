@@ -14,8 +14,9 @@ from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.scoring import MISSING
 from annotation.models import AuditEvent, PredictionReasons, PredictionSet, Release, ReleaseOutline
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import as_json, leaderboard, selections
+from annotation.reports.leaderboard import leaderboard, selections
 from annotation.reports.release_labels import predictions, released_labels
+from annotation.reports.score_json import leaderboard_json
 from annotation.services import evaluate
 from annotation.services import release as releases
 from annotation.services.evaluate import About, import_file
@@ -239,7 +240,7 @@ def test_leaderboard_holds_models_and_baselines_with_what_each_is_scored_on(
 
     assert [row.name for row in board.models] == ["Sage", "Bold"]
     assert [row.name for row in board.baselines] == ["always_plus_one", "majority"]
-    found = as_json(board)
+    found = leaderboard_json(board)
     sage, bold = (row["overall"] for row in found["models"])
     assert (sage["step_accuracy"], sage["n"]["step_accuracy"], sage["absent"]) == (6 / 9, 9, 1)
     assert (bold["step_accuracy"], bold["absent"], bold["exact_match"]) == (3 / 9, 2, 1 / 3)

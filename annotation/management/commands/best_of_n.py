@@ -5,7 +5,8 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, find_release
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import selections, selections_json
+from annotation.reports.leaderboard import selections
+from annotation.reports.score_json import selections_json
 
 
 class Command(OperatorCommand):

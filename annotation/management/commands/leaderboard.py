@@ -5,7 +5,8 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, find_release, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import Cell, Row, as_json, leaderboard
+from annotation.reports.leaderboard import Cell, Row, leaderboard
+from annotation.reports.score_json import leaderboard_json
 
 SHOWN = {
     "step_accuracy": "StepAcc",
@@ -27,7 +28,7 @@ class Command(OperatorCommand):
         release = find_release(options["project"], options["release_version"])
         board = leaderboard(actor=OPERATOR, release=release)
         if options["json"]:
-            self.document(as_json(board))
+            self.document(leaderboard_json(board))
         else:
             for row in board.rows:
                 self._row(row)
