@@ -91,8 +91,7 @@ def expire(
             **detail,
         )
         if because is not ExpiryReason.LEFT:
-            told = {"user": claim.annotator_id, "assignment": claim, "now": now}
-            notices.tell_one(kind=NoticeKind.CLAIM_ENDED, **told)
+            notices.tell_one(user=claim.annotator_id, kind=NoticeKind.CLAIM_ENDED, now=now, assignment=claim)
     return len(ended)
 
 
@@ -158,8 +157,7 @@ def _warn(same: QuerySet[Assignment], claim: Assignment, now: datetime) -> int:
     with transaction.atomic():
         warned = same.update(warned_at=now)
         if warned:
-            told = {"user": claim.annotator_id, "assignment": claim, "now": now}
-            notices.tell_one(kind=NoticeKind.CLAIM_WARNED, **told)
+            notices.tell_one(user=claim.annotator_id, kind=NoticeKind.CLAIM_WARNED, now=now, assignment=claim)
     return warned
 
 

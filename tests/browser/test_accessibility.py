@@ -172,7 +172,9 @@ def as_annotator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     """The open workbench has a test of its own: tests/browser/test_workbench_axe.py."""
     page = sign_in(visitor, "lin", server.accounts()["lin"]).page
     states = ("open", "submitted", "returned")
-    yield look_at(visitor, "/", P, "/notices/", f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states))
+    yield look_at(
+        visitor, "/", P, "/notices/", f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states)
+    )
     visitor.go("/sign-in/")
     maya = page.context.browser.new_context(viewport=WIDE)  # type: ignore[union-attr, arg-type]
     other = sign_in(Visitor(maya, server.url), "maya", server.accounts()["maya"])
