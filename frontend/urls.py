@@ -18,6 +18,7 @@ from frontend.pages import (
     claims,
     discussions,
     disputes,
+    examples,
     first_reading,
     history,
     home,
@@ -132,10 +133,14 @@ labelling = [
     page("comments/<int:pk>/retract/", discussions.retract, "comment-retract"),
     page("trajectories/<int:pk>/discuss/", discussions.start, "discussion-start"),
     page("adjudications/<int:pk>/decide/", adjudication.decide, "adjudicate-decide"),
+    page("adjudications/<int:pk>/majority/", adjudication.majority, "adjudicate-majority"),
+    page("adjudications/<int:pk>/withdraw/", adjudication.withdraw, "adjudicate-withdraw"),
     page("adjudications/<int:pk>/reveal/", adjudication.reveal, "adjudicate-reveal"),
     page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
     page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
+    page("adjudications/<int:pk>/example/", examples.mark, "example-mark"),
+    page("examples/<int:pk>/remove/", examples.unmark, "example-remove"),
     page("adjudications/<int:pk>/take-back/", claims.take_case_back, "case-take-back"),
 ]
 

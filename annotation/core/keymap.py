@@ -23,7 +23,7 @@ CASE_BINDINGS: tuple[Binding, ...] = (
     {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
 )
 """What the page of a case has besides: to take what an annotator says, and to go to what is disputed."""
-NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "clear", "unsure"})
+NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "unsure"})
 NOT_IN_CASES |= {"flag", "undo", "redo"}
 
 CHANGEABLE: tuple[str, ...] = tuple(

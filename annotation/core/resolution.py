@@ -6,8 +6,8 @@ Pure functions. Steps are whatever the caller uses for them (their pks); an outc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -81,22 +81,39 @@ def resolve(positions: Sequence[Position], ruling: Ruling | None) -> Resolution 
     """What a step comes to; None while it is open: the annotators differ, and nothing is decided.
 
     A decision counts wherever the step was or is disputed. The majority's counts as long as they are the
-    majority. On a step that was never disputed a ruling may name the root and the reason of the agreed −1.
-    Root and reason: the ruling's, else those on which all agree who say the resolved value.
+    majority. Where all had agreed before it was made, a ruling with their value names only the root and the
+    reason of their −1. Root and reason: the ruling's, else those on which all agree who say the resolved
+    value.
     """
     agreed = positions[0].value if positions and not is_disputed(positions) else None
     contested = was_disputed(positions) or is_disputed(positions)
     stands = ruling is not None and (
         ruling.kind is not ConsensusKind.MAJORITY or majority(positions) == ruling.value
     )
-    if ruling is not None and stands and (contested or ruling.value != agreed):
-        return _resolution(ruling.value, ruling.kind, positions, ruling, ruling.at)
+    changed = max((one.revised_at for one in positions if one.revised_at is not None), default=None)
+    if ruling is not None and stands:
+        decides = contested and not _came_later(ruling, changed)
+        if decides or ruling.value != agreed:
+            return _resolution(ruling.value, ruling.kind, positions, ruling, ruling.at)
     if agreed is None:
         return None
-    changed = [one.revised_at for one in positions if one.revised_at is not None]
     moved = contested or any(one.value != one.submitted for one in positions)
     kind = ConsensusKind.DISCUSSED if moved else ConsensusKind.UNANIMOUS
-    return _resolution(agreed, kind, positions, ruling if stands else None, max(changed, default=None))
+    return _resolution(agreed, kind, positions, ruling if stands else None, changed)
+
+
+def _came_later(ruling: Ruling, changed: datetime | None) -> bool:
+    """Whether a ruling was made after the last change of mind."""
+    return ruling.at is not None and changed is not None and ruling.at > changed
+
+
+def sound_roots(resolved: Mapping[int | None, Resolution]) -> dict[int | None, Resolution]:
+    """What a whole trajectory comes to (None: the outcome), without the roots that are no errors in it."""
+    errors = {step for step, one in resolved.items() if step is not None and one.value == -1}
+    return {
+        step: one if one.root is None or one.root in errors else replace(one, root=None)
+        for step, one in resolved.items()
+    }
 
 
 def _resolution(

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.core.resolution import Ruling
 from annotation.core.vocabulary import RULINGS, VALUES, AdjudicationState, CaseEventKind, ConsensusKind
 
 from .data import Step, Trajectory
@@ -158,6 +159,17 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"decision {self.pk}"
+
+    def ruling(self) -> Ruling:
+        """The decision as core.resolution reads it."""
+        return Ruling(
+            value=self.value,
+            kind=ConsensusKind(self.kind),
+            root=self.root_id,
+            reason=self.reason,
+            note=self.note,
+            at=self.updated_at,
+        )
 
 
 class CaseEvent(models.Model):

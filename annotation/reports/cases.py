@@ -3,11 +3,13 @@ trajectory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from annotation.core.error_graph import Judged
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
+from annotation.core.resolution import Position, is_disputed, majority
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
 from annotation.models import (
@@ -19,6 +21,7 @@ from annotation.models import (
     Label,
     OutcomeConsensus,
     OutcomeLabel,
+    Revision,
     Step,
     Trajectory,
     User,
@@ -31,8 +34,23 @@ from .transcripts import Transcript, transcript
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A label: its value, and of an error the step at which it began and its reason code."""
+
+    value: int | None
+    root: Step | None = None
+    code: str = ""
+
+    @property
+    def judged(self) -> Judged:
+        """The same, as core.error_graph reads it."""
+        return Judged(self.value, self.root.message_index if self.root is not None else None, self.code)
+
+
+@dataclass(slots=True)
 class AnnotatorLabel:
-    """What one annotator said of a step or of the outcome. `name` is empty for whoever sees only letters."""
+    """What one annotator submitted of a step or of the outcome, and in `now` what they have changed it to,
+    which may be the root or the reason alone. `name` is empty for whoever sees only letters."""
 
     letter: str
     name: str
@@ -42,6 +60,14 @@ class AnnotatorLabel:
     flagged: bool = False
     note: str = ""
     reason: str = ""
+    code: str = ""
+    root: Step | None = None
+    now: Said | None = None
+
+    @property
+    def says(self) -> Said:
+        """What they say after all that they have changed."""
+        return self.now if self.now is not None else Said(self.value, self.root, self.code)
 
 
 @dataclass(slots=True)
@@ -56,6 +82,7 @@ class Item:
     decision: Decision | None = None
     consensus: int | None = None
     kind: str = ""
+    resolved: Said | None = None
     revealed: bool = False
     suggestions: tuple[JudgeSuggestion, ...] = ()
 
@@ -63,6 +90,49 @@ class Item:
     def disputed(self) -> bool:
         """Whether the annotators gave different values."""
         return len({label.value for label in self.labels if label.value is not None}) > 1
+
+    @property
+    def contested(self) -> bool:
+        """Whether they differed, or differ after what they have changed."""
+        return self.disputed or is_disputed(self.positions)
+
+    @property
+    def agreed_now(self) -> int | None:
+        """The value on which all agree after what they have changed; None where they differ."""
+        values = {label.says.value for label in self.labels}
+        return values.pop() if len(values) == 1 else None
+
+    @property
+    def roots_differ(self) -> bool:
+        """Whether all say −1 now, and name different steps at which the error began."""
+        return self.agreed_now == -1 and len({label.says.root for label in self.labels}) > 1
+
+    @property
+    def named(self) -> Said:
+        """The root and the reason code on which all agree who say −1 now."""
+        said = [label.says for label in self.labels if label.says.value == -1]
+        roots, codes = {one.root for one in said}, {one.code for one in said if one.code}
+        return Said(-1, roots.pop() if len(roots) == 1 else None, codes.pop() if len(codes) == 1 else "")
+
+    @property
+    def positions(self) -> list[Position]:
+        """What each annotator says, as core.resolution reads it (when they changed it is left out)."""
+        return [
+            Position(
+                submitted=label.value,
+                value=label.says.value,
+                root=label.says.root.pk if label.says.root is not None else None,
+                reason=label.says.code,
+            )
+            for label in self.labels
+            if label.value is not None and label.says.value is not None
+        ]
+
+    @property
+    def majority(self) -> int | None:
+        """The value that most of at least three annotators say now, while they differ; None without one."""
+        positions = self.positions
+        return majority(positions) if is_disputed(positions) else None
 
     @property
     def told(self) -> bool:
@@ -90,7 +160,8 @@ class Side:
 
 @dataclass(slots=True)
 class SideBySide:
-    """A trajectory with all labels a viewer may see: `steps` in order, then the outcome."""
+    """A trajectory with all labels a viewer may see: `steps` in order, then the outcome. `revisions` are all
+    changes of mind, in the order in which they were made."""
 
     trajectory: Trajectory
     access: FieldAccess
@@ -99,11 +170,12 @@ class SideBySide:
     outcome: Item
     sides: list[Side]
     adjudication: Adjudication | None = None
+    revisions: list[tuple[Side, Revision]] = field(default_factory=list)
 
     @property
-    def disputed(self) -> list[Item]:
-        """Everything that is disputed, in order, the outcome last."""
-        return [item for item in (*self.steps, self.outcome) if item.disputed]
+    def contested(self) -> list[Item]:
+        """Everything on which the annotators differ or differed, in order, the outcome last."""
+        return [item for item in (*self.steps, self.outcome) if item.contested]
 
 
 def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
@@ -165,53 +237,68 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, seed: int | None = N
     else:
         submitted = {row.annotator_id: row for row in rows.filter(state=AssignmentState.SUBMITTED)}
         found = [submitted[pk] for pk in in_order(seed, trajectory.pk, submitted)]
-    letters: dict[int, tuple[str, str]] = {}
+    sides: dict[int, Side] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
         name = str(row.annotator) if shown.access.names else ""
-        letters[row.pk] = (letter, name)
         minutes = round(row.active_ms / 60_000) if shown.access.names else None
-        shown.sides.append(Side(letter, name, row.state, row.needs_discussion, row.broken, minutes))
-    _add_labels(shown, letters)
+        sides[row.pk] = Side(letter, name, row.state, row.needs_discussion, row.broken, minutes)
+    shown.sides = list(sides.values())
+    _add_labels(shown, sides)
     if shown.access.consensus:
         _add_consensus(shown)
     return shown
 
 
-def _add_labels(shown: SideBySide, letters: dict[int, tuple[str, str]]) -> None:
-    labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=letters)}
-    outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=letters)}
-    for item in shown.steps:
-        assert item.step is not None
-        item.labels = [_annotator_label(*letters[pk], labels.get((item.step.pk, pk))) for pk in letters]
-    shown.outcome.labels = [_annotator_label(*letters[pk], outcomes.get(pk)) for pk in letters]
+def _add_labels(shown: SideBySide, sides: dict[int, Side]) -> None:
+    labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=sides)}
+    outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=sides)}
+    revisions = Revision.objects.filter(assignment__in=sides).order_by("pk")
+    shown.revisions = [(sides[row.assignment_id], row) for row in revisions]
+    changed = {(row.step_id, row.assignment_id): row for _side, row in shown.revisions}
+    steps = {item.step.pk: item.step for item in shown.steps if item.step is not None}
+    for item in (*shown.steps, shown.outcome):
+        step = item.step.pk if item.step is not None else None
+        for pk, side in sides.items():
+            row = outcomes.get(pk) if step is None else labels.get((step, pk))
+            label = _annotator_label(side, row, steps)
+            if (change := changed.get((step, pk))) is not None:
+                label.now = Said(change.value, steps.get(change.root_id or 0), change.reason)
+            item.labels.append(label)
 
 
-def _annotator_label(letter: str, name: str, row: Label | OutcomeLabel | None) -> AnnotatorLabel:
+def _annotator_label(
+    side: Side, row: Label | OutcomeLabel | None, steps: Mapping[int, Step]
+) -> AnnotatorLabel:
     if row is None:
-        return AnnotatorLabel(letter, name, None)
+        return AnnotatorLabel(side.letter, side.name, None)
     known = REASON_CODES_BY_CODE.get(row.reason)
     return AnnotatorLabel(
-        letter=letter,
-        name=name,
+        letter=side.letter,
+        name=side.name,
         value=row.value,
         source=getattr(row, "source", ""),
         unsure=row.unsure,
         flagged=row.flagged,
         note=unescape(row.note),
         reason=known.title if known else row.reason,
+        code=row.reason,
+        root=steps.get(row.root_id or 0) if isinstance(row, Label) else None,
     )
 
 
 def _add_consensus(shown: SideBySide) -> None:
     resolved = {row.step_id: row for row in Consensus.objects.filter(trajectory=shown.trajectory)}
+    steps = {item.step.pk: item.step for item in shown.steps if item.step is not None}
     for item in shown.steps:
         row = resolved.get(item.step.pk) if item.step else None
         if row is not None:
             item.consensus, item.kind = row.value, row.kind
+            item.resolved = Said(row.value, steps.get(row.root_id or 0), row.reason)
     outcome = OutcomeConsensus.objects.filter(trajectory=shown.trajectory).first()
     if outcome is not None:
         shown.outcome.consensus, shown.outcome.kind = outcome.value, outcome.kind
+        shown.outcome.resolved = Said(outcome.value, None, outcome.reason)
 
 
 def _add_suggestions(shown: SideBySide, revealed: Iterable[StepSuggestions]) -> None:

@@ -30,7 +30,6 @@ from annotation.models import (
     Discussion,
     Notice,
     Release,
-    Revision,
     ThreadRead,
     User,
 )
@@ -80,16 +79,33 @@ class Change:
 class Thread:
     """What is said of one step, or with `message_index` None of the whole trajectory and its outcome.
 
-    `item` holds the labels as submitted; `now` is what each letter says after what they have changed.
-    `version` is how often the reader has changed this.
+    `item` holds the labels as submitted and as they are now. `version` is how often the reader, who is
+    `letter`, has changed this.
     """
 
     message_index: int | None
     item: cases.Item
     remarks: list[Remark] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    now: dict[str, int | None] = field(default_factory=dict)
     version: int = 0
+    letter: str = ""
+
+    @property
+    def now(self) -> dict[str, int | None]:
+        """What each letter says after what they have changed."""
+        return {label.letter: label.says.value for label in self.item.labels}
+
+    @property
+    def mine(self) -> cases.Said | None:
+        """What the reader says now, who is one of the annotators."""
+        return next((one.says for one in self.item.labels if one.letter == self.letter), None)
+
+    @property
+    def said(self) -> list[tuple[str, Remark | Change]]:
+        """All of it in the order of time: "comment" or "change", and what it is."""
+        found: list[tuple[str, Remark | Change]] = [("comment", one) for one in self.remarks]
+        found += [("change", one) for one in self.changes]
+        return sorted(found, key=lambda entry: entry[1].created_at)
 
     @property
     def unread(self) -> int:
@@ -137,15 +153,21 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
     """
     shown = cases.discussed(actor=actor, discussion=row)
     submitted = Assignment.objects.filter(trajectory=row.trajectory, state=AssignmentState.SUBMITTED)
-    annotators = dict(submitted.order_by().values_list("pk", "annotator"))
-    drawn = letters(row.letter_seed, row.trajectory_id, annotators.values())
-    threads = {item.step.pk if item.step else None: _thread(item) for item in (*shown.steps, shown.outcome)}
+    annotators = submitted.order_by().values_list("annotator", flat=True)
+    drawn = letters(row.letter_seed, row.trajectory_id, annotators)
+    letter = drawn.get(actor.pk, "")
+    threads = {
+        item.step.pk if item.step else None: Thread(
+            item.step.message_index if item.step else None, item, letter=letter
+        )
+        for item in (*shown.steps, shown.outcome)
+    }
     index_of = {item.step.pk: item.step.message_index for item in shown.steps if item.step is not None}
     _add_remarks(threads, actor, row, drawn, names=shown.access.names)
-    for one in Revision.objects.filter(assignment__in=annotators).select_related("assignment__annotator"):
-        person = one.assignment.annotator
+    for side, one in shown.revisions:
         thread = threads[one.step_id]
-        speaker = _speaker(Voice.ANNOTATOR, person, actor, drawn, names=shown.access.names)
+        own = side.letter == letter
+        speaker = Speaker(voice=Voice.ANNOTATOR, letter=side.letter, name=side.name, own=own)
         thread.changes.append(
             Change(
                 speaker=speaker,
@@ -157,7 +179,6 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
                 created_at=one.created_at,
             )
         )
-        thread.now[speaker.letter] = one.value
         thread.version += speaker.own
     case = Adjudication.objects.filter(trajectory=row.trajectory).exclude(state=AdjudicationState.RELEASED)
     called = tuple(sorted(drawn.values())) + (("Adjudicator",) if case.exists() else ())
@@ -167,16 +188,11 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
         shown=shown,
         threads=list(threads.values()),
         voice=voice_of(actor, row.trajectory),
-        letter=drawn.get(actor.pk, ""),
+        letter=letter,
         open=is_open,
         frozen=None if is_open else frozen_in(row.trajectory),
         mentions=called,
     )
-
-
-def _thread(item: cases.Item) -> Thread:
-    index = item.step.message_index if item.step else None
-    return Thread(index, item, now={label.letter: label.value for label in item.labels})
 
 
 def _speaker(voice: Voice, person: User, reader: User, drawn: dict[int, str], *, names: bool) -> Speaker:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.core.disputes import DisputeKind
@@ -18,6 +18,8 @@ from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, Assignment, Dispute, Membership, Project, Subset, User
 from annotation.models.disputes import OF_KIND
 from annotation.policies import visible
+
+from .releases import releases_holding
 
 AGES: Final[Mapping[str, timedelta]] = {
     "1d": timedelta(days=1),
@@ -105,6 +107,26 @@ def to_decide(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
     """Those of them that this person may take: they have not labelled them."""
     labelled = Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
     return untaken(projects).filter(~Exists(labelled))
+
+
+def decided_by_others(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
+    """Disputes whose case somebody else has decided, and this person may open again: they have not labelled
+    them. Each with `case` (its id), `decided_at`, and `release`, the version of the release that keeps it
+    closed."""
+    labelled = Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
+    cases = Adjudication.objects.filter(trajectory=OuterRef("trajectory"), state=AdjudicationState.DECIDED)
+    return (
+        Dispute.objects.filter(
+            Exists(cases.exclude(adjudicator=user)), project__in=projects, trajectory__live=True
+        )
+        .filter(~Exists(labelled))
+        .annotate(
+            case=Subquery(cases.values("pk")[:1]),
+            decided_at=Subquery(cases.values("decided_at")[:1]),
+            release=Subquery(releases_holding("trajectory__record_id", "subset__name", "project")),
+        )
+        .order_by("-decided_at", "-trajectory_id")
+    )
 
 
 def filtered(

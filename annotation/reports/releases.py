@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, OuterRef, QuerySet
 
 from annotation.core.vocabulary import RESOLVED, VALUES
 from annotation.models import Consensus, OutcomeConsensus, Project, Release, ReleaseRecord, Trajectory
@@ -22,6 +22,18 @@ def frozen_in(trajectory: Trajectory) -> Release | None:
     )
     newest = holding.select_related("release").order_by("-release__number").first()
     return newest.release if newest is not None else None
+
+
+def releases_holding(record_id: str, subset: str, project: str) -> QuerySet[ReleaseRecord, dict[str, str]]:
+    """For a subquery: the version of the newest release that holds a trajectory and was not withdrawn. Named
+    are the fields of the outer rows."""
+    holding = ReleaseRecord.objects.filter(
+        release__project=OuterRef(project),
+        release__withdrawal__isnull=True,
+        subset=OuterRef(subset),
+        record_id=OuterRef(record_id),
+    )
+    return holding.order_by("-release__number").values("release__version")[:1]  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)

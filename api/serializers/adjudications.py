@@ -139,6 +139,16 @@ class NewMajority(Input):
     message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
     version = Whole(required=False, default=0, min_value=0, max_value=MAX_INT)
+    root = Whole(  # type: ignore[assignment]
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_INT,
+        help_text="For a −1: the message of the step at which the error began.",
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=40, help_text="A reason code of the scheme."
+    )
 
 
 class Withdrawal(Input):

@@ -103,8 +103,18 @@ class Trajectory(Output):
     hints = serializers.JSONField(allow_null=True)
 
 
+class Changed(Output):
+    """What an annotator says after what they have changed in a discussion. `root` is a message index."""
+
+    value = Value()
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    reason_code = serializers.CharField()
+
+
 class AnnotatorLabel(Output):
-    """What one annotator said of a step or of the outcome; `name` is empty for whoever sees only letters."""
+    """What one annotator submitted of a step or of the outcome. `name` is empty where it may not be seen.
+    Of a −1, `root` is the message at which the error began. `now` is what they have changed it to in a
+    discussion; null when nothing."""
 
     letter = serializers.CharField()
     name = serializers.CharField()
@@ -114,13 +124,19 @@ class AnnotatorLabel(Output):
     flagged = serializers.BooleanField()
     note = serializers.CharField()
     reason = serializers.CharField()
+    reason_code = serializers.CharField()
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    now = Changed(allow_null=True)
 
 
 class ItemConsensus(Output):
-    """The resolved label of a step, or the resolved outcome."""
+    """The resolved label of a step, or the resolved outcome; `root` is the message at which the error
+    began."""
 
     value = Value()
     kind = serializers.ChoiceField(choices=words(ConsensusKind))
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    reason_code = serializers.CharField()
 
 
 class LabelledItem(Output):

@@ -176,9 +176,24 @@ def item(one: cases.Item) -> dict[str, Any]:
     return {
         "message_index": one.step.message_index if one.step else None,
         "disputed": one.disputed,
-        "votes": [asdict(label) for label in one.labels],
-        "consensus": {"value": one.consensus, "kind": one.kind} if one.consensus is not None else None,
+        "votes": [_annotator_label(label) for label in one.labels],
+        "consensus": {"kind": one.kind, **_said(one.resolved)} if one.resolved is not None else None,
     }
+
+
+def _annotator_label(label: cases.AnnotatorLabel) -> dict[str, Any]:
+    named = ("letter", "name", "source", "unsure", "flagged", "note", "reason")
+    submitted = cases.Said(label.value, label.root, label.code)
+    return {
+        **{name: getattr(label, name) for name in named},
+        **_said(submitted),
+        "now": _said(label.now) if label.now is not None else None,
+    }
+
+
+def _said(one: cases.Said) -> dict[str, Any]:
+    """A label with the root (a message index) and the reason code of its error."""
+    return {"value": one.value, "root": one.judged.root, "reason_code": one.code}
 
 
 def sides(shown: cases.SideBySide) -> list[dict[str, Any]]:

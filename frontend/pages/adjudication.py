@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -15,13 +16,16 @@ from annotation import policies
 from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
-from annotation.models import Adjudication, Discussion, User
+from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
 from annotation.reports.cases import SideBySide
 from annotation.reports.discussions import Discussed
+from annotation.reports.error_graphs import consensus_errors, error_graphs
+from annotation.reports.releases import frozen_in
 from annotation.services import adjudicate, sights
 from frontend.pages import case
 from frontend.pages.common import page_of, person, whole_number
 from frontend.pages.discussions import WITH_DISCUSSIONS, mark_all_read, threads_of
+from frontend.pages.error_origins import error_origin, error_reasons
 from frontend.pages.errors import status_of
 from frontend.pages.reading import guidelines_of, reading
 
@@ -59,14 +63,19 @@ def _page(
         mine=mine,
         open=mine and row.state == AdjudicationState.OPEN,
         shown=shown,
-        disputed={item.step.message_index if item.step else None for item in shown.disputed},
+        frozen=frozen_in(row.trajectory) if row.state == AdjudicationState.DECIDED else None,
+        disputed={item.step.message_index if item.step else None for item in shown.contested},
+        error_reasons=error_reasons(),
+        graphs=error_graphs(shown),
+        settled=shown.access.consensus,
+        numbers={step.message_index: step.ordinal + 1 for step in steps},
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
         values=VALUES,
         moves=case.moves(),
         refused=refused,
         notes=_notes(shown) | ({refused["index"]: refused["note"]} if refused else {}),
         notices=messages.get_messages(request),
-        state=case.state(row=row, reader=opened.user, shown=shown, talk=talk),
+        state=case.state(row=row, reader=opened.user, shown=shown),
         nav=None,
         **reading(row.trajectory, shown.transcript, steps),
         **guidelines_of(row.project),
@@ -99,24 +108,17 @@ def _talk(user: User, row: Adjudication) -> Discussed | None:
     return talk
 
 
-@require_POST
-def decide(request: HttpRequest, pk: int) -> HttpResponse:
-    """Decide one disputed step, or the outcome. Scripts get JSON, forms come back to the case."""
+def _decided(
+    request: HttpRequest, pk: int, act: Callable[[Adjudication, int | None], Decision | None]
+) -> HttpResponse:
+    """Do something to the decision on one step, or on the outcome. Scripts get JSON, forms come back to the
+    case; what is refused stays in its form."""
     row = _case(request, pk)
     opened = page_of(request, row.project)
     wants_json = not request.accepts("text/html")
     try:
-        index, value = whole_number(request, "message_index"), whole_number(request, "value")
-        if value is None:
-            raise Invalid(_("Choose +1, 0 or −1."), fields={"value": _("Choose +1, 0 or −1.")})
-        decision = adjudicate.decide(
-            actor=opened.user,
-            adjudication=row,
-            message_index=index,
-            value=value,
-            note=request.POST.get("note", "").replace("\r\n", "\n"),
-            version=whole_number(request, "version") or 0,
-        )
+        index = whole_number(request, "message_index")
+        decision = act(row, index)
     except TristepError as error:
         said = translated(error.message)
         if wants_json:
@@ -128,8 +130,66 @@ def decide(request: HttpRequest, pk: int) -> HttpResponse:
         refused = {"index": index, "note": request.POST.get("note", ""), "reason": said}
         return _page(request, row, refused=refused, status=409)
     if wants_json:
-        return JsonResponse({"value": decision.value, "version": decision.version})
+        shown = sights.case(actor=opened.user, adjudication=row)
+        return JsonResponse(case.stored(decision, consensus_errors(shown)))
     return _to_decision(pk, index)
+
+
+def _why(request: HttpRequest) -> dict[str, Any]:
+    """The note of a decision, and the version that it is based on."""
+    note = request.POST.get("note", "").replace("\r\n", "\n")
+    return {"note": note, "version": whole_number(request, "version") or 0}
+
+
+@require_POST
+def decide(request: HttpRequest, pk: int) -> HttpResponse:
+    """Decide one disputed step, or the outcome; of a −1 also where the error began, and why."""
+
+    def act(row: Adjudication, index: int | None) -> Decision:
+        value = whole_number(request, "value")
+        if value is None:
+            raise Invalid(_("Choose +1, 0 or −1."), fields={"value": _("Choose +1, 0 or −1.")})
+        return adjudicate.decide(
+            actor=person(request),
+            adjudication=row,
+            message_index=index,
+            value=value,
+            **_why(request),
+            **error_origin(request, value),
+        )
+
+    return _decided(request, pk, act)
+
+
+@require_POST
+def majority(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let stand what most of at least three annotators say of one disputed step, or of the outcome."""
+    return _decided(
+        request,
+        pk,
+        lambda row, index: adjudicate.let_majority_stand(
+            actor=person(request),
+            adjudication=row,
+            message_index=index,
+            **_why(request),
+            **error_origin(request, whole_number(request, "value")),
+        ),
+    )
+
+
+@require_POST
+def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take the decision on one step, or on the outcome, back."""
+    return _decided(
+        request,
+        pk,
+        lambda row, index: adjudicate.withdraw_decision(
+            actor=person(request),
+            adjudication=row,
+            message_index=index,
+            version=whole_number(request, "version") or 0,
+        ),
+    )
 
 
 @require_POST
@@ -177,8 +237,21 @@ def hand_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def reopen(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take one's own decision back, to correct it."""
-    row = _case(request, pk)
-    adjudicate.reopen_case(actor=person(request), adjudication=row)
-    messages.success(request, _("Case reopened. Its consensus is removed until you finish it."))
-    return redirect("frontend:adjudication", pk)
+    """Open a decided case again, to correct it: one's own, another's, who has decided it otherwise than one
+    would, or as an admin for whoever takes it from the queue."""
+    # who has labelled it does not even learn that there is a case
+    decided = policies.visible(
+        request.user, Trajectory.objects.exclude(assignments__annotator=person(request))
+    )
+    get_object_or_404(decided, adjudications=pk)
+    row = Adjudication.objects.select_related("project").get(pk=pk)
+    try:
+        row = adjudicate.reopen_case(actor=person(request), adjudication=row)
+    except Conflict as error:
+        messages.error(request, translated(error.message))
+        return redirect("frontend:adjudication-queue", row.project.slug)
+    if row.adjudicator_id == request.user.pk and row.state == AdjudicationState.OPEN:
+        messages.success(request, _("Case reopened. Its consensus is removed until you finish it."))
+        return redirect("frontend:adjudication", pk)
+    messages.success(request, _("Case reopened. Its consensus is removed, and it waits in the queue."))
+    return redirect("frontend:adjudication-queue", row.project.slug)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.core import keymap
-from annotation.models import Adjudication, Step, User
+from annotation.core.vocabulary import ConsensusKind
+from annotation.models import Adjudication, Decision, Step, User
 from annotation.reports.cases import Item, SideBySide
-from annotation.reports.discussions import Discussed
+from annotation.reports.error_graphs import NumberedError
 from annotation.reports.label_json import rules_of
-
-Values = Mapping[str, int | None]
+from frontend.templatetags.tristep import error_texts
 
 
 def moves() -> list[tuple[str, str, str]]:
@@ -27,37 +27,46 @@ def moves() -> list[tuple[str, str, str]]:
     ]
 
 
-def state(*, row: Adjudication, reader: User, shown: SideBySide, talk: Discussed | None) -> dict[str, Any]:
-    """What the script starts from. `values` are what each letter says now, after their changes of mind;
-    `agreed` is the value that nobody disputes now."""
-    now = {thread.message_index: thread.now for thread in talk.threads} if talk is not None else {}
+def state(*, row: Adjudication, reader: User, shown: SideBySide) -> dict[str, Any]:
+    """What the script starts from. `says` is what each letter says now, after their changes of mind;
+    `agreed` is the value that nobody disputes now; roots are message indexes."""
     rules = asdict(rules_of(row.project, row.trajectory.subset))
     return {
         # in a consensus everything is explicit: nothing is carried forward
         "rules": {**rules, "carry_forward": False},
-        "steps": [_step(item, item.step, now) for item in shown.steps if item.step is not None],
-        "outcome": _said(shown.outcome, now.get(None)),
+        "steps": [_step(item, item.step) for item in shown.steps if item.step is not None],
+        "outcome": _said(shown.outcome),
         "keys": keymap.case_table(reader.keymap),
         "words": words(),
     }
 
 
-def _step(item: Item, step: Step, now: Mapping[int | None, Values]) -> dict[str, Any]:
+def _step(item: Item, step: Step) -> dict[str, Any]:
     return {
         "index": step.message_index,
         "number": step.ordinal + 1,
         "after_user_turn": step.after_user_turn,
-        **_said(item, now.get(step.message_index)),
+        **_said(item),
     }
 
 
-def _said(item: Item, now: Values | None) -> dict[str, Any]:
-    values = now or {label.letter: label.value for label in item.labels}
-    said = set(values.values())
+def _said(item: Item) -> dict[str, Any]:
     return {
-        "values": values,
-        "agreed": next(iter(said)) if len(said) == 1 else None,
+        "says": {label.letter: asdict(label.says.judged) for label in item.labels},
+        "agreed": item.agreed_now,
+        "named": item.named.judged.root,
         "decided": item.decision.value if item.decision else None,
+    }
+
+
+def stored(decision: Decision | None, errors: Iterable[NumberedError]) -> dict[str, Any]:
+    """What the script is answered: the decision as it is stored (None: taken back), and the errors of the
+    consensus so far in words."""
+    return {
+        "value": decision.value if decision is not None else None,
+        "version": decision.version if decision is not None else 0,
+        "by_majority": decision is not None and decision.kind == ConsensusKind.MAJORITY,
+        "errors": error_texts(errors),
     }
 
 
@@ -69,6 +78,9 @@ def words() -> dict[str, str]:
         "progress": _("{done} of {all}"),
         "saving": _("saving…"),
         "saved": _("decided"),
+        "saved_by_majority": _("decided by majority"),
+        "withdrawn": _("taken back"),
+        "nothing_decided": _("Nothing is decided here."),
         "offline": _("Not saved: no connection. Decide again when there is one."),
         "signed_out": _("Not saved: sign in again in another tab, then decide again."),
         "stale": _("{reason} It is {value} now; choose again to change it. Your note is still here."),
@@ -101,6 +113,7 @@ def words() -> dict[str, str]:
         "key_outcome_plus": _("Outcome +1"),
         "key_outcome_zero": _("Outcome 0"),
         "key_outcome_minus": _("Outcome −1"),
+        "key_clear": _("Take the decision back"),
         "key_next": _("Next step"),
         "key_previous": _("Previous step"),
         "key_next_disagreement": _("Next disagreement"),

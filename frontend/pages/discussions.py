@@ -17,8 +17,10 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.language import translated
 from annotation.models import Adjudication, Comment, Discussion, Trajectory, User
 from annotation.reports import discussions as reports
+from annotation.reports.error_graphs import error_graphs
 from annotation.services import discuss, sights
 from frontend.pages.common import page_of, paginate, person, whole_number
+from frontend.pages.error_origins import error_origin, error_reasons
 from frontend.pages.errors import status_of
 from frontend.pages.reading import reading
 
@@ -66,6 +68,10 @@ def _page(
         else {},
         shown=shown,
         values=VALUES,
+        error_reasons=error_reasons(),
+        graphs=error_graphs(shown),
+        settled=shown.access.consensus,
+        numbers={step.message_index: step.ordinal + 1 for step in steps},
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
         **threads_of(talk),
         **reading(row.trajectory, shown.transcript, steps),
@@ -146,6 +152,7 @@ def revise(request: HttpRequest, pk: int) -> HttpResponse:
             value=value,
             note=request.POST.get("note", "").replace("\r\n", "\n"),
             version=whole_number(request, "version") or 0,
+            **error_origin(request, value),
         )
 
     return _said(request, row, "note", change)

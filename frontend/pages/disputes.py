@@ -30,6 +30,7 @@ TAB_TITLES = {
     "waiting": gettext_lazy("Waiting"),
     "mine": gettext_lazy("Mine, open"),
     "decided": gettext_lazy("Decided by me"),
+    "others": gettext_lazy("Decided by others"),
 }
 KIND_TITLES = {
     DisputeKind.SIGN_FLIP: gettext_lazy("sign flip"),
@@ -75,7 +76,8 @@ CHOICES = {
 
 @require_GET
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    """Disputes nobody has taken; an adjudicator's open cases, and what they have decided."""
+    """Disputes nobody has taken; an adjudicator's open cases, what they have decided, and what others have:
+    that can be opened again."""
     opened = open_project(request, slug, VERB)
     user, project = opened.user, opened.project
     wanted = disputes.dispute_filter(request.GET.dict(), project=project, besides=("tab", "page"))
@@ -92,6 +94,10 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         if tab in CASE_STATES:
             rows = own.filter(state=CASE_STATES[tab])
             rows = rows.select_related("trajectory__dispute__subset", "trajectory__task")
+    others = policies.visible(user, disputes.decided_by_others(user, [project.pk]))
+    counts["others"] = others.count()
+    if tab == "others":
+        rows = others.select_related("subset", "trajectory__task")
     page = paginate(request, rows)
     shown = [_row(row) for row in page]
     to_take = _who_may_take(opened, shown) if tab == "waiting" else False
@@ -118,6 +124,9 @@ def _row(row: Dispute | Adjudication) -> dict[str, Any]:
         "trajectory": row.trajectory,
         "case": case,
         "kinds": [KIND_TITLES[kind] for kind in dispute.kinds],
+        "reopen": getattr(dispute, "case", None),
+        "release": getattr(dispute, "release", None),
+        "decided_at": case.decided_at if case is not None else getattr(dispute, "decided_at", None),
         "take": False,
         "assign": [],
     }

@@ -1,5 +1,6 @@
 """Template tags of the design system: marks, icons, figures, pagination."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -12,14 +13,16 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
     AssignmentState,
+    ConsensusKind,
     ExpiryReason,
     ImportState,
     InvitationState,
     Role,
     TrajectoryState,
 )
+from annotation.reports.error_graphs import NumberedError
 from frontend import context
-from frontend.rendering import transcript
+from frontend.rendering import history_text, transcript
 from frontend.rendering.icons import ICONS
 
 register = template.Library()
@@ -71,6 +74,7 @@ def state_names() -> dict[str, str]:
         InvitationState.DECLINED: gettext("declined"),
         InvitationState.WITHDRAWN: gettext("withdrawn"),
         "discussed": gettext("discussed"),
+        "majority": gettext("by majority"),
         "untouched": gettext("unclaimed"),
         Role.ANNOTATOR: gettext("annotator"),
         Role.ADJUDICATOR: gettext("adjudicator"),
@@ -102,10 +106,31 @@ def sign(value: int | None) -> str:
 
 
 @register.filter
+def origin_name(kind: str) -> str:
+    """How a consensus came about, in words."""
+    return str(history_text.ORIGINS[ConsensusKind(kind)])
+
+
+@register.filter
 def reason_title(code: str) -> str:
     """What a reason code says, in the reader's language."""
     known = REASON_CODES_BY_CODE.get(code)
     return gettext(known.title) if known else code
+
+
+@register.filter
+def error_texts(errors: Iterable[NumberedError]) -> list[str]:
+    """The errors of a graph, one line each; one line where there is none."""
+    return [_error_text(one) for one in errors] or [gettext("no error")]
+
+
+def _error_text(one: NumberedError) -> str:
+    members = ", ".join(map(str, one.members))
+    if one.root is None:
+        return gettext("step %(members)s: beginning open") % {"members": members}
+    values = {"n": one.root, "members": members}
+    text = gettext("step %(n)s, and from it %(members)s") if members else gettext("step %(n)s")
+    return f"{text % values} · {reason_title(one.reason)}" if one.reason else text % values
 
 
 @register.filter

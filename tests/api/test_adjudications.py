@@ -89,7 +89,12 @@ def test_case_shows_a_and_b_without_names_and_is_decided_and_closed(
     )
     assert ok(by.judith.post(f"{here}close/", {"note": "done"}))["state"] == "decided"
     assert list(Consensus.objects.order_by("step__message_index").values_list("value", flat=True)) == [1, 0]
-    assert ok(by.judith.get(here))["steps"][1]["consensus"] == {"value": 0, "kind": "adjudicated"}
+    assert ok(by.judith.get(here))["steps"][1]["consensus"] == {
+        "value": 0,
+        "kind": "adjudicated",
+        "root": None,
+        "reason_code": "",
+    }
     refused(by.judith.post(f"{here}close/", {}), 409)
 
 

@@ -52,8 +52,8 @@ def test_dispute_is_played_from_the_discussion_to_the_consensus(by: Callers, cas
     ok(by.judith.post(f"/adjudications/{case.pk}/close/", {}))
     steps = ok(by.judith.get(f"/adjudications/{case.pk}/"))["steps"]
     assert [step["consensus"] for step in steps] == [
-        {"value": 1, "kind": "unanimous"},
-        {"value": 1, "kind": "discussed"},
+        {"value": 1, "kind": "unanimous", "root": None, "reason_code": ""},
+        {"value": 1, "kind": "discussed", "root": None, "reason_code": "correct_progress"},
     ]
     assert sorted(Label.objects.filter(step__message_index=4).values_list("value", flat=True)) == [-1, 1]
     refused(by.ann.post(f"{here}comments/", {"text": "Too late."}), 409, "case_closed")

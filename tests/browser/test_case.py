@@ -87,7 +87,7 @@ def test_case_is_decided_with_keys_alone(case, cast, open_as):
     page.keyboard.press("Escape")
     page.keyboard.press("0")
     page.keyboard.press("-")
-    expect(page.locator("[data-said]")).to_have_text(["decided"] * 4)
+    expect(page.locator("[data-decide] [data-said]")).to_have_text(["decided"] * 4)
     expect(page.locator("[data-role=progress]")).to_have_text("4 of 4")
     assert decided() == {4: -1, 6: -1, 10: 0, None: -1}
     assert Decision.objects.get(step__message_index=10).note == "10-d"
@@ -137,6 +137,6 @@ def test_case_is_decided_under_a_thumb(case, open_as):
     expect(page.locator("#outcome")).to_be_focused()
     bar.get_by_role("button", name="−1").tap()
     expect(page.locator("#m6")).to_be_focused()
-    expect(page.locator("[data-said]")).to_have_text(["decided", "", "decided", "decided"])
+    expect(page.locator("[data-decide] [data-said]")).to_have_text(["decided", "", "decided", "decided"])
     assert decided() == {4: -1, 10: 1, None: -1}
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

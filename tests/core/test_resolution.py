@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -46,6 +46,16 @@ def test_resolution_has_the_value_and_the_origin(
 ) -> None:
     found = resolve(positions, ruling)
     assert (None if found is None else (found.value, found.kind)) == expected
+
+
+@pytest.mark.parametrize(("hours", "origin"), [(-1, ConsensusKind.ADJUDICATED), (1, ConsensusKind.DISCUSSED)])
+def test_ruling_after_all_have_agreed_names_only_where_the_error_began(
+    hours: int, origin: ConsensusKind
+) -> None:
+    ruling = Ruling(-1, root=4, reason="wrong_tool", at=LATER + timedelta(hours=hours))
+    found = resolve(said((1, -1), -1), ruling)
+    assert found is not None
+    assert (found.kind, found.root, found.reason, found.by_ruling) == (origin, 4, "wrong_tool", True)
 
 
 @pytest.mark.parametrize(

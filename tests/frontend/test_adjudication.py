@@ -7,7 +7,8 @@ import re
 import pytest
 
 from annotation.core.vocabulary import AdjudicationState, TrajectoryState
-from annotation.models import Adjudication, Decision, Exposure, Trajectory
+from annotation.models import Adjudication, AuditEvent, Decision, Exposure, Trajectory
+from annotation.services import discuss, projects, release
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 
@@ -38,7 +39,8 @@ def test_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, tex
     assert client.post(at("adjudication-take", "bench", trajectory.pk)).url == response.url
     assert Exposure.objects.filter(user=cast.judith, trajectory=trajectory).exists()
     tabs = client.get(at("adjudication-queue", "bench") + "?tab=mine").context["tabs"]
-    assert [(name, count) for name, _title, count in tabs] == [("waiting", 1), ("mine", 1), ("decided", 0)]
+    counts = [("waiting", 1), ("mine", 1), ("decided", 0), ("others", 0)]
+    assert [(name, count) for name, _title, count in tabs] == counts
 
 
 def test_case_shows_a_and_b_without_names_and_folds_what_is_agreed(browse, cast, case, at, text):
@@ -89,7 +91,10 @@ def test_script_gets_json(browse, case, at):
     client = browse("judith")
     form = {"message_index": "4", "value": "-1", "version": "0"}
     url, json = at("adjudicate-decide", case.pk), {"accept": "application/json"}
-    assert client.post(url, form, headers=json).json() == {"value": -1, "version": 1}
+    stored = client.post(url, form, headers=json).json()
+    errors = stored.pop("errors")
+    assert stored == {"value": -1, "version": 1, "by_majority": False}
+    assert errors == ["step 2"]
     again = client.post(url, form, headers=json)
     assert again.status_code == 409
     assert again.json()["error"]["code"] == "stale_version"
@@ -129,8 +134,11 @@ def test_case_tells_its_script_what_is_agreed_and_decided(browse, case, at):
     state = client.get(at("adjudication", case.pk)).context["state"]
     steps = [(step["index"], step["number"], step["agreed"], step["decided"]) for step in state["steps"]]
     assert steps == [(2, 1, 1, None), (4, 2, None, 0)]
-    assert sorted(state["steps"][1]["values"]) == ["A", "B"]
-    assert sorted(state["steps"][1]["values"].values()) == [-1, 1]
+    says = state["steps"][1]["says"]
+    assert sorted(says) == ["A", "B"]
+    found = sorted((label["value"], label["root"]) for label in says.values())
+    assert found == [(-1, 4), (1, None)]
+    assert (state["steps"][1]["named"], state["steps"][0]["named"]) == (4, None)
     assert not state["rules"]["carry_forward"]
 
 
@@ -145,6 +153,110 @@ def test_case_is_handed_back_and_opened_again(browse, case, at):
     assert case.trajectory.state == TrajectoryState.DISPUTED
     assert client.post(at("adjudicate-release", case.pk)).url == at("adjudication-queue", "bench")
     assert client.get(at("adjudication", case.pk)).status_code in (404, 403)
+
+
+def test_decision_is_taken_back_and_what_was_agreed_counts_again(browse, case, at, text):
+    client = browse("judith")
+    decide(client, at, case, 4, 0, note="Neither.")
+    assert "Take the decision back" in text(client.get(at("adjudication", case.pk)))
+    form = {"message_index": "4", "version": "1"}
+    url = at("adjudicate-withdraw", case.pk)
+    stale = client.post(url, {**form, "version": "2"}, headers={"accept": "application/json"})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "stale_version")
+    assert client.post(url, form).url == f"{at('adjudication', case.pk)}#m4"
+    assert not Decision.objects.exists()
+    kinds = list(case.events.values_list("kind", "value", "note"))
+    assert kinds == [("decision", 0, "Neither."), ("withdrawal", 0, "Neither.")]
+
+
+def test_majority_of_three_stands_with_one_button(browse, cast, at, text):
+    projects.update_project(actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 3})
+    (trajectory,) = people.import_records(cast.project, 1)
+    for user, values in ((cast.ann, [1, -1]), (cast.ben, [1, -1]), (cast.cleo, [0, 1])):
+        people.label_next(user, cast.project, values, outcome=1)
+    case, client = people.open_case(cast.judith, trajectory), browse("judith")
+    page = text(client.get(at("adjudication", case.pk)))
+    assert page.count("Majority stands:") == 2
+    for index in ("2", "4"):
+        answer = client.post(at("adjudicate-majority", case.pk), {"message_index": index, "note": "Two."})
+        assert answer.url == f"{at('adjudication', case.pk)}#m{index}"
+    assert "decided by majority" in text(client.get(at("adjudication", case.pk)))
+    client.post(at("adjudicate-close", case.pk))
+    rows = trajectory.consensus.order_by("step").values_list("value", "kind", "note", "root__message_index")
+    assert list(rows) == [(1, "majority", "Two.", None), (-1, "majority", "Two.", 4)]
+    assert "by majority" in text(client.get(at("adjudication", case.pk)))
+
+
+def test_case_is_opened_again_by_another_adjudicator_until_a_release_holds_it(browse, cast, case, at, text):
+    people.make_member(cast.project, cast.oscar, "adjudicator")
+    people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
+    decided = f"{at('adjudication-queue', 'bench')}?tab=others"
+    reopen = at("adjudicate-reopen", case.pk)
+
+    def close(client):
+        for index in (4, None):
+            decide(client, at, case, index, 1, case.decisions.filter(step__message_index=index).count())
+        client.post(at("adjudicate-close", case.pk))
+
+    close(browse("judith"))
+    assert reopen not in text(browse("judith").get(decided))
+    for who in ("oscar", "cleo", "admin"):
+        assert reopen in text(browse(who).get(decided))
+    assert browse("ann").post(reopen).status_code == 404
+
+    assert browse("oscar").post(reopen).url == at("adjudication", case.pk)
+    case.refresh_from_db()
+    assert (case.adjudicator, case.state) == (cast.oscar, AdjudicationState.OPEN)
+    assert not case.trajectory.consensus.exists()
+    close(browse("oscar"))
+    assert browse("admin").post(reopen).url == at("adjudication-queue", "bench")
+    again = people.open_case(cast.judith, case.trajectory)
+    for index in (4, None):
+        decide(browse("judith"), at, again, index, 0)
+    browse("judith").post(at("adjudicate-close", again.pk))
+
+    release.freeze(actor=cast.admin, project=cast.project, version="1.0")
+    reopen = at("adjudicate-reopen", again.pk)
+    assert "in release 1.0" in text(browse("oscar").get(decided))
+    assert reopen not in text(browse("judith").get(at("adjudication", again.pk)))
+    for who in ("judith", "oscar", "admin"):
+        refused = browse(who).post(reopen, follow=True)
+        assert "Release 1.0 holds this trajectory; its case stays closed" in text(refused)
+    again.refresh_from_db()
+    assert again.state == AdjudicationState.DECIDED
+    verbs = AuditEvent.objects.filter(verb="case.reopen").order_by("pk")
+    assert list(verbs.values_list("actor__username", flat=True)) == ["oscar", "admin"]
+
+
+def test_adjudicator_names_where_an_error_began_and_why(browse, cast, at, text):
+    (trajectory,) = people.import_records(cast.project, [people.make_record(steps=3)])
+    people.label_next(cast.ann, cast.project, [-1, -1, -1], outcome=-1)
+    people.label_next(cast.ben, cast.project, [1, -1, -1], outcome=-1)
+    case, client = people.open_case(cast.judith, trajectory), browse("judith")
+    page = text(client.get(at("adjudication", case.pk)))
+    assert page.count("beginning disputed") == 2
+    assert "data-origin" in page
+    decide(client, at, case, 2, 0, root="2", reason="wrong_tool")  # of a 0 nothing began
+    answer = decide(client, at, case, 4, -1, root="4", reason="wrong_tool")
+    assert answer.url == f"{at('adjudication', case.pk)}#m4"
+    client.post(at("adjudicate-close", case.pk))
+    rows = trajectory.consensus.order_by("step").values_list("value", "kind", "root__message_index", "reason")
+    assert list(rows) == [
+        (0, "adjudicated", None, ""),
+        (-1, "unanimous", 4, "wrong_tool"),
+        (-1, "unanimous", None, ""),
+    ]
+    page = text(client.get(at("adjudication", case.pk)))
+    assert "step 2 · Wrong tool for what is needed" in page
+    assert "step 3: beginning open" in page
+
+
+def test_step_that_the_discussion_has_made_disputed_can_be_decided(browse, cast, case, at):
+    talk = discuss.open_discussion(actor=cast.judith, trajectory=case.trajectory)
+    discuss.revise(actor=cast.ann, discussion=talk, message_index=2, value=0, note="Nothing comes of it.")
+    client = browse("judith")
+    assert client.get(at("adjudication", case.pk)).context["disputed"] == {2, 4, None}
+    assert decide(client, at, case, 2, 0).url == f"{at('adjudication', case.pk)}#m2"
 
 
 def test_case_is_for_nobody_who_labelled_it(browse, cast, at, text):

@@ -69,6 +69,29 @@ def test_change_of_mind_stands_beside_the_label_and_is_what_the_case_starts_from
     assert shown.context["state"]["steps"][1]["agreed"] == 1
 
 
+def test_change_of_mind_corrects_where_an_error_began_and_why(browse, cast, at, text):
+    (trajectory,) = people.import_records(cast.project, [people.make_record(7, steps=3)], subset="other")
+    people.label_next(cast.ann, cast.project, [-1, -1, 1], outcome=-1)
+    people.label_next(cast.ben, cast.project, [1, -1, 1], outcome=-1)
+    talk = discuss.open_discussion(actor=cast.admin, trajectory=trajectory)
+    page = text(browse("ann").get(at("discussion", talk.pk)))
+    assert "beginning disputed" in page
+    assert "step 1, and from it 2" in page
+    form = {"message_index": "4", "value": "-1", "note": "It stands alone.", "version": "0"}
+    named = {"root": "4", "reason": "wrong_tool"}
+    refused = browse("ben").post(at("discussion-revise", talk.pk), {**form, "root": "6"})
+    assert "this step or an earlier one" in text(refused)
+    assert browse("ann").post(at("discussion-revise", talk.pk), {**form, **named}).status_code == 302
+    change = Revision.objects.get()
+    assert (change.previous, change.value, change.root.message_index) == (-1, -1, 4)
+    assert change.reason == "wrong_tool"
+    page = text(browse("ben").get(at("discussion", talk.pk)))
+    assert "beginning disputed" not in page
+    assert "step 2 · Wrong tool for what is needed" in page
+    label = Label.objects.get(assignment__annotator=cast.ann, step__message_index=4)
+    assert (label.root.message_index, label.reason) == (2, "")
+
+
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [

@@ -32,6 +32,18 @@ describe("what a decision does to the errors", () => {
     assert.deepEqual(effect.runs, [{ root: 2, members: [4], proposed: [6] }]);
   });
 
+  test("−1 whose root somebody names has that one", () => {
+    const named = consensus("--.-").map((step) => (step.index === 8 ? { ...step, root: 8 } : step));
+    assert.deepEqual(
+      effectOf(named, 6, -1, RULES).runs.map(({ root, members }) => [root, members]),
+      [
+        [2, [4, 6]],
+        [8, []],
+      ],
+    );
+    assert.deepEqual(effectOf(named, 6, -1, RULES, 6).what, "new");
+  });
+
   test("+1 ends the open error, and a later −1 begins one of its own", () => {
     const effect = effectOf(consensus("-.-"), 4, 1, RULES);
     assert.deepEqual([effect.what, effect.root], ["ends", 2]);

@@ -54,9 +54,11 @@ def let_majority_stand(
     message_index: int | None,
     note: str = "",
     version: int = 0,
+    root: int | None = None,
+    reason: str = "",
 ) -> Decision:
     """Decide that what most annotators say of a disputed step (or the outcome) stands: an act of the
-    adjudicator, for projects of three and more annotators.
+    adjudicator, for projects of three and more annotators. `root` and `reason` as in `decide`.
 
     Raises Invalid (code "no_majority") without one, or as in `decide`.
     """
@@ -70,8 +72,11 @@ def let_majority_stand(
             code="no_majority",
         )
     rulings.require_contested(said, step=step, value=value, names_origin=False)
-    given = {"value": value, "root": None, "reason": "", "kind": ConsensusKind.MAJORITY}
-    return _put(case, step, version, actor, {**given, "note": checked_note(note)})
+    origin = root_at(case.trajectory_id, step=step, value=value, root=root)
+    given = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
+    return _put(
+        case, step, version, actor, {**given, "kind": ConsensusKind.MAJORITY, "note": checked_note(note)}
+    )
 
 
 def _put(

@@ -1,28 +1,15 @@
 """Rulings: what an adjudicator has decided in a case, its history, and what the case comes to with it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.resolution import Position, Resolution, Ruling, is_disputed, resolve, was_disputed
-from annotation.core.vocabulary import CaseEventKind, ConsensusKind
+from annotation.core.resolution import Position, Resolution, is_disputed, resolve, sound_roots, was_disputed
+from annotation.core.vocabulary import CaseEventKind
 from annotation.models import Adjudication, CaseEvent, Decision, Step, User
 
 from ..consensus import Positions
-
-
-def ruling(decision: Decision) -> Ruling:
-    """A decision as core.resolution reads it."""
-    return Ruling(
-        value=decision.value,
-        kind=ConsensusKind(decision.kind),
-        root=decision.root_id,
-        reason=decision.reason,
-        note=decision.note,
-        at=decision.updated_at,
-    )
 
 
 def require_contested(said: Sequence[Position], *, step: Step | None, value: int, names_origin: bool) -> None:
@@ -60,20 +47,18 @@ def resolved(case: Adjudication, said: Positions) -> dict[int | None, Resolution
     Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}) while
     something is open, and when a decision names a root that is no error.
     """
-    decided = {row.step_id: ruling(row) for row in Decision.objects.filter(adjudication=case)}
+    decided = {row.step_id: row.ruling() for row in Decision.objects.filter(adjudication=case)}
     found = {step: resolve(positions, decided.get(step)) for step, positions in said.items()}
     known = {step: one for step, one in found.items() if one is not None}
     missing = [step for step, one in found.items() if one is None and step is not None]
     if len(known) < len(found):
         _refuse_incomplete(missing, outcome=found.get(None) is None)
-    errors = {step for step, one in known.items() if step is not None and one.value == -1}
+    sound = sound_roots(known)
     for step, one in known.items():
-        if one.root is None or one.root in errors:
-            continue
-        if step in decided and decided[step].root == one.root:
+        named = decided[step].root if step in decided else None
+        if one.root is not None and sound[step].root is None and named == one.root:
             _refuse_root(step, one.root)
-        known[step] = replace(one, root=None)
-    return known
+    return sound
 
 
 def _refuse_incomplete(missing: list[int], *, outcome: bool) -> None:

@@ -23,7 +23,7 @@ export function chosenIn(form) {
   return value === null ? null : /** @type {Value} */ (Number(value));
 }
 
-/** @param {HTMLFormElement} form @param {Value | null} value */
+/** A form without a choice of values keeps its own. @param {HTMLFormElement} form @param {Value | null} value */
 export function choose(form, value) {
   for (const radio of form.querySelectorAll('input[name="value"]')) {
     if (radio instanceof HTMLInputElement) radio.checked = value !== null && Number(radio.value) === value;
@@ -31,39 +31,62 @@ export function choose(form, value) {
 }
 
 /**
+ * What the server holds of a decision.
+ * @typedef {object} Stored
+ * @property {Value | null} value    null: nothing is decided
+ * @property {number} version
+ * @property {boolean} [by_majority]
+ * @property {string[]} [errors]     the errors of the consensus so far, in words
+ */
+
+/** What does something else than saving. @param {HTMLFormElement} form @param {"majority" | "withdraw"} act */
+function urlOf(form, act) {
+  const button = form.querySelector(`[data-${act}]`);
+  return button instanceof HTMLButtonElement ? button.formAction : null;
+}
+
+/** @param {HTMLFormElement} form @param {Stored} now */
+function hold(form, { value, version, by_majority = false }) {
+  fieldOf(form, "version").value = String(version);
+  form.toggleAttribute("data-by-majority", by_majority);
+  const withdraw = form.querySelector("[data-withdraw]");
+  if (withdraw instanceof HTMLElement) withdraw.hidden = value === null;
+}
+
+/**
  * @param {object} options
  * @param {import("../lib/dom.js").Words} options.words
- * @param {(form: HTMLFormElement, value: Value | null) => void} options.stored   what the server now holds
+ * @param {(form: HTMLFormElement, now: Stored) => void} options.stored   what the server now holds
  * @param {(form: HTMLFormElement) => void} options.refused   something was not saved; the form says why
  */
 export function makeDecisions({ words, stored, refused }) {
   /** @type {Map<HTMLFormElement, Promise<void>>} */
   const saving = new Map();
 
-  /** @param {HTMLFormElement} form */
-  async function save(form) {
-    const value = chosenIn(form);
-    if (value === null) return;
+  /** @param {HTMLFormElement} form @param {string} url */
+  async function send(form, url) {
     const said = byRole(form, "said", HTMLElement);
     const problem = byRole(form, "problem", HTMLElement);
     setText(said, words("saving"));
-    const answer = await sendForm(form.action, new FormData(form));
+    const answer = await sendForm(url, new FormData(form));
     setText(said, "");
     if (answer.ok && answer.data) {
-      fieldOf(form, "version").value = String(answer.data.version);
+      const now = /** @type {Stored} */ (answer.data);
+      hold(form, now);
+      choose(form, now.value);
       setText(problem, "");
-      setText(said, words("saved"));
-      stored(form, answer.data.value);
+      setText(said, words(now.value === null ? "withdrawn" : now.by_majority ? "saved_by_majority" : "saved"));
+      stored(form, now);
       return;
     }
     const error = answer.data?.error;
     if (error?.code === "stale_version" && error.details) {
-      const now = /** @type {Value | null} */ (error.details.value);
-      fieldOf(form, "version").value = String(error.details.version);
-      choose(form, now);
+      const now = /** @type {Stored} */ (error.details);
+      hold(form, now);
+      choose(form, now.value);
       stored(form, now);
-      const values = { reason: error.message, value: signOf(now) };
-      setText(problem, words(now === null ? "stale_open" : "stale", values));
+      const values = { reason: error.message, value: signOf(now.value) };
+      setText(problem, words(now.value === null ? "stale_open" : "stale", values));
       refused(form);
       return;
     }
@@ -72,13 +95,32 @@ export function makeDecisions({ words, stored, refused }) {
     refused(form);
   }
 
+  /** @param {HTMLFormElement} form @param {() => Promise<void> | undefined} act  when what is on its way has arrived */
+  function queue(form, act) {
+    const waiting = (saving.get(form) ?? Promise.resolve()).then(act);
+    saving.set(form, waiting);
+    return waiting;
+  }
+
   return {
-    /** @param {HTMLFormElement} form */
-    save(form) {
-      const waiting = (saving.get(form) ?? Promise.resolve()).then(() => save(form));
-      saving.set(form, waiting);
-      return waiting;
-    },
+    /** What is chosen; a majority that was let stand stays one. @param {HTMLFormElement} form */
+    save: (form) =>
+      queue(form, () => {
+        if (chosenIn(form) === null) return undefined;
+        const majority = form.dataset.byMajority === undefined ? null : urlOf(form, "majority");
+        return send(form, majority ?? form.action);
+      }),
+    /** Let the majority stand. @param {HTMLFormElement} form */
+    majority: (form) => queue(form, () => send(form, urlOf(form, "majority") ?? form.action)),
+    /** Take the decision back. @param {HTMLFormElement} form */
+    withdraw: (form) =>
+      queue(form, async () => {
+        await send(form, urlOf(form, "withdraw") ?? form.action);
+        if (fieldOf(form, "version").value !== "0") return;
+        for (const select of form.querySelectorAll(".origin select")) {
+          if (select instanceof HTMLSelectElement) select.value = "";
+        }
+      }),
     /** When everything that was on its way has arrived. */
     settled: () => Promise.all(saving.values()),
     /** Whether anything was ever on its way. */

@@ -13,6 +13,7 @@ import { resolve } from "../workbench/propagation.js";
  * @property {number} index             its message index
  * @property {boolean} after_user_turn
  * @property {Value | null} value       what is agreed or decided; null while it is undecided
+ * @property {number | null} [root]      of a −1, the message at which the error began, where somebody names it
  */
 /**
  * One error: where it began, the later steps that are its consequences, and the undecided ones for which −1 would be
@@ -27,12 +28,12 @@ import { resolve } from "../workbench/propagation.js";
  */
 function judged(steps, rules) {
   return resolve(
-    steps.map(({ index, after_user_turn, value }) => ({
+    steps.map(({ index, after_user_turn, value, root = null }) => ({
       message_index: index,
       value,
       source: value === null ? null : "explicit",
-      root: null,
-      root_pinned: false,
+      root: value === -1 ? root : null,
+      root_pinned: value === -1 && root !== null,
       closes: "",
       after_user_turn,
     })),
@@ -66,11 +67,13 @@ export function errorRuns(steps, rules) {
  * @param {number} index   the step's message index
  * @param {Value} value
  * @param {Rules} rules
+ * @param {number | null} [named]   the root that a −1 would have; null: by the rule
  * @returns {Effect}
  */
-export function effectOf(steps, index, value, rules) {
+export function effectOf(steps, index, value, rules, named = null) {
   /** @param {Value | null} other */
-  const decided = (other) => steps.map((step) => (step.index === index ? { ...step, value: other } : step));
+  const decided = (other) =>
+    steps.map((step) => (step.index === index ? { ...step, value: other, root: named } : step));
   const open = judged(decided(null), rules).find((step) => step.message_index === index)?.proposal?.root ?? null;
   const runs = errorRuns(decided(value), rules);
   if (value === -1) {

@@ -10,7 +10,20 @@ import { drawHelp, nameShortcuts } from "../workbench/help.js";
 import { makeKeys } from "../workbench/keys.js";
 import { visibleBottom } from "../workbench/mobile_bar.js";
 import { choose, makeDecisions } from "./decisions.js";
-import { drawAllEffects, drawFocused, drawItem, drawProgress, items, page, undecided, valueOf, words } from "./view.js";
+import {
+  drawAllEffects,
+  drawErrors,
+  drawFocused,
+  drawItem,
+  drawProgress,
+  effectOn,
+  items,
+  originField,
+  page,
+  undecided,
+  valueOf,
+  words,
+} from "./view.js";
 
 /** @typedef {import("../workbench/propagation.js").Value} Value */
 /** @typedef {import("./view.js").Item} Item */
@@ -59,19 +72,25 @@ const kept = new Map(items.map((item) => [item, item.said.decided]));
 
 const decisions = makeDecisions({
   words,
-  stored(form, value) {
-    const item = items.find((one) => one.form === form);
+  stored(form, { value, errors }) {
+    const item = itemOf(form);
     if (!item) return;
     kept.set(item, value);
     show(item, value);
+    if (errors) drawErrors(errors);
   },
   refused(form) {
-    const item = items.find((one) => one.form === form);
+    const item = itemOf(form);
     if (!item) return;
     show(item, kept.get(item) ?? null);
     go(items.indexOf(item));
   },
 });
+
+/** @param {HTMLFormElement} form */
+function itemOf(form) {
+  return items.find(({ card }) => card.contains(form));
+}
 
 /** @param {Item} item @param {Value | null} value */
 function show(item, value) {
@@ -82,12 +101,36 @@ function show(item, value) {
   drawFocused(at);
 }
 
-/** @param {Item | undefined} item @param {Value | null | undefined} value */
-function decide(item, value) {
+/**
+ * What is decided by hand is no majority's any more; and an error whose beginning nobody names begins where the rule
+ * says, as the preview has said.
+ * @param {Item} item
+ * @param {Value} value
+ */
+function byHand(item, value) {
+  item.form?.removeAttribute("data-by-majority");
+  const root = originField(item, "root");
+  if (value !== -1 || !root || root.value || item.said.named !== null) return;
+  root.value = String(effectOn(item, -1).root ?? "");
+}
+
+/**
+ * @param {Item | undefined} item
+ * @param {Value | null | undefined} value
+ * @param {import("./view.js").Label} [label]   whose root and reason are taken too
+ */
+function decide(item, value, label) {
   if (!item?.form || value === null || value === undefined) {
     announce(words("not_disputed"));
     return;
   }
+  const root = originField(item, "root");
+  const reason = originField(item, "reason");
+  if (label && root && reason) {
+    root.value = value === -1 ? String(label.root ?? "") : "";
+    reason.value = value === -1 ? label.reason : "";
+  }
+  byHand(item, value);
   choose(item.form, value);
   void decisions.save(item.form);
   show(item, value);
@@ -99,8 +142,9 @@ function decide(item, value) {
 /** @param {string} letter */
 function take(letter) {
   const item = items[at];
-  if (item?.form && !(letter in item.said.values)) announce(words("no_such", { letter }));
-  else decide(item, item?.said.values[letter]);
+  const label = item?.said.says[letter];
+  if (item?.form && !label) announce(words("no_such", { letter }));
+  else decide(item, label?.value, label);
 }
 
 const outcome = items.at(-1);
@@ -139,6 +183,11 @@ const commands = {
   outcome_plus: () => decide(outcome, 1),
   outcome_zero: () => decide(outcome, 0),
   outcome_minus: () => decide(outcome, -1),
+  clear: () => {
+    const form = items[at]?.card.querySelector("form[data-decide], form[data-origin]");
+    if (form instanceof HTMLFormElement && items[at]?.said.decided !== null) void decisions.withdraw(form);
+    else announce(words("nothing_decided"));
+  },
   next: () => go(Math.min(at + 1, items.length - 1)),
   previous: () => go(Math.max(at - 1, 0)),
   next_disagreement: () => goToNext((item) => item.disputed, 1, "no_disagreement"),
@@ -223,16 +272,22 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
-  if (field.form?.dataset.decide !== undefined) void decisions.save(field.form);
+  const form = field instanceof Element ? field.closest("form[data-decide], form[data-origin]") : null;
+  if (!(form instanceof HTMLFormElement)) return;
+  const item = itemOf(form);
+  if (item && field instanceof HTMLInputElement) byHand(item, /** @type {Value} */ (Number(field.value)));
+  void decisions.save(form);
 });
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement)) return;
-  if (form.dataset.decide !== undefined) {
+  if (form.dataset.decide !== undefined || form.dataset.origin !== undefined) {
     event.preventDefault();
-    void decisions.save(form);
+    const act = event.submitter?.dataset ?? {};
+    if (act.majority !== undefined) void decisions.majority(form);
+    else if (act.withdraw !== undefined) void decisions.withdraw(form);
+    else void decisions.save(form);
   } else if (decisions.any() && (form === finish || form.dataset.reveal !== undefined)) {
     // What is being saved comes first.
     event.preventDefault();

@@ -9,7 +9,14 @@ import { kindOf, signOf } from "../workbench/step_text.js";
 import { effectOf } from "./effects.js";
 
 /** @typedef {import("../workbench/propagation.js").Value} Value */
-/** @typedef {{values: Record<string, Value | null>, agreed: Value | null, decided: Value | null}} Said */
+/** @typedef {{value: Value | null, root: number | null, reason: string}} Label   root: a message index */
+/**
+ * @typedef {object} Said
+ * @property {Record<string, Label>} says   what each letter says now
+ * @property {Value | null} agreed
+ * @property {number | null} named          the root on which all agree who say −1
+ * @property {Value | null} decided
+ */
 /** @typedef {Said & {index: number, number: number, after_user_turn: boolean}} StepState */
 /**
  * @typedef {object} Item
@@ -40,6 +47,16 @@ export const items = [...document.querySelectorAll("[data-step]")].flatMap((card
 });
 /** What stands in the consensus so far. @param {Item} item @returns {Value | null} */
 export const valueOf = ({ said }) => said.decided ?? said.agreed;
+/** Where an error began and why, as a form asks it. @param {Item} item @param {"root" | "reason"} name */
+export function originField({ card }, name) {
+  const field = card.querySelector(`.origin select[name="${name}"]`);
+  return field instanceof HTMLSelectElement ? field : null;
+}
+/** The root that a −1 has or would have; null where nobody names one. @param {Item} item */
+export function rootOf(item) {
+  const chosen = originField(item, "root")?.value;
+  return chosen ? Number(chosen) : item.said.named;
+}
 /** What is disputed and not decided yet. */
 export const undecided = () => items.filter((item) => item.disputed && valueOf(item) === null);
 
@@ -53,13 +70,22 @@ function runText({ root, members, proposed }) {
   return proposed.length ? words("run_proposed", { run, list: listed(proposed) }) : run;
 }
 
+/** What a value would do to the errors of the consensus so far. @param {Item} item @param {Value} value */
+export function effectOn(item, value) {
+  const consensus = items.flatMap((one) => {
+    const step = steps.find((state) => state.index === one.index);
+    return step ? [{ ...step, value: valueOf(one), root: rootOf(one) }] : [];
+  });
+  return effectOf(consensus, item.index ?? -1, value, page.rules, rootOf(item));
+}
+
 /** What each value would do to the errors, beside the decision. @param {Item} item */
-function drawEffects({ card, index }) {
+function drawEffects(item) {
+  const { card, index } = item;
   const box = card.querySelector('[data-role="effects"]');
   if (!(box instanceof HTMLElement) || index === null) return;
-  const consensus = steps.map((step) => ({ ...step, value: step.decided ?? step.agreed }));
   const rows = /** @type {Value[]} */ ([1, 0, -1]).flatMap((value) => {
-    const { what, root, runs } = effectOf(consensus, index, value, page.rules);
+    const { what, root, runs } = effectOn(item, value);
     const own = words(`effect_${what}`, { n: numbers.get(root ?? index) ?? 0 });
     const all = runs.length ? words("runs", { list: runs.map(runText).join("; ") }) : words("runs_none");
     const mark = el(
@@ -97,6 +123,11 @@ export function drawItem(item) {
   for (const button of item.card.querySelectorAll("[data-reveal] button")) {
     if (button instanceof HTMLButtonElement) button.disabled = item.said.decided === null;
   }
+}
+
+/** The errors of the consensus so far, as the server has them. @param {readonly string[]} texts */
+export function drawErrors(texts) {
+  document.querySelector('[data-role="errors"] ul')?.replaceChildren(...texts.map((text) => el("li", {}, text)));
 }
 
 export function drawProgress() {
