@@ -113,9 +113,9 @@ def test_agreement_on_errors_is_that_after_relabelling(pairs) -> None:
 
 
 def test_ac1_is_what_gwet_publishes_for_100_pregnancies() -> None:
-    # K. L. Gwet, irrCAC 1.0 (CRAN, 2019), vignette "Calculating Chance-corrected Agreement Coefficients (CAC)":
-    # cont3x3abstractors, from his Handbook of Inter-Rater Reliability (4th ed. 2014): kappa2.table 0.7964094,
-    # gwet.ac1.table 0.8493305, three categories as here
+    # K. L. Gwet, irrCAC 1.0 (CRAN, 2019), vignette "Calculating Chance-corrected Agreement Coefficients
+    # (CAC)": cont3x3abstractors, from his Handbook of Inter-Rater Reliability (4th ed. 2014), in three
+    # categories as here: kappa2.table 0.7964094, gwet.ac1.table 0.8493305
     table = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
     assert kappa_values(table) == pytest.approx(0.7964094, abs=5e-8)
     assert ac1_values(table) == pytest.approx(0.8493305, abs=1e-7)
