@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,27 +32,14 @@ from annotation.reports.suggestions import StepSuggestions, requested_steps, sug
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.canaries import judgement
 from tests.fixtures.shared_rows import shared_rows
+from tests.matrix import TABLE, matrix
 from tests.people import PlainClient, signed_in
 from tests.world import PLACES, World, make_world
 
-TABLE = Path(__file__).with_name("permission_matrix.txt")
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 
 pytestmark = pytest.mark.once
-
-
-def matrix() -> tuple[list[str], dict[str, dict[str, int]]]:
-    """(roles, {"GET name": {role: status}})."""
-    lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
-    roles = lines[0].split()
-    rows = {}
-    for line in lines[1:]:
-        method, key, *statuses = line.split()
-        assert len(statuses) == len(roles), line
-        rows[f"{method} {key}"] = dict(zip(roles, map(int, statuses), strict=True))
-    return roles, rows
-
 
 ROLES, ROWS = matrix()
 

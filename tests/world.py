@@ -38,7 +38,6 @@ from annotation.models import (
     Judge,
     JudgeAnswer,
     Membership,
-    Recheck,
     Step,
     Subset,
     SuggestedLabel,
@@ -65,6 +64,7 @@ from tests.people import (
     open_case,
     step_indexes,
 )
+from tests.services.rechecking import claim_as_third
 
 PLACES = (
     *("shared", "theirs", "dispute", "waiting", "agreed", "settled", "talked"),
@@ -138,7 +138,7 @@ def make_world() -> World:
     finish(emil, at["left"], [1, 1], outcome=1)
     finish(cast.ben, at["left"], [-1, 1], outcome=-1)
     projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=emil))
-    again = _recheck(cast.cleo, at["agreed"])
+    again = _first_labels(claim_as_third(cast.cleo, at["agreed"]), 1)
     given_up = begin(cast.cleo, at["returned"], -1)
     assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
     settled = _judge(cast, at["settled"], close=True)
@@ -199,23 +199,6 @@ def note_of(user: User, trajectory: Trajectory) -> str:
     """The canary in a person's notes on a trajectory."""
     place = PLACES[trajectory.query_index or 0]
     return canary("note", user.username, place)
-
-
-def _recheck(user: User, trajectory: Trajectory) -> Assignment:
-    """What somebody claims as the third person of a resolved trajectory."""
-    now = timezone.now()
-    Recheck.objects.create(
-        project=trajectory.project,
-        trajectory=trajectory,
-        kind="third",
-        annotator=user,
-        due_at=now,
-        dealt_at=now,
-        created_at=now,
-    )
-    made = assign.claim_next(actor=user, project=trajectory.project)
-    assert made.recheck_id is not None
-    return _first_labels(made, 1)
 
 
 def begin(user: User, trajectory: Trajectory, value: int) -> Assignment:
