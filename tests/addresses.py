@@ -211,15 +211,8 @@ def _api() -> Iterator[Address]:
         a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
     )
     for name in (
-        "progress",
-        "audit",
-        "trajectories",
-        "agreement",
-        "agreement-steps",
-        "disputes",
-        "assignments",
-        "claim",
-        "claims",
+        *("progress", "audit", "trajectories", "agreement", "agreement-steps"),
+        *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
     for name in ("label-quality", "influence", "experiment"):
