@@ -67,7 +67,7 @@ class Sample:
             _added(counts.sums, cell, len(keys), columns),
             place,
             number,
-            joined(grouping.ranks(subset)[1]),
+            joined(subset),
             np.column_stack([counts.first[of_pair], counts.second[of_pair]]),
         )
 
@@ -101,10 +101,10 @@ def _added(sums: FloatArray, group: IntArray, n_groups: int, columns: slice = EV
     return result
 
 
-def joined(stratum: IntArray) -> IntArray:
-    """Subsets with one task become one with the smallest other: alone, a task tells nothing of spread.
-
-    `stratum` (tasks,) numbers them from 0, and so does the answer."""
+def joined(subset: IntArray) -> IntArray:
+    """The stratum of each task from its subset. Subsets with one task become one with the smallest other:
+    alone, a task tells nothing of spread."""
+    stratum = grouping.ranks(subset)[1]
     sizes = np.bincount(stratum)
     if len(sizes) < 2 or sizes.min() > 1:
         return stratum
@@ -157,12 +157,20 @@ class _Without:
 
 def _interval(sample: Sample, figure: Figure, sums: _Without) -> Interval:
     without, value = _without_each(sample, figure, sums)
+    return jackknife(value, without, sample.stratum, share=figure.percent)
+
+
+def jackknife(value: float, without: FloatArray, stratum: IntArray, *, share: bool) -> Interval:
+    """The interval of a figure from its values without each task, (tasks,). `stratum`: of each task
+    (`joined`). `share`: the figure lies in 0 … 1, else in −1 … 1."""
+    if len(without) < MIN_TASKS:
+        return Interval(None, None, FEW_TASKS)
     if np.isnan(value) or np.isnan(without).any():
         return Interval(None, None, ONE_TASK)
-    influence = influences(without, sample.stratum)
+    influence = influences(without, stratum)
     if float((influence**2).sum()) < LEAST_VARIANCE:
         return Interval(None, None, NO_SPREAD)
-    low, high = ends(np.array(value), influence, sample.stratum, share=figure.percent)
+    low, high = ends(np.array(value), influence, stratum, share=share)
     return Interval(float(low), float(high))
 
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.figures import Figure
-from annotation.core.agreement.grouping import ranks
 from annotation.core.agreement.intervals import LEAST_VARIANCE, ends, influences, joined
 from annotation.core.agreement.measure import (
     FEW_TASKS,
@@ -122,7 +121,7 @@ def strata(released: ReleasedLabels) -> IntArray:
     """The stratum of each task, (T,): its subset."""
     if not released.n_tasks:
         return np.zeros(0, dtype=np.int64)
-    return joined(ranks(released.subset_of_task())[1])
+    return joined(released.subset_of_task())
 
 
 def _values(figure: Figure, totals: FloatArray) -> list[Measure]:
