@@ -120,6 +120,10 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "release", version())
     yield Address(f + "release-verify", version())
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
+    for name in ("leaderboard", "predictions-import"):
+        yield Address(f + name, version())
+    for name in ("model", "predictions-delete"):
+        yield Address(f + name, of_release("predictions"))
     yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
     yield Address(f + "release-export", version(name="manifest.json"), "manifest")
     yield Address(f + "release-export", version(name="all.zip"), "zip")
