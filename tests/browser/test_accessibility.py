@@ -154,11 +154,16 @@ def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     yield look_at(
         visitor,
         f"{P}agreement/",
-        f"{P}agreement/?by=pair",
-        f"{P}agreement/steps/",
+        f"{P}agreement/?by=pair&kind=call",
+        f"{P}agreement/steps/?differ=1&figure=alpha",
+        f"{P}label-quality/",
         f"{P}releases/",
         f"{P}freeze/",
     )
+    visitor.go(f"{P}agreement/")
+    page.get_by_role("link", name="Maya").click()
+    expect(page.get_by_role("heading", name="Drift")).to_be_visible()
+    yield findings(page)
     visitor.go(f"{P}releases/")
     page.locator("tbody a").first.click()
     page.get_by_text("Withdraw this release").click()
