@@ -101,6 +101,11 @@ class Reader:
             return Voice.ANNOTATOR
         return Voice.ADJUDICATOR if person.pk in self.adjudicators else Voice.ADMIN
 
+    def index_of(self, step: int | None) -> int | None:
+        """The message of a step, such as the root of an error."""
+        found = self.steps.get(step) if step is not None else None
+        return found.message_index if found is not None else None
+
     def entry(
         self,
         at: datetime,
@@ -256,7 +261,7 @@ def _discussion(reader: Reader) -> Iterator[Entry]:
             step=one.step_id,
             value=one.value,
             note=unescape(one.note),
-            detail={"previous": one.previous, "reason": one.reason},
+            detail={"previous": one.previous, "root": reader.index_of(one.root_id), "reason": one.reason},
         )
 
 
@@ -271,7 +276,11 @@ def _case(reader: Reader) -> Iterator[Entry]:
             step=event.step_id,
             value=event.value,
             note=unescape(event.note),
-            detail={key: event.detail.get(key) for key in ("origin", "reason")},
+            detail={
+                "origin": event.detail.get("origin"),
+                "root": reader.index_of(event.detail.get("root")),
+                "reason": event.detail.get("reason"),
+            },
         )
 
 
@@ -292,7 +301,11 @@ def _consensus(reader: Reader) -> Iterator[Entry]:
             step=row.step_id if isinstance(row, Consensus) else None,
             value=row.value,
             note=unescape(row.note),
-            detail={"origin": row.kind, "reason": row.reason},
+            detail={
+                "origin": row.kind,
+                "root": reader.index_of(row.root_id if isinstance(row, Consensus) else None),
+                "reason": row.reason,
+            },
         )
 
 
