@@ -18,6 +18,7 @@ from frontend.pages import (
     claims,
     discussions,
     disputes,
+    examples,
     first_reading,
     history,
     home,
@@ -138,6 +139,8 @@ labelling = [
     page("adjudications/<int:pk>/close/", adjudication.close, "adjudicate-close"),
     page("adjudications/<int:pk>/release/", adjudication.hand_back, "adjudicate-release"),
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
+    page("adjudications/<int:pk>/example/", examples.mark, "example-mark"),
+    page("examples/<int:pk>/remove/", examples.unmark, "example-remove"),
     page("adjudications/<int:pk>/take-back/", claims.take_case_back, "case-take-back"),
 ]
 

@@ -103,6 +103,9 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "adjudicate-close", pk("case"))
     yield Address(f + "adjudicate-release", pk("case"))
     yield Address(f + "adjudicate-reopen", pk("decided"))
+    for case in ("case", "decided"):
+        yield Address(f + "example-mark", pk(case), case, body={"title": "T", "text": "Text"})
+    yield Address(f + "example-remove", pk("example"))
     yield from _talking_pages()
     yield from _judging_pages()
     yield Address(f + "release-freeze", slug, body={"version": "2.0"})
@@ -246,6 +249,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
+    marked = {"title": "T", "text": "Text"}
+    yield Address(a + "examples", slug, body=lambda world: {"adjudication": world.ids["decided"], **marked})
+    yield Address(a + "example", pk("example"))
     yield from _talking_api()
     yield from _judging_api()
     yield Address(a + "releases", slug, body={"version": "2.0"})

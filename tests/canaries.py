@@ -16,6 +16,7 @@ def canary(*words: str) -> str:
 LABELS: set[tuple[int | None, str]] = {(None, "label"), (None, "consensus")}
 TELLS: dict[str, set[tuple[int | None, str]]] = {
     **dict.fromkeys(("note", "reason", "decision", "case", "label", "said", "revised"), LABELS),
+    "example": {(None, "consensus")},
     "suggested-first": {(0, "suggestion")},
     "suggested-second": {(1, "suggestion")},
     **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},

@@ -8,7 +8,7 @@ dispute   ann and ben have submitted different labels; judith has the case open,
           decided and its suggestions revealed
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous
-settled   was disputed; judith has decided and closed it; in the release 1.0
+settled   was disputed; judith has decided and closed it; in the release 1.0, and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
@@ -142,6 +142,13 @@ def make_world() -> World:
     case = _judge(cast, at["dispute"], close=False)
     adjudicate.reveal(actor=cast.judith, adjudication=case, message_index=step_indexes(at["dispute"].pk)[1])
     talk, said = _talk(cast, at["talked"])
+    example = adjudicate.mark_example(
+        actor=cast.judith,
+        adjudication=settled,
+        message_index=step_indexes(at["settled"].pk)[0],
+        title="An example",
+        text=canary("example", "settled"),
+    )
     release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
@@ -165,6 +172,7 @@ def make_world() -> World:
             "decided": settled.pk,
             "discussion": talk.pk,
             "comment": said.pk,
+            "example": example.pk,
             "invitation": invitation.pk,
             "import": _failed_import(cast),
             "token": token.pk,

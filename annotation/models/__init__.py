@@ -7,6 +7,7 @@ from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeCons
 from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Notice, Revision, ThreadRead
 from .disputes import Dispute
+from .examples import Example
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge
 from .labels import (
@@ -58,6 +59,7 @@ __all__ = [
     "Decision",
     "Discussion",
     "Dispute",
+    "Example",
     "Exposure",
     "Guideline",
     "ImportFile",

@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "trajectory.list": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),
     "disputes.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "example.mark": (Role.ADJUDICATOR, Role.ADMIN),
     "discuss": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "release.view": RESULT_ROLES,
     "release.freeze": (Role.ADMIN,),
@@ -78,6 +79,8 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
         return obj.annotator_id == actor.pk
     if isinstance(obj, m.Adjudication) and verb == "adjudicate":
         return obj.adjudicator_id == actor.pk
+    if isinstance(obj, m.Adjudication) and verb == "example.mark":
+        return Role.ADMIN in held or obj.adjudicator_id == actor.pk
     return True
 
 

@@ -9,6 +9,7 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from annotation import models as m
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role, TrajectoryState
 
+from .examples import readable
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
 
 
@@ -108,6 +109,11 @@ def _member(path: str, *wanted: Role) -> Callable[[m.User], Q]:
     return lambda user: Q(**{f"{path}__in": _projects(user, *wanted)})
 
 
+def _examples(user: m.User) -> Q:
+    """Examples of the projects one is a member of, where they tell nothing that one must not know."""
+    return readable(user) if user.is_superuser else Q(project__in=_projects(user)) & readable(user)
+
+
 def _own(path: str) -> Callable[[m.User], Q]:
     return lambda user: Q(**{path: user.pk})
 
@@ -169,6 +175,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Comment: _discussed("discussion__trajectory"),
     m.Revision: _discussed("assignment__trajectory"),
     m.Notice: _own("user"),
+    m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),
     m.ReleaseRecord: _member("release__project", *RESULT_ROLES),
     m.ReleaseLabel: _member("release__project", *RESULT_ROLES),
@@ -191,8 +198,8 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Comment: "discussion__trajectory",
     m.Revision: "assignment__trajectory",
 }
-# What is one's own even for a superuser.
-PRIVATE = (m.ApiToken, m.Notice)
+# What even a superuser sees only as far as its condition goes.
+PRIVATE = (m.ApiToken, m.Notice, m.Example)
 OWNER: dict[type[Model], str] = {
     m.Assignment: "annotator",
     m.Label: "assignment__annotator",

@@ -9,12 +9,14 @@ Figures are made of paired labels (reports/paired_labels.py) and never read labe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import cache, partial
+from typing import Any, cast
 
 import numpy as np
 from django.db.models import Count
+from django.utils.functional import SimpleLazyObject
 
 from annotation import models as m
 from annotation.core.agreement.counts import Counts
@@ -27,8 +29,8 @@ from annotation.policies import Actor, allowed, require
 
 from . import influence_rows
 from .agreement_beside import Beside, Counted, Other, after_discussion, untouched
-from .agreement_cuts import CUTS, FOR_ALL, Arms, Selection, View, parse
-from .agreement_pictures import Drawn, Pictures, measure_json, pictures, pictures_json
+from .agreement_cuts import CUTS, FOR_ALL, PAIR, Arms, Selection, View, occurring, parse
+from .agreement_pictures import Pictures, measure_json, pictures, pictures_json
 from .paired_labels import Kept, paired_rows
 from .revised_labels import revised_labels
 
@@ -119,15 +121,16 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     # the subsets too: one without labels is made without any that are new
     state = (with_people, newest, project.experiment_seed, tuple(subsets.items()))
     if not with_people:
-        rows = kept.result("few", lambda: kept.rows.shared_by_at_least(FEWEST))
-        return View(rows, subsets, {}, FOR_ALL, with_people, state, changes), kept
-    annotators = np.unique(np.concatenate([kept.rows.first, kept.rows.second])).tolist()
+        counted = kept.result("few", lambda: kept.counted.where(kept.rows.shared_by_at_least(FEWEST)))
+        parts = kept.result(("parts", False), lambda: occurring(counted.rows, FOR_ALL, None))
+        return View(counted, subsets, {}, FOR_ALL, with_people, state, changes, parts), kept
+    sealed = project.experiment_seed is None
+    arms = None if sealed else kept.result(("arms", state), lambda: _arms(project))
+    cuts = tuple(cut for cut in CUTS if cut != "arm" or arms is not None)
+    parts = kept.result(("parts", True, state), lambda: occurring(kept.rows, cuts, arms))
+    annotators = {who for pair in parts["pair"] for who in divmod(pair, PAIR)}
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
-    if project.experiment_seed is None:
-        cuts = tuple(cut for cut in CUTS if cut != "arm")
-        return View(kept.rows, subsets, people, cuts, with_people, state, changes), kept
-    arms = kept.result(("arms", state), lambda: _arms(project))
-    return View(kept.rows, subsets, people, CUTS, with_people, state, changes, arms), kept
+    return View(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms), kept
 
 
 def _arms(project: m.Project) -> Arms:
@@ -149,22 +152,23 @@ def agreement(
     of `agreement_cuts.CUTS` (the subset, when it says nothing).
 
     Without `details` there are neither subsets nor single pairs of several, which take most of the time.
-    Five queries and those of the permission, more when there are new labels (`view_of`). Raises Invalid for
+    Four queries and those of the permission, more when there are new labels (`view_of`), and one when the
+    states of trajectories are looked at. Raises Invalid for
     a filter or a cut that there is not.
     """
     view, kept = view_of(viewer, project)
     selection = parse(view, asked or {})
     cut = parse_cut(view, by)
-    states = _states(project)
     found = kept.result(
         ("figures", view.state, selection, cut, intervals, details),
         lambda: _figures(view, selection, cut, intervals, details),
     )
+    states = cache(partial(_states, project))
 
     def part(pk: int | None, name: str) -> Part:
         steps, outcomes = found.steps[name], found.outcomes[name]
         beside = found.after_discussion.get(name), found.untouched.get(name)
-        return Part(name, steps, outcomes, _sum_states(states, pk), *beside)
+        return Part(name, steps, outcomes, _lazy(lambda: _sum_states(states(), pk)), *beside)
 
     chosen = selection.part("subset")
     names = view.subsets.items() if details else ()
@@ -225,8 +229,7 @@ def _figures(view: View, selection: Selection, cut: str, intervals: bool, detail
         for name, one in ({} if selection.part("exposure") else beside(untouched(labels))).items()
         if (one.steps.n, one.outcomes.n) != (of_steps[name].n, of_outcomes[name].n)
     }
-    drawn = Drawn(labels.rows, labels.keep, labels.steps, labels.alone)
-    shown = pictures(view, drawn, cut, of_steps[""].headline)
+    shown = pictures(view, labels, cut, of_steps[""].headline)
     return _Figures(of_steps, of_outcomes, after, alone, shown)
 
 
@@ -237,6 +240,12 @@ def _states(project: m.Project) -> list[tuple[int, str, int]]:
         .values_list("subset", "state")
         .annotate(n=Count("pk"))
     )
+
+
+def _lazy(make: Callable[[], dict[str, int]]) -> dict[str, int]:
+    """What `make` gives, made when it is looked at: the states of a hundred thousand trajectories take a
+    while, and pages seldom show them."""
+    return cast(dict[str, int], SimpleLazyObject(make))
 
 
 def _sum_states(rows: list[tuple[int, str, int]], subset: int | None) -> dict[str, int]:
@@ -272,7 +281,7 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
         "tasks": steps.n_tasks,
         "annotators": steps.n_annotators,
         "headline": steps.headline,
-        "states": part.states,
+        "states": dict(part.states),
         "figures": _figures_json(steps),
         "symmetric": len(steps.pairs) != 1,
         "confusion": steps.table.tolist(),

@@ -11,38 +11,71 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.core.agreement import packed
-from annotation.core.agreement.counts import Counts, count_outcome_pairs, count_step_pairs, joined
+from annotation.core.agreement.counted_rows import CountedRows
+from annotation.core.agreement.counts import Counts, joined
 from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.paired_rows import PairedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.revised import Changes, changed, revised
 from annotation.core.agreement.summary import Summary
 
-from .agreement_cuts import Selection, View, select, select_outcomes
+from .agreement_cuts import Selection, View, select, select_outcomes, select_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The labels that a selection leaves, counted: rows, which of their steps (None: all that are paired),
-    and whether each pair of annotators counts as if it were alone; the same of outcomes."""
+    """The labels that a selection leaves, counted: which rows (None: all), which of their steps and outcomes
+    (None: all that are paired), whether each pair of annotators counts as if it were alone, the counts of
+    steps and of outcomes, and the row that each of these is of."""
 
-    rows: PairedRows
+    counted: CountedRows
+    chosen: BoolArray | None
     keep: BoolArray | None
-    outcome_rows: PairedRows
     outcome_keep: BoolArray | None
     alone: bool
     steps: Counts
+    step_rows: IntArray
     outcomes: Counts
+    outcome_rows: IntArray
 
     @classmethod
     def of(cls, view: View, selection: Selection) -> Counted:
-        """Count what a selection leaves."""
-        rows, keep = select(view, selection)
-        outcome_rows, outcome_keep = select_outcomes(rows, selection)
-        alone = selection.alone
-        steps = count_step_pairs(rows.pairs(keep, alone=alone))
-        outcomes = count_outcome_pairs(outcome_rows.pairs(outcome_keep, alone=alone))
-        return cls(rows, keep, outcome_rows, outcome_keep, alone, steps, outcomes)
+        """Take the counts that a selection leaves; only where it takes some steps of a trajectory and leaves
+        others, count anew."""
+        counted, chosen = view.counted, select_rows(view, selection)
+        keep = outcome_keep = None
+        if selection.of_steps:
+            rows, keep = select(view, selection)
+            _, outcome_keep = select_outcomes(rows, selection)
+            counted, chosen = CountedRows.of(rows, keep, outcome_keep, alone=selection.alone), None
+        steps, step_rows = counted.counts(counted.steps, chosen)
+        outcomes, outcome_rows = counted.counts(counted.outcomes, chosen)
+        if selection.alone:
+            steps, outcomes = steps.as_only_pairs(), outcomes.as_only_pairs()
+        return cls(
+            counted,
+            chosen,
+            keep,
+            outcome_keep,
+            selection.alone,
+            steps,
+            step_rows,
+            outcomes,
+            outcome_rows,
+        )
+
+    @property
+    def rows(self) -> PairedRows:
+        """The labels themselves."""
+        return self.counted.rows if self.chosen is None else self.counted.rows.where(self.chosen)
+
+    def part(self, which: BoolArray) -> tuple[BoolArray, PairedRows, BoolArray | None, BoolArray | None]:
+        """Some of the rows: which there are, (rows,), their labels, and which of their steps and outcomes."""
+        which = which if self.chosen is None else which & self.chosen
+        rows = self.counted.rows
+        keep = None if self.keep is None else self.keep[np.repeat(which, rows.length)]
+        outcome_keep = None if self.outcome_keep is None else self.outcome_keep[which]
+        return which, rows.where(which), keep, outcome_keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +117,20 @@ class Beside:
 
 def after_discussion(labels: Counted, changes: Changes) -> Other | None:
     """The same labels as their authors hold them after discussion; None where nobody changed any of them."""
-    discussed = np.isin(labels.rows.trajectory, changes.trajectory)
-    if not discussed.any():
+    if not len(changes):
         return None
-    before, keep = _part(labels.rows, labels.keep, discussed)
+    discussed = np.isin(labels.counted.rows.trajectory, changes.trajectory)
+    here, before, keep, outcome_keep = labels.part(discussed)
+    if not len(before):
+        return None
     after = revised(before, changes)
-    outcomes, outcome_keep = _part(labels.outcome_rows, labels.outcome_keep, discussed)
-    outcomes_after = after.of_outcomes()
+    anew = CountedRows.of(after, keep, outcome_keep, alone=labels.alone)
+    outcomes, outcomes_after = before.of_outcomes(), after.of_outcomes()
     found = Other(
-        joined(
-            labels.steps.where(~np.isin(labels.steps.trajectory, changes.trajectory)),
-            count_step_pairs(after.pairs(keep, alone=labels.alone)),
-        ),
-        joined(
-            labels.outcomes.where(~np.isin(labels.outcomes.trajectory, changes.trajectory)),
-            count_outcome_pairs(outcomes_after.pairs(outcome_keep, alone=labels.alone)),
-        ),
-        _subsets(before, changed(before.steps, after.steps) & _paired(before, keep)),
-        _subsets(outcomes, changed(outcomes.steps, outcomes_after.steps) & _paired(outcomes, outcome_keep)),
+        joined(labels.steps.where(~here[labels.step_rows]), anew.counts(anew.steps)[0]),
+        joined(labels.outcomes.where(~here[labels.outcome_rows]), anew.counts(anew.outcomes)[0]),
+        _subsets(before, changed(before.steps, after.steps) & before.paired(keep)),
+        _subsets(outcomes, changed(outcomes.steps, outcomes_after.steps) & outcomes.paired(outcome_keep)),
     )
     return found if len(found.changed) or len(found.outcomes_changed) else None
 
@@ -109,35 +138,20 @@ def after_discussion(labels: Counted, changes: Changes) -> Other | None:
 def untouched(labels: Counted) -> Other | None:
     """Those pairs of labels of which both are untouched, each pair alone, as the cut by exposure counts them;
     None where these are all."""
-    steps, touched = _untouched(labels.rows, labels.keep, labels.steps)
-    outcomes, touched_too = _untouched(labels.outcome_rows, labels.outcome_keep, labels.outcomes)
-    if not (touched or touched_too):
+    touched, outcome_touched = labels.counted.touched.T > 0
+    here, rows, keep, _ = labels.part(touched)
+    outcomes = labels.outcomes.where(~outcome_touched[labels.outcome_rows])
+    if not len(rows) and len(outcomes) == len(labels.outcomes):
         return None
+    blank = (rows.steps & packed.TOUCHED) == 0
+    anew = CountedRows.of(rows, blank if keep is None else blank & keep, alone=True)
     none = np.zeros(0, dtype=np.int64)
-    return Other(steps, outcomes, none, none)
-
-
-def _untouched(rows: PairedRows, keep: BoolArray | None, counted: Counts) -> tuple[Counts, bool]:
-    """The counts of untouched pairs, and whether there are others."""
-    here = _paired(rows, keep)
-    touched = here & ((rows.steps & packed.TOUCHED) != 0)
-    with_touched = np.zeros(len(rows), dtype=bool)
-    with_touched[rows.row_of_step[touched]] = True
-    anew, kept = _part(rows, here & ~touched, with_touched)
-    count = count_step_pairs if counted.of_steps else count_outcome_pairs
-    row_of_counts = np.unique(rows.row_of_step[here])
-    whole = counted.where(~with_touched[row_of_counts]).as_only_pairs()
-    return joined(whole, count(anew.pairs(kept, alone=True))), bool(touched.any())
-
-
-def _part(rows: PairedRows, keep: BoolArray | None, which: BoolArray) -> tuple[PairedRows, BoolArray | None]:
-    """Some of the rows, and which of their steps."""
-    return rows.where(which), (None if keep is None else keep[np.repeat(which, rows.length)])
-
-
-def _paired(rows: PairedRows, keep: BoolArray | None) -> BoolArray:
-    both = packed.paired(rows.steps)
-    return both if keep is None else both & keep
+    return Other(
+        joined(labels.steps.where(~here[labels.step_rows]).as_only_pairs(), anew.counts(anew.steps)[0]),
+        outcomes.as_only_pairs(),
+        none,
+        none,
+    )
 
 
 def _subsets(rows: PairedRows, steps: BoolArray) -> IntArray:

@@ -7,14 +7,16 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
 import numpy as np
 
+from annotation.core.agreement.counted_rows import CountedRows
 from annotation.core.agreement.figures import FIGURES
+from annotation.core.agreement.grouping import distinct, ranks
 from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS, PairedRows
 from annotation.core.agreement.pairs import BoolArray
@@ -29,7 +31,7 @@ CUTS: Final = (*ROW_CUTS, *STEP_CUTS)
 """Every cut by name; the first ones are attributes of trajectories, the others of steps."""
 FOR_ALL: Final = ("subset", *STEP_CUTS)
 """Cuts for those who may not know pairs of annotators: the others would leave single trajectories apart."""
-ALONE: Final = frozenset({"pair", "source", "exposure"})
+ALONE: Final = frozenset({"pair", "guideline", "week", "source", "exposure"})
 """Cuts that take some pairs of annotators of a step and leave others."""
 BY_NUMBER: Final = frozenset({"guideline", "week", "arm"})
 """Cuts whose parts are in the order of their numbers; those of the others are in that of their names."""
@@ -67,40 +69,39 @@ class Arms:
 @dataclass(frozen=True, slots=True)
 class View:
     """Paired labels as one person may see them, with the names of what is in them. `changes` is what was
-    changed in discussions. Of the same paired labels and the same `state` every figure is the same."""
+    changed in discussions; `occurring` has the codes of the parts of each cut of trajectories. Of the same
+    paired labels and the same `state` every figure is the same."""
 
-    rows: PairedRows
+    counted: CountedRows
     subsets: Mapping[int, str]
     people: Mapping[int, str]
     cuts: tuple[str, ...]
     with_people: bool
     state: Hashable
     changes: Changes
+    occurring: Mapping[str, Sequence[int]]
     arms: Arms | None = None
 
-    def codes(self, rows: PairedRows, cut: str) -> IntArray:
+    @property
+    def rows(self) -> PairedRows:
+        """The labels themselves."""
+        return self.counted.rows
+
+    def codes(self, cut: str) -> IntArray:
         """The code of each row's part of a cut of trajectories."""
-        if cut == "pair":
-            return rows.first * PAIR + rows.second
-        if cut == "guideline":
-            return np.where(rows.first_guideline == rows.second_guideline, rows.first_guideline, -1)
-        if cut == "arm":
-            assert self.arms is not None, "only projects with an experiment are cut by arm"
-            return self.arms.number[np.searchsorted(self.arms.task, rows.task)]
-        column: IntArray = getattr(rows, cut)
-        return column
+        return codes(self.rows, cut, self.arms)
 
     def parts(self, cut: str) -> list[Part]:
         """The parts of a cut that occur, in their order."""
         if cut in STEP_CUTS:
             return [Part(key, number) for number, key in enumerate(STEP_CUTS[cut])]
-        codes = np.unique(self.codes(self.rows, cut)).tolist()
         return sorted(
-            (Part(key, code, title) for code in codes for key, title in [self._named(cut, code)]),
-            key=lambda part: (
-                part.number if cut in ("week", "guideline", "arm") else 0,
-                part.title or part.key,
+            (
+                Part(key, code, title)
+                for code in self.occurring[cut]
+                for key, title in [self._named(cut, code)]
             ),
+            key=lambda part: (part.number if cut in BY_NUMBER else 0, part.title or part.key),
         )
 
     def _named(self, cut: str, code: int) -> tuple[str, str]:
@@ -120,6 +121,31 @@ class View:
         return f"{first}-{second}", " · ".join(names)
 
 
+def codes(rows: PairedRows, cut: str, arms: Arms | None) -> IntArray:
+    """The code of each row's part of a cut of trajectories."""
+    if cut == "pair":
+        return rows.first * PAIR + rows.second
+    if cut == "guideline":
+        return np.where(rows.first_guideline == rows.second_guideline, rows.first_guideline, -1)
+    if cut == "arm":
+        assert arms is not None, "only projects with an experiment are cut by arm"
+        return arms.number[np.searchsorted(arms.task, rows.task)]
+    column: IntArray = getattr(rows, cut)
+    return column
+
+
+def occurring(rows: PairedRows, cuts: Iterable[str], arms: Arms | None) -> dict[str, list[int]]:
+    """The codes of the parts of each cut of trajectories that there are rows of."""
+    found = {}
+    for cut in cuts:
+        if cut == "pair":
+            rows_of_pairs, _ = distinct(rows.first, rows.second)
+            found[cut] = codes(rows, cut, arms)[rows_of_pairs].tolist()
+        elif cut in ROW_CUTS:
+            found[cut] = ranks(codes(rows, cut, arms))[0].tolist()
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What is asked for: parts of cuts by cut, and for lists what else a step must be. Hashable."""
@@ -127,6 +153,11 @@ class Selection:
     parts: tuple[tuple[str, Part], ...] = ()
     listed: tuple[tuple[str, str], ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+
+    @property
+    def of_steps(self) -> bool:
+        """Whether it takes some steps of a trajectory and leaves others."""
+        return any(name in STEP_CUTS for name, _ in self.parts)
 
     @property
     def alone(self) -> bool:
@@ -178,15 +209,17 @@ def _known(view: View, name: str, value: str) -> bool:
     return value in only.get(name, ("1",))
 
 
+def select_rows(view: View, selection: Selection) -> BoolArray | None:
+    """Which rows the cuts of a selection leave, (rows,); None: all."""
+    masks = [view.codes(cut) == part.number for cut, part in selection.parts if cut not in STEP_CUTS]
+    return np.logical_and.reduce(masks) if masks else None
+
+
 def select(view: View, selection: Selection) -> tuple[PairedRows, BoolArray | None]:
     """The rows that the cuts of a selection leave, and which of their steps, (steps,); None: all that are
     paired."""
-    rows = view.rows
-    keep = np.ones(len(rows), dtype=bool)
-    for cut, part in selection.parts:
-        if cut not in STEP_CUTS:
-            keep &= view.codes(rows, cut) == part.number
-    rows = rows.where(keep)
+    chosen = select_rows(view, selection)
+    rows = view.rows if chosen is None else view.rows.where(chosen)
     masks = [rows.step_cut(cut) == part.number for cut, part in selection.parts if cut in STEP_CUTS]
     return rows, (np.logical_and.reduce(masks) if masks else None)
 

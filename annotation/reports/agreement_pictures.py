@@ -6,21 +6,21 @@ Every number is of pairs of labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from annotation.core.agreement import packed
+from annotation.core.agreement.confusion import SIZE
 from annotation.core.agreement.counts import TABLE, Counts, count_step_pairs
+from annotation.core.agreement.grouping import distinct
 from annotation.core.agreement.measure import IntArray, Measure
-from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS, PairedRows
-from annotation.core.agreement.pairs import BoolArray
+from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS
 from annotation.core.agreement.summary import figure_of
-from annotation.core.vocabulary import VALUES
 
-from .agreement_cuts import ALONE, Part, View
+from .agreement_beside import Counted
+from .agreement_cuts import ALONE, Part, View, codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +56,22 @@ class Pictures:
     annotators: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The labels that pictures show: rows, which of their steps, their counts, and whether each pair of
-    annotators counts as if it were alone."""
-
-    rows: PairedRows
-    keep: BoolArray | None
-    counts: Counts
-    alone: bool
-
-    @property
-    def steps(self) -> BoolArray:
-        """Which steps count."""
-        both = packed.paired(self.rows.steps)
-        return both if self.keep is None else both & self.keep
-
-
-def pictures(view: View, drawn: Drawn, cut: str, figure: str) -> Pictures:
+def pictures(view: View, labels: Counted, cut: str, figure: str) -> Pictures:
     """Work out what the pictures show, cut by `cut`."""
-    weeks = _groups(view, drawn, "week", figure) if view.with_people else ()
+    weeks = _groups(view, labels, "week", figure) if view.with_people else ()
     return Pictures(
         figure=figure,
         cut=cut,
-        groups=weeks if cut == "week" else _groups(view, drawn, cut, figure),
+        groups=weeks if cut == "week" and weeks else _groups(view, labels, cut, figure),
         weeks=weeks,
-        places=_places(view, drawn),
-        annotators=_annotators(drawn) if view.with_people else (),
+        places=_places(view, labels),
+        annotators=_annotators(labels.steps) if view.with_people else (),
     )
 
 
-def _groups(view: View, drawn: Drawn, cut: str, figure: str) -> tuple[Group, ...]:
-    found = [
-        (part, _part_counts(drawn, cut, part, codes))
-        for codes in [_codes(view, drawn, cut)]
-        for part in view.parts(cut)
-    ]
+def _groups(view: View, labels: Counted, cut: str, figure: str) -> tuple[Group, ...]:
+    count = _steps_of(labels, cut) if cut in STEP_CUTS else _rows_of(view, labels, cut)
+    found = [(part, count(part)) for part in view.parts(cut)]
     return tuple(
         Group(part, int(counts.sums[:, TABLE].sum()), figure_of(counts, figure))
         for part, counts in found
@@ -99,49 +79,54 @@ def _groups(view: View, drawn: Drawn, cut: str, figure: str) -> tuple[Group, ...
     )
 
 
-def _codes(view: View, drawn: Drawn, cut: str) -> IntArray:
-    """The part of the cut that each row of the counts is in; of a cut of steps, that each step is in."""
-    if cut in STEP_CUTS:
-        return drawn.rows.step_cut(cut)
-    return view.codes(drawn.rows, cut)[np.unique(drawn.rows.row_of_step[drawn.steps])]
+def _rows_of(view: View, labels: Counted, cut: str) -> Callable[[Part], Counts]:
+    """The counts of the rows in one part of a cut of trajectories."""
+    code = codes(labels.counted.rows, cut, view.arms)[labels.step_rows]
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
 
-
-def _part_counts(drawn: Drawn, cut: str, part: Part, codes: IntArray) -> Counts:
-    if cut not in STEP_CUTS:
-        counts = drawn.counts.where(codes == part.number)
+    def of(part: Part) -> Counts:
+        begin, end = np.searchsorted(ordered, [part.number, part.number + 1])
+        counts = labels.steps if end - begin == len(order) else labels.steps.where(order[begin:end])
         return counts.as_only_pairs() if cut in ALONE else counts
-    alone = drawn.alone or cut in ALONE
-    return count_step_pairs(drawn.rows.pairs(drawn.steps & (codes == part.number), alone=alone))
+
+    return of
 
 
-def _places(view: View, drawn: Drawn) -> tuple[tuple[str, tuple[Place, ...]], ...]:
-    rows, chosen = drawn.rows, np.flatnonzero(drawn.steps)
-    subsets = {pk: number for number, pk in enumerate(view.subsets)}
-    of_row = np.array([subsets[pk] for pk in rows.subset.tolist()], dtype=np.int64)
-    cell = of_row[rows.row_of_step[chosen]] * PLACES + np.minimum(rows.ordinal[chosen], PLACES - 1)
-    first, second = packed.values(rows.steps[chosen])
-    shape = (len(subsets), PLACES)
-    n = np.bincount(cell, minlength=len(subsets) * PLACES).reshape(shape)
-    differ = np.bincount(cell[first != second], minlength=len(subsets) * PLACES).reshape(shape)
-    return tuple(
-        (
-            name,
-            tuple(Place(place + 1, int(n[row, place]), int(differ[row, place])) for place in range(PLACES)),
-        )
-        for row, name in enumerate(view.subsets.values())
-        if n[row].any()
-    )
+def _steps_of(labels: Counted, cut: str) -> Callable[[Part], Counts]:
+    """The counts of the steps in one part of a cut of steps: counted anew."""
+    rows = labels.rows
+    number, alone = rows.step_cut(cut), labels.alone or cut in ALONE
+
+    def of(part: Part) -> Counts:
+        here = number == part.number
+        return count_step_pairs(rows.pairs(here if labels.keep is None else here & labels.keep, alone=alone))
+
+    return of
 
 
-def _annotators(drawn: Drawn) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    rows, chosen = drawn.rows, np.flatnonzero(drawn.steps)
-    of_row = rows.row_of_step[chosen]
-    people = np.concatenate([rows.first[of_row], rows.second[of_row]])
-    values = np.concatenate(packed.values(rows.steps[chosen])).astype(np.int64)
-    ids, person = np.unique(people, return_inverse=True)
-    counts = np.bincount(person.reshape(-1) * len(VALUES) + values, minlength=len(ids) * len(VALUES))
-    table = counts.reshape(len(ids), len(VALUES)).tolist()
-    return tuple((int(pk), tuple(row)) for pk, row in zip(ids.tolist(), table, strict=True))
+def _places(view: View, labels: Counted) -> tuple[tuple[str, tuple[Place, ...]], ...]:
+    subset, places = labels.counted.rows.subset, labels.counted.places.T
+    found = []
+    for pk, name in view.subsets.items():
+        here = subset == pk if labels.chosen is None else (subset == pk) & labels.chosen
+        sums = places.compress(here, axis=1).sum(axis=1, dtype=np.int64).tolist()
+        if any(sums):
+            row = [Place(place + 1, sums[place], sums[PLACES + place]) for place in range(PLACES)]
+            found.append((name, tuple(row)))
+    return tuple(found)
+
+
+def _annotators(counts: Counts) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    of_pair, pair = distinct(counts.first, counts.second)
+    shape = (SIZE, SIZE, len(of_pair))
+    cells = [np.bincount(pair, weights=column, minlength=len(of_pair)) for column in counts.sums.T[TABLE]]
+    tables = np.array(cells).reshape(shape).astype(np.int64)
+    labels: dict[int, IntArray] = {}
+    for people, of_values in ((counts.first, tables.sum(axis=1)), (counts.second, tables.sum(axis=0))):
+        for who, values in zip(people[of_pair].tolist(), of_values.T, strict=True):
+            labels[who] = labels.get(who, 0) + values
+    return tuple((who, tuple(labels[who].tolist())) for who in sorted(labels))
 
 
 def pictures_json(shown: Pictures, people: Mapping[int, str]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from django.db import connections
 from django.db.models import Count, Max
 
 from annotation import models as m
-from annotation.core.agreement.paired_rows import ROW_COLUMNS, PairedRows, empty
+from annotation.core.agreement.counted_rows import CountedRows
+from annotation.core.agreement.paired_rows import PairedRows, empty
 
 R = TypeVar("R")
 
@@ -43,12 +44,17 @@ NAMES: Final = tuple(name.removesuffix("_id") for name in COLUMNS)
 
 @dataclass(slots=True)
 class Kept:
-    """A project's paired labels in memory, and what was worked out from them."""
+    """A project's paired labels in memory with their counts, and what was worked out from them."""
 
     count: int
     newest: int
-    rows: PairedRows
+    counted: CountedRows
     results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+
+    @property
+    def rows(self) -> PairedRows:
+        """The labels themselves."""
+        return self.counted.rows
 
     def result(self, key: Hashable, make: Callable[[], R]) -> R:
         """What `make` gives, made once for a key."""
@@ -90,13 +96,13 @@ def _renewed(stored: Any, kept: Kept | None, count: int, newest: int) -> Kept:
         added = _read(stored.filter(pk__gt=kept.newest, pk__lte=newest), kept.rows.models)
         # rows of a transaction that began earlier and ended later have smaller ids
         if len(kept.rows) + len(added) == count:
-            return Kept(count, newest, _joined(kept.rows, added))
+            return Kept(count, newest, kept.counted.joined(CountedRows.of(added)))
     rows = _read(stored.filter(pk__lte=newest), ())
-    return Kept(len(rows), newest, rows)
+    return Kept(len(rows), newest, CountedRows.of(rows))
 
 
 def _read(stored: Any, models: tuple[str, ...]) -> PairedRows:
-    query = stored.order_by().values_list(*COLUMNS, "policy_model", "steps")
+    query = stored.order_by("pk").values_list(*COLUMNS, "policy_model", "steps")
     statement, values = query.query.sql_with_params()
     with connections[query.db].cursor() as cursor:
         cursor.execute(statement, values)
@@ -109,8 +115,3 @@ def _read(stored: Any, models: tuple[str, ...]) -> PairedRows:
     arrays["model"] = np.array([number[name] for name in columns[-2]], dtype=np.int64)
     arrays["length"] = np.array([len(one) for one in steps], dtype=np.int64)
     return PairedRows.of(arrays, np.frombuffer(b"".join(steps), dtype=np.uint8), tuple(number))
-
-
-def _joined(kept: PairedRows, added: PairedRows) -> PairedRows:
-    columns = {name: np.concatenate([getattr(kept, name), getattr(added, name)]) for name in ROW_COLUMNS}
-    return PairedRows.of(columns, np.concatenate([kept.steps, added.steps]), added.models or kept.models)

@@ -17,6 +17,7 @@ from annotation.models import Adjudication, Discussion, Exposure, JudgeAnswer, P
 from annotation.policies import field_access, kept_from_lists, require, roles, visible
 from annotation.reports import agreement_steps as step_lists
 from annotation.reports import cases, discussions, runs, trajectory_list
+from annotation.reports import examples as example_lists
 from annotation.reports import history as reports
 from annotation.reports.history_entries import Entry, Place
 
@@ -93,6 +94,15 @@ def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     if any(one.kind in ("resolved", "erasure") for one in shown):
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
+def examples(*, actor: User, project: Project) -> list[example_lists.Shown]:
+    """The examples of a project's guidelines, with the consensus of each, to its members."""
+    require(actor, "project.view", project)
+    shown = example_lists.examples(actor=actor, project=project)
+    seen = sorted({one.of for one in shown})
+    exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
     return shown
 
 

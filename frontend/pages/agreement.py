@@ -86,7 +86,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         tables=figure_tables(charts),
         with_people=found.with_people,
         fewest=report.FEWEST,
-        settled=sum(overall.states[state] for state in SETTLED),
+        settled=0 if overall.steps.n else sum(overall.states[state] for state in SETTLED),
         query=request.GET.urlencode(),
         policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
     )

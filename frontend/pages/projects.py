@@ -14,12 +14,17 @@ from annotation.core.errors import Invalid, Locked
 from annotation.language import translated
 from annotation.models import Assignment, Guideline, Membership, Project, Subset
 from annotation.services import projects as service
+from annotation.services import sights
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages import influence
 from frontend.pages.common import open_project, paginate, person
 from frontend.rendering import markdown
 from frontend.rendering.text_diff import changes
+from frontend.rendering.transcript import escape_control_chars
+
+WRITTEN = ("title", "text", "question", "excerpt")
+"""The texts of an example."""
 
 
 @require_GET
@@ -116,9 +121,18 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     if shown is not None and "changes" in request.GET:
         older = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
         before = older.filter(version__lt=shown.version).order_by("-version").first()
+    examples = sights.examples(actor=opened.user, project=opened.project)
     return opened.render(
         "projects/guidelines.html",
         "guidelines",
+        examples=[
+            {
+                "shown": one,
+                "anchor": "#outcome" if one.message_index is None else f"#m{one.message_index}",
+                **{name: escape_control_chars(getattr(one, name)) for name in WRITTEN},
+            }
+            for one in examples
+        ],
         versions=versions,
         shown=shown,
         html=markdown.render(shown.text) if shown else "",

@@ -29,6 +29,8 @@ SENTENCES = {
     "case.reopen": gettext_lazy("reopened a case"),
     "case.reveal": gettext_lazy("viewed judges’ suggestions in a case"),
     "discussion.open": gettext_lazy("opened a discussion"),
+    "example.mark": gettext_lazy("made a case an example"),
+    "example.unmark": gettext_lazy("removed an example"),
     "experiment.start": gettext_lazy("randomised when annotators see suggestions"),
     "experiment.stop": gettext_lazy("ended the experiment before it began"),
     "guidelines.write": gettext_lazy("wrote guidelines"),

@@ -13,6 +13,7 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
     AssignmentState,
+    ConsensusKind,
     ExpiryReason,
     ImportState,
     InvitationState,
@@ -21,7 +22,7 @@ from annotation.core.vocabulary import (
 )
 from annotation.reports.error_graphs import NumberedError
 from frontend import context
-from frontend.rendering import transcript
+from frontend.rendering import history_text, transcript
 from frontend.rendering.icons import ICONS
 
 register = template.Library()
@@ -102,6 +103,12 @@ def mark(value: int | None, proposal: bool = False, chip: bool = False) -> dict[
 def sign(value: int | None) -> str:
     """The value as people write it: +1, 0, −1 (a real minus), or a dash for none."""
     return "–" if value is None else SIGNS[value]
+
+
+@register.filter
+def origin_name(kind: str) -> str:
+    """How a consensus came about, in words."""
+    return str(history_text.ORIGINS[ConsensusKind(kind)])
 
 
 @register.filter

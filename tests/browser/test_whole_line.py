@@ -245,7 +245,7 @@ def check_agreement(page: Page) -> None:
     for title, figure in expected.items():
         row = shown.filter(has=page.get_by_role("rowheader", name=title))
         expect(row.locator("td").first).to_contain_text(figure)
-        expect(row.locator("td").nth(1)).to_have_text("13")
+        expect(row.locator("td").first.get_by_role("link")).to_have_text("13")
     confusion = page.locator("[aria-labelledby=confusion]").first
     confusion.get_by_text("As a table").click()
     counts = [int(cell.inner_text()) for cell in confusion.locator("tbody td:not(.sum)").all()]

@@ -32,7 +32,7 @@ PAGES = {
     "overview for an adjudicator": ("judith", "project", 5),
     "overview for an admin": ("admin", "project", 11),
     "settings": ("admin", "project-settings", 11),
-    "guidelines": ("ann", "guidelines", 6),
+    "guidelines": ("ann", "guidelines", 9),
     "members": ("admin", "members", 7),
     "audit log": ("admin", "audit", 18),
     "imports": ("admin", "imports", 6),

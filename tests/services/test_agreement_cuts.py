@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db.models import F
 
-from annotation.core.agreement import at_least, count_outcomes, count_steps, summarise
+from annotation.core.agreement import Measure, at_least, count_outcomes, count_steps, summarise
 from annotation.core.agreement.pairs import LabelTable
 from annotation.core.agreement.summary import Summary
 from annotation.core.errors import Invalid
@@ -20,6 +21,7 @@ from annotation.policies import OPERATOR
 from annotation.reports import paired_labels
 from annotation.reports.agreement import FEWEST, agreement, as_json
 from annotation.reports.agreement_cuts import CUTS
+from annotation.reports.agreement_steps import steps
 from annotation.services import projects
 from tests import people
 from tests.people import Cast, import_records, make_record
@@ -149,9 +151,44 @@ def test_agreement_of_three_who_label_everything_is_that_of_the_labels(cast: Cas
 
     found = agreement(viewer=OPERATOR, project=cast.project)
 
-    steps = plain(Label, "step__ordinal", "assignment__trajectory__step_count")
-    same(found.overall.steps, summarise(count_steps(steps)))
+    labels = plain(Label, "step__ordinal", "assignment__trajectory__step_count")
+    same(found.overall.steps, summarise(count_steps(labels)))
     assert found.overall.steps.headline == "alpha"
+
+
+def test_cut_that_parts_three_annotators_of_a_step_counts_each_pair_alone(cast: Cast) -> None:
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"annotators_per_trajectory": 3})
+    import_records(cast.project, [make_record(q, steps=3) for q in range(4)])
+    chance = random.Random(4)
+    for user in (cast.ann, cast.ben, cast.cleo):
+        for _ in range(4):
+            people.label_next(user, cast.project, [chance.choice((-1, 0, 1)) for _ in range(3)])
+    last = max(user.pk for user in (cast.ann, cast.ben, cast.cleo))
+    PairedLabels.objects.filter(second=last).update(week=F("week") + 7, second_guideline=2)
+
+    for by in ("week", "guideline"):
+        groups = agreement(viewer=OPERATOR, project=cast.project, by=by).pictures.groups
+        assert [group.n for group in groups] == ([12, 24] if by == "week" else [24, 12])
+        for group in groups:
+            asked = {by: group.part.key}
+            alone = agreement(viewer=OPERATOR, project=cast.project, asked=asked).overall.steps
+            assert alone.figures["alpha"] == figure_of_pairs(asked, cast)
+            assert alone.n_trajectories == 4
+            if alone.n_annotators > 2:
+                assert group.measure == alone.figures["alpha"]
+
+
+def figure_of_pairs(asked: dict[str, str], cast: Cast) -> Measure:
+    """α of as many units as the list of steps has, each a pair of labels."""
+    listed = steps(viewer=OPERATOR, project=cast.project, asked={**asked, "figure": "alpha"})
+    columns = listed.columns
+    table = [
+        (unit, 0, who, value - 1, trajectory, 0, 1)
+        for unit, trajectory in enumerate(columns["trajectory"].tolist())
+        for who, value in ((0, int(columns["first_value"][unit])), (1, int(columns["second_value"][unit])))
+    ]
+    assert listed.count == len(columns["trajectory"])
+    return summarise(count_steps(LabelTable.of(table))).figures["alpha"]
 
 
 def test_agreement_for_adjudicators_leaves_out_pairs_that_share_few(labelled: Cast) -> None:

@@ -15,11 +15,10 @@ of `first` and `second`, always in the order −1, 0, +1; "minus", "zero", "plus
 - `first_error_…` (8): the trajectory's class, one of them 1 (`firsterror.FirstErrors`); all 0 unless both
   annotators labelled every step of the trajectory, as the next.
 - `steps_before_error` (1): how many steps lie before the first error of both; all, without an error.
-- `trajectories` (1): 1 divided by the pairs of annotators of the trajectory, so that they add up to 1.
 
 Outcomes have the first 16 of these, each trajectory being one step.
 
-`coincidence_…`, `units` and `trajectories` speak of all annotators of a trajectory. Where a cut takes some of
+`coincidence_…` and `units` speak of all annotators of a trajectory. Where a cut takes some of
 its pairs and leaves others, `Counts.as_only_pairs` makes them speak of each pair alone.
 """
 
@@ -54,7 +53,6 @@ STEP_COLUMNS: Final = (
         )
     ),
     "steps_before_error",
-    "trajectories",
 )
 
 TABLE: Final = slice(0, SIZE * SIZE)
@@ -63,13 +61,12 @@ UNITS: Final = COINCIDENCES.stop
 TRANSITIONS: Final = slice(UNITS + 1, UNITS + 1 + STRATA * SIZE * SIZE)
 FIRST_ERRORS: Final = slice(TRANSITIONS.stop, TRANSITIONS.stop + CLASSES)
 STEPS_BEFORE: Final = FIRST_ERRORS.stop
-TRAJECTORIES: Final = STEPS_BEFORE + 1
-assert len(OUTCOME_COLUMNS) == UNITS + 1 and len(STEP_COLUMNS) == TRAJECTORIES + 1
+assert len(OUTCOME_COLUMNS) == UNITS + 1 and len(STEP_COLUMNS) == STEPS_BEFORE + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of counts; parallel arrays. `sums` is (rows, 62) for steps, (rows, 16) for outcomes, numbers of
+    """Rows of counts; parallel arrays. `sums` is (rows, 61) for steps, (rows, 16) for outcomes, numbers of
     any type; its columns stand together in memory, which makes sums over rows many times faster.
 
     Ids are any integers. A row may also be the sum of a pair's rows in a task, or of several tasks taken for
@@ -106,16 +103,14 @@ class Counts:
         return int(self.sums.shape[1]) == len(STEP_COLUMNS)
 
     def as_only_pairs(self) -> "Counts":
-        """The same pairs, each as if nobody else had labelled its steps. `trajectories` needs rows that are
-        one trajectory each."""
-        sums = as_only_pairs(self.sums)
-        if self.of_steps:
-            sums[:, TRAJECTORIES] = 1
-        return replace(self, sums=sums)
+        """The same pairs, each as if nobody else had labelled its steps."""
+        if (self.sums[:, UNITS] == self.sums[:, TABLE].sum(axis=1)).all():  # nobody else did
+            return self
+        return replace(self, sums=as_only_pairs(self.sums))
 
 
 def as_only_pairs(sums: FloatArray) -> FloatArray:
-    """Sums of pairs, (pairs, columns), as if nobody else had labelled their steps; `trajectories` stays."""
+    """Sums of pairs, (pairs, columns), as if nobody else had labelled their steps."""
     result = sums.astype(np.float64, order="F")
     table = result[:, TABLE].copy(order="F").reshape(-1, SIZE, SIZE)
     for column, (a, b) in enumerate(_UPPER, COINCIDENCES.start):
@@ -153,8 +148,6 @@ def count_step_pairs(pairs: Pairs) -> Counts:
     sums[:, TRANSITIONS] = moved.reshape(n, STRATA * SIZE * SIZE)
     if n:
         _first_errors(pairs, starts, sums)
-        trajectory = pairs.trajectory[starts]
-        sums[:, TRAJECTORIES] = 1 / np.bincount(trajectory)[trajectory]
     return _counts(pairs, starts, sums)
 
 

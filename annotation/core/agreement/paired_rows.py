@@ -33,7 +33,7 @@ PLACES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class PairedRows:
-    """Parallel arrays, a row for each (trajectory, pair), sorted by pair, then trajectory.
+    """Parallel arrays, a row for each (trajectory, pair), in any order.
 
     `length` is how many steps the trajectory has, `steps` the bytes of all rows one after the other. `model`
     is an index into `models`.
@@ -72,9 +72,14 @@ class PairedRows:
     def of(
         cls, columns: Mapping[str, IntArray], steps: packed.Bytes, models: tuple[str, ...]
     ) -> "PairedRows":
-        """From rows in any order."""
-        rows = cls(**columns, steps=steps, models=models)
-        return rows.where(np.lexsort((rows.trajectory, rows.second, rows.first)))
+        """From columns, the steps of all rows one after the other, and the names of the models."""
+        return cls(**columns, steps=steps, models=models)
+
+    def joined(self, added: "PairedRows") -> "PairedRows":
+        """With more rows, whose models go on where these end."""
+        both = {name: np.concatenate([getattr(self, name), getattr(added, name)]) for name in ROW_COLUMNS}
+        models = added.models or self.models
+        return replace(self, steps=np.concatenate([self.steps, added.steps]), models=models, **both)
 
     @property
     def row_of_step(self) -> IntArray:
@@ -97,14 +102,18 @@ class PairedRows:
         flagged: IntArray = ((self.steps & flag) != 0).astype(np.int64)
         return flagged
 
+    def paired(self, keep: BoolArray | None = None) -> BoolArray:
+        """Which steps, or which of those that `keep` leaves, both annotators labelled: (steps,)."""
+        both = packed.paired(self.steps)
+        return both if keep is None else both & keep
+
     def pairs(self, keep: BoolArray | None = None, *, alone: bool = False) -> Pairs:
         """The steps that both annotators labelled, or those of them that `keep`, (steps,), leaves.
 
         `alone`: each pair as if nobody else had labelled its steps; for selections that take some pairs of a
         step and leave others.
         """
-        both = packed.paired(self.steps)
-        numbers = np.flatnonzero(both if keep is None else both & keep)
+        numbers = np.flatnonzero(self.paired(keep))
         starts = np.cumsum(self.length) - self.length
         row = self.row_of_step[numbers]
         position = numbers - starts[row]
@@ -131,17 +140,17 @@ class PairedRows:
         """The same rows with the outcome as their only step."""
         return replace(self, steps=self.outcome.astype(np.uint8), length=np.ones_like(self.length))
 
-    def shared_by_at_least(self, trajectories: int) -> "PairedRows":
-        """The trajectories at which every pair of annotators shares at least so many of the subset (see
-        `pairs.at_least`): no figure of what is left is about fewer trajectories of a pair than that."""
-        rows = self
-        while len(rows):
-            _, cell = distinct(rows.first, rows.second, rows.subset)
-            few = rows.trajectory[np.bincount(cell)[cell] < trajectories]
-            if not len(few):
+    def shared_by_at_least(self, trajectories: int) -> IntArray:
+        """The rows of trajectories at which every pair of annotators shares at least so many of the subset
+        (see `pairs.at_least`), by number: no figure of them is about fewer trajectories of a pair."""
+        numbers = np.arange(len(self))
+        _, cell = distinct(self.first, self.second, self.subset)
+        while len(numbers):
+            few = np.bincount(cell[numbers])[cell[numbers]] < trajectories
+            if not few.any():
                 break
-            rows = rows.where(~np.isin(rows.trajectory, few))
-        return rows
+            numbers = numbers[~np.isin(self.trajectory[numbers], self.trajectory[numbers[few]])]
+        return numbers
 
 
 ROW_COLUMNS: Final = tuple(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.core.agreement import grouping
-from annotation.core.agreement.counts import FIRST_ERRORS, TRAJECTORIES, UNITS, Counts, as_only_pairs
+from annotation.core.agreement.counts import FIRST_ERRORS, Counts, as_only_pairs
 from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, Figure, tables
 from annotation.core.agreement.firsterror import FirstErrors, Offsets
 from annotation.core.agreement.intervals import Sample, headline, intervals
@@ -103,7 +103,7 @@ def summarise(
     confusion = tables(total).astype(np.int64)
     return Summary(
         n=int(confusion.sum()),
-        n_trajectories=round(float(total[TRAJECTORIES if counts.of_steps else UNITS])),
+        n_trajectories=len(grouping.ranks(counts.trajectory)[0]),
         n_tasks=sample.n_tasks,
         n_annotators=len(np.unique(people)),
         figures=_figures(figures, totals, sample if with_intervals else None),

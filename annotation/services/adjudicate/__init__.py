@@ -2,17 +2,22 @@
 
 from .closing import close_case, reopen_case
 from .deciding import decide, let_majority_stand, withdraw_decision
+from .examples import MAX_TEXT, MAX_TITLE, mark_example, unmark_example
 from .taking import assign_case, open_case, release_case, reveal, take_case_back
 
 __all__ = [
+    "MAX_TEXT",
+    "MAX_TITLE",
     "assign_case",
     "close_case",
     "decide",
     "let_majority_stand",
+    "mark_example",
     "open_case",
     "release_case",
     "reopen_case",
     "reveal",
     "take_case_back",
+    "unmark_example",
     "withdraw_decision",
 ]

@@ -1,0 +1,34 @@
+"""Marking a case as an example."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Step
+from annotation.services.adjudicate import MAX_TEXT, MAX_TITLE
+
+
+class ExampleForm(forms.Form):
+    """Which part of a case, a title, and what is to be learned from it."""
+
+    step = forms.ChoiceField(label=_("What is the example"), required=False)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE)
+    text = forms.CharField(
+        label=_("What is to be learned from it"),
+        max_length=MAX_TEXT,
+        widget=forms.Textarea({"rows": 6}),
+        help_text=_("Every member of the project may read it. Name nobody."),
+    )
+
+    def __init__(self, *args: Any, steps: Iterable[Step], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["step"].choices = [  # type: ignore[attr-defined]
+            ("", gettext("The whole case, with its outcome")),
+            *(
+                (str(step.message_index), gettext("Step %(number)s") % {"number": step.ordinal + 1})
+                for step in steps
+            ),
+        ]
