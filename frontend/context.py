@@ -1,5 +1,6 @@
 """What every template needs: the theme and the language, and the choices for them."""
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import get_language
 
 from annotation.models import User
+from annotation.reports.notices import unread
 
 THEME_COOKIE = "tristep_theme"
 
@@ -46,3 +48,11 @@ def languages(_request: HttpRequest) -> dict[str, Any]:
         ]
 
     return {"languages": SimpleLazyObject(choices)}
+
+
+def notices(request: HttpRequest) -> dict[str, Any]:
+    """`unread_notices`: how many the signed-in person has not read; asked for once, where it is shown."""
+    user = getattr(request, "user", None)
+    if not isinstance(user, User):
+        user = User.objects.filter(pk=user.pk).first() if user is not None and user.is_authenticated else None
+    return {"unread_notices": cache(lambda: unread(user)) if user is not None else 0}

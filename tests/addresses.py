@@ -157,6 +157,9 @@ def _judging_api() -> Iterator[Address]:
 def _talking_pages() -> Iterator[Address]:
     f = "frontend:"
     yield Address(f + "discussions")
+    yield Address(f + "notices")
+    yield Address(f + "notices-read", body={"newest": "1"})
+    yield Address(f + "notice", pk("notice"))
     yield Address(f + "discussion", pk("discussion"))
     yield Address(f + "discussion-comment", pk("discussion"), body={"text": "Look.", "message_index": "4"})
     changed = {"message_index": "2", "value": "0", "note": "Neither here nor there."}

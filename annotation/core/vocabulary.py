@@ -188,6 +188,10 @@ class NoticeKind(StrEnum):
     REVISION = "revision"
     RESOLVED = "resolved"
     REOPENED = "reopened"
+    CLAIM_WARNED = "claim_warned"
+    CLAIM_ENDED = "claim_ended"
+    CASE_GIVEN = "case_given"
+    LOOK_AGAIN = "look_again"
 
 
 class CaseEventKind(StrEnum):

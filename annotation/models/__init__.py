@@ -5,7 +5,7 @@ from .agreement import PairedLabels
 from .audit import AuditEvent
 from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeConsensus
 from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
-from .discussion import Comment, Discussion, Notice, Revision, ThreadRead
+from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
 from .jobs import JobFields
@@ -20,6 +20,7 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
+from .notices import Notice
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,

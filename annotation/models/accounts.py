@@ -14,7 +14,8 @@ class User(AbstractUser):
 
     Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for
     the server's own; `theme` is empty when the browser decides.
-    `keymap` holds the workbench keys a person has changed: {action: key}.
+    `keymap` holds the workbench keys a person has changed: {action: key}; `mail_notices` says whether what
+    they are told on their pages is mailed to them too, where there is a mail server.
     """
 
     class Theme(models.TextChoices):
@@ -27,6 +28,7 @@ class User(AbstractUser):
     language = models.CharField(_("language"), max_length=16, blank=True)
     keymap = models.JSONField(_("keys"), default=dict, blank=True)
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, blank=True, default="")
+    mail_notices = models.BooleanField(_("mail me notices"), default=True)
 
     class Meta(AbstractUser.Meta):
         pass

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.core.vocabulary import VALUES, NoticeKind, Voice
+from annotation.core.vocabulary import VALUES, Voice
 
 from .data import Step, Trajectory
 from .labels import Assignment
@@ -130,36 +130,3 @@ class ThreadRead(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} read to {self.last_read}"
-
-
-class Notice(models.Model):
-    """Tells one person of something in a discussion; `comment` where it tells of one.
-
-    `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
-    address (services.notices).
-    """
-
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False
-    )
-    discussion = models.ForeignKey(Discussion, on_delete=models.CASCADE, related_name="notices")
-    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
-    kind = models.CharField(max_length=12)
-    mail_due = models.BooleanField(default=False)
-    created_at = models.DateTimeField()
-    read_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("-pk",)
-        constraints = (
-            models.CheckConstraint(
-                condition=Q(kind__in=[kind.value for kind in NoticeKind]), name="notice_kind_known"
-            ),
-        )
-        indexes = (
-            models.Index(fields=("user", "-id"), name="notice_newest"),
-            models.Index(fields=("id",), name="notice_mail_due", condition=Q(mail_due=True)),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.kind} for {self.user_id}"

@@ -10,7 +10,6 @@ from django.db.models import (
     Case,
     Count,
     Exists,
-    F,
     IntegerField,
     OuterRef,
     Q,
@@ -28,7 +27,6 @@ from annotation.models import (
     Assignment,
     Comment,
     Discussion,
-    Notice,
     Release,
     ThreadRead,
     User,
@@ -262,13 +260,3 @@ def _unread(said: QuerySet[Comment], user: User) -> QuerySet[Comment]:
 def _count(rows: QuerySet[Comment]) -> Coalesce:
     counted = rows.order_by().values("discussion").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
-
-
-def notices(user: User) -> QuerySet[Notice]:
-    """What a person has been told, the newest first, of discussions that they still take part in."""
-    theirs = visible(user, Notice.objects.all()).filter(
-        discussion__in=visible(user, Discussion.objects.all()).values("pk")
-    )
-    return theirs.annotate(message_index=F("comment__step__message_index")).select_related(
-        "discussion__project", "discussion__trajectory__subset"
-    )

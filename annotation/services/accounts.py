@@ -28,7 +28,7 @@ from . import audit, open_work
 TOKEN_PREFIX = "tri_"
 MAX_TOKEN_DAYS = 366
 LAST_USED_PRECISION = timedelta(minutes=1)
-PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "theme"})
+PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "theme", "mail_notices"})
 
 
 def digest_of(secret: str) -> str:

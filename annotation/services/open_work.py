@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.core import text
 from annotation.core.errors import StaleState
 from annotation.core.unused_claims import expires_at, warned_before
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, ExpiryReason
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, ExpiryReason, NoticeKind
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor
 
-from . import audit, rechecks
+from . import audit, notices, rechecks
 from .cursors import lower_cursors
 from .transitions import advance
 
@@ -90,6 +90,8 @@ def expire(
             username=claim.annotator.username,
             **detail,
         )
+        if because is not ExpiryReason.LEFT:
+            notices.tell_one(user=claim.annotator_id, kind=NoticeKind.CLAIM_ENDED, now=now, assignment=claim)
     return len(ended)
 
 
@@ -150,6 +152,15 @@ def _periods() -> list[int]:
     return list(days.values_list("claim_days", flat=True).distinct())  # type: ignore[arg-type]
 
 
+def _warn(same: QuerySet[Assignment], claim: Assignment, now: datetime) -> int:
+    """Say that a claim will expire, once."""
+    with transaction.atomic():
+        warned = same.update(warned_at=now)
+        if warned:
+            notices.tell_one(user=claim.annotator_id, kind=NoticeKind.CLAIM_WARNED, now=now, assignment=claim)
+    return warned
+
+
 def _unused(days: int, now: datetime) -> int:
     """Warn of claims that were not used for nearly `days`, and expire those whose warning was in vain.
 
@@ -167,7 +178,7 @@ def _unused(days: int, now: datetime) -> int:
         if claim.event_at is not None and claim.event_at > claim.last_used_at:
             same.update(last_used_at=claim.event_at, warned_at=None)
         elif claim.warned_at is None:
-            touched += same.update(warned_at=now)
+            touched += _warn(same, claim, now)
         elif now >= (expires_at(days, claim.last_used_at, claim.warned_at) or now):
             with transaction.atomic():
                 locked = lock_claims(same.annotate(event_at=Subquery(events[:1])))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import NoticeKind, TrajectoryState, Voice
+from annotation.reports.notices import record_of
 from annotation.services.discuss import MAX_COMMENT
 from annotation.services.judged_steps import MAX_NOTE
 
@@ -164,17 +167,24 @@ class Revised(Output):
 
 
 class Notice(Output):
-    """What one has been told of; `message_index` null: of the whole trajectory."""
+    """What one has been told of: in a discussion (`message_index` null: of the whole trajectory), of a claim
+    of one's own, or of a case."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=words(NoticeKind))
-    project = serializers.CharField(source="discussion.project.slug")
-    discussion = serializers.IntegerField(source="discussion_id")
-    record_id = serializers.CharField(source="discussion.trajectory.record_id")
+    project = serializers.CharField(source="project.slug")
+    discussion = serializers.IntegerField(source="discussion_id", allow_null=True)
+    assignment = serializers.IntegerField(source="assignment_id", allow_null=True)
+    adjudication = serializers.IntegerField(source="adjudication_id", allow_null=True)
+    record_id = serializers.SerializerMethodField()
     message_index = serializers.IntegerField(allow_null=True)
     comment = serializers.IntegerField(source="comment_id", allow_null=True)
     created_at = serializers.DateTimeField()
     read_at = serializers.DateTimeField(allow_null=True)
+
+    def get_record_id(self, row: Any) -> str:
+        """Of a claim only while it is open."""
+        return record_of(row)
 
 
 class HistoryOf(Query):

@@ -37,6 +37,7 @@ class Me(Output):
     time_zone = serializers.CharField()
     language = serializers.CharField()
     theme = serializers.CharField()
+    mail_notices = serializers.BooleanField()
     is_superuser = serializers.BooleanField()
     memberships = MyMembership(many=True)
 
@@ -52,6 +53,9 @@ class MeChange(Input):
     language = serializers.CharField(required=False, allow_blank=True, max_length=16)
     theme = serializers.ChoiceField(
         required=False, allow_blank=True, choices=[value for value in User.Theme.values if value]
+    )
+    mail_notices = serializers.BooleanField(
+        required=False, help_text="Whether notices are mailed too, where there is a mail server."
     )
 
 

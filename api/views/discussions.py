@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import Comment, Discussion, Trajectory
 from annotation.reports import discussions as reports
+from annotation.reports import notices as notice_lists
 from annotation.services import discuss, sights
 from annotation.services.judged_steps import step_at
 
@@ -49,7 +50,7 @@ class MyNotices(DiscussionView):
     @extend_schema(summary="List my notices", responses=shapes.Notice(many=True))
     def get(self, request: Request) -> Response:
         """What one has been told of, the newest first."""
-        return self.page(reports.notices(self.user), shapes.Notice)
+        return self.page(notice_lists.notices(self.user), shapes.Notice)
 
     @extend_schema(summary="Mark notices as seen", request=shapes.Seen, responses=shapes.SeenCount)
     def post(self, request: Request) -> Response:

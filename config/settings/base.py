@@ -103,6 +103,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "frontend.context.theme",
                 "frontend.context.languages",
+                "frontend.context.notices",
             ],
         },
     },

@@ -47,6 +47,16 @@ class ProfileForm(forms.Form):
         label=_("Language"), choices=[("", _("Browser language")), *settings.LANGUAGES], required=False
     )
     theme = forms.ChoiceField(label=_("Theme"), choices=User.Theme.choices, required=False)
+    mail_notices = forms.BooleanField(
+        label=_("Mail me notices"),
+        required=False,
+        help_text=_("They stand on your page of notices in any case. Mails name neither people nor labels."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.MAIL_ENABLED:
+            del self.fields["mail_notices"]
 
 
 class TokenForm(forms.Form):

@@ -24,7 +24,7 @@ from frontend.forms.accounts import ProfileForm, TokenForm
 from frontend.pages.accounts import remember_language, remember_theme
 from frontend.pages.workbench import words
 
-FIELDS = ("display_name", "email", "time_zone", "language", "theme")
+FIELDS = ("display_name", "email", "time_zone", "language", "theme", "mail_notices")
 
 
 def _page(

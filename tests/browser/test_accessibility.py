@@ -128,6 +128,9 @@ def as_project_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
         page.locator("tbody a").first.click()
         expect(page.locator(".run")).to_be_visible()
         yield findings(page)
+    page.get_by_role("link", name="History", exact=True).click()
+    expect(page.locator("tbody tr").first).to_be_visible()
+    yield findings(page)
 
 
 def in_chinese(visitor: Visitor, server: Site) -> Iterator[list[str]]:
@@ -169,7 +172,9 @@ def as_annotator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     """The open workbench has a test of its own: tests/browser/test_workbench_axe.py."""
     page = sign_in(visitor, "lin", server.accounts()["lin"]).page
     states = ("open", "submitted", "returned")
-    yield look_at(visitor, "/", P, f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states))
+    yield look_at(
+        visitor, "/", P, "/notices/", f"{P}guidelines/", *(f"{P}work/?state={state}" for state in states)
+    )
     visitor.go("/sign-in/")
     maya = page.context.browser.new_context(viewport=WIDE)  # type: ignore[union-attr, arg-type]
     other = sign_in(Visitor(maya, server.url), "maya", server.accounts()["maya"])

@@ -10,6 +10,7 @@ from annotation.models import (
     ImportFile,
     Judge,
     JudgeAnswer,
+    Notice,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
@@ -22,40 +23,41 @@ from tests.fixtures.judges import make_judge, start
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
-    "home of an annotator": ("ann", "home", 11),
-    "home of an adjudicator": ("judith", "home", 10),
-    "home of an admin": ("admin", "home", 10),
-    "projects": ("ann", "projects", 5),
-    "people": ("root", "people", 4),
-    "profile": ("ann", "profile", 3),
-    "overview for an annotator": ("ann", "project", 7),
-    "overview for an adjudicator": ("judith", "project", 5),
-    "overview for an admin": ("admin", "project", 11),
-    "settings": ("admin", "project-settings", 11),
-    "guidelines": ("ann", "guidelines", 9),
-    "members": ("admin", "members", 7),
-    "audit log": ("admin", "audit", 18),
-    "imports": ("admin", "imports", 6),
-    "import": ("admin", "import-detail", 5),
-    "trajectories": ("admin", "trajectories", 11),
-    "trajectory": ("admin", "trajectory", 23),
-    "history": ("admin", "history", 29),
-    "my work": ("ann", "work", 10),
-    "judges": ("admin", "judges", 11),
-    "judge": ("admin", "judge", 13),
-    "runs": ("admin", "runs", 7),
-    "run": ("admin", "run", 11),
-    "estimate": ("admin", "run-new", 13),
-    "adjudication queue": ("judith", "adjudication-queue", 10),
-    "adjudication queue of an admin": ("admin", "adjudication-queue", 11),
-    "case": ("judith", "adjudication", 18),
-    "agreement": ("admin", "agreement", 11),
-    "steps of agreement": ("admin", "agreement-steps", 16),
-    "own figures": ("ann", "annotator-figures", 12),
-    "influence": ("admin", "influence", 16),
-    "releases": ("admin", "releases", 6),
-    "release": ("admin", "release", 5),
-    "freeze": ("admin", "release-freeze", 8),
+    "home of an annotator": ("ann", "home", 12),
+    "home of an adjudicator": ("judith", "home", 11),
+    "home of an admin": ("admin", "home", 11),
+    "projects": ("ann", "projects", 6),
+    "people": ("root", "people", 5),
+    "notices": ("judith", "notices", 6),
+    "profile": ("ann", "profile", 4),
+    "overview for an annotator": ("ann", "project", 8),
+    "overview for an adjudicator": ("judith", "project", 6),
+    "overview for an admin": ("admin", "project", 12),
+    "settings": ("admin", "project-settings", 12),
+    "guidelines": ("ann", "guidelines", 10),
+    "members": ("admin", "members", 8),
+    "audit log": ("admin", "audit", 19),
+    "imports": ("admin", "imports", 7),
+    "import": ("admin", "import-detail", 6),
+    "trajectories": ("admin", "trajectories", 12),
+    "trajectory": ("admin", "trajectory", 24),
+    "history": ("admin", "history", 30),
+    "my work": ("ann", "work", 11),
+    "judges": ("admin", "judges", 12),
+    "judge": ("admin", "judge", 14),
+    "runs": ("admin", "runs", 8),
+    "run": ("admin", "run", 12),
+    "estimate": ("admin", "run-new", 14),
+    "adjudication queue": ("judith", "adjudication-queue", 11),
+    "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
+    "case": ("judith", "adjudication", 19),
+    "agreement": ("admin", "agreement", 12),
+    "steps of agreement": ("admin", "agreement-steps", 17),
+    "own figures": ("ann", "annotator-figures", 13),
+    "influence": ("admin", "influence", 17),
+    "releases": ("admin", "releases", 7),
+    "release": ("admin", "release", 6),
+    "freeze": ("admin", "release-freeze", 9),
 }
 
 
@@ -77,7 +79,10 @@ def fill(cast: people.Cast, many: int) -> None:
         "-position"
     )
     for trajectory in disputed[:many]:
-        people.open_case(cast.judith, trajectory)
+        case = people.open_case(cast.judith, trajectory)
+        Notice.objects.create(
+            user=cast.judith, adjudication=case, kind="case_given", created_at=case.opened_at
+        )
     for _ in range(many):
         people.label_all(people.claim(cast.ann, project))
     judge(cast, many)
@@ -103,7 +108,7 @@ def judge(cast: people.Cast, many: int) -> None:
 
 
 def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
-    if name in ("home", "projects", "people", "profile"):
+    if name in ("home", "notices", "projects", "people", "profile"):
         return ()
     if name == "adjudication":
         return (Adjudication.objects.order_by("-pk").first().pk,)

@@ -6,13 +6,19 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.resolution import is_disputed
-from annotation.core.vocabulary import AdjudicationState, ExpiryReason, ExposureKind, TrajectoryState
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    ExpiryReason,
+    ExposureKind,
+    NoticeKind,
+    TrajectoryState,
+)
 from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
 from annotation.models.consensus import new_letter_seed
 from annotation.policies import Actor, allowed, require
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 
-from .. import audit, consensus, exposures, open_work
+from .. import audit, consensus, exposures, notices, open_work
 from ..transitions import advance
 from .own_case import has_labelled, own_open, refuse_annotators
 
@@ -55,6 +61,10 @@ def assign_case(*, actor: Actor, trajectory: Trajectory, adjudicator: User) -> A
         audit.record(
             actor=actor, verb="case.assign", project=trajectory.project, obj=case, username=person.username
         )
+        if person != actor:
+            notices.tell_one(
+                user=person.pk, kind=NoticeKind.CASE_GIVEN, adjudication=case, now=timezone.now()
+            )
     return case
 
 

@@ -19,7 +19,6 @@ from annotation.models import (
     Assignment,
     Comment,
     Discussion,
-    Notice,
     ThreadRead,
     Trajectory,
     User,
@@ -178,5 +177,4 @@ def mark_read(*, actor: User, discussion: Discussion, message_index: int | None,
 
 def see_notices(*, actor: User, upto: int) -> int:
     """Mark one's notices as seen, up to one of them (by its id); how many were new."""
-    unseen = Notice.objects.filter(user=actor, pk__lte=upto, read_at__isnull=True)
-    return unseen.update(read_at=timezone.now())
+    return notices.read_up_to(user=actor, notice=upto, now=timezone.now())

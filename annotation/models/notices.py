@@ -1,0 +1,68 @@
+"""Notices: what people are told of on their pages, and by mail where they want it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.core.vocabulary import NoticeKind
+
+from .consensus import Adjudication
+from .discussion import Comment, Discussion
+from .labels import Assignment
+from .projects import Project
+
+
+class Notice(models.Model):
+    """Tells one person of something: in a discussion (`comment` where it tells of one), of a claim of theirs
+    or of a case.
+
+    `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
+    address and wants it (services.notices).
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False
+    )
+    discussion = models.ForeignKey(
+        Discussion, on_delete=models.CASCADE, null=True, blank=True, related_name="notices"
+    )
+    comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    adjudication = models.ForeignKey(
+        Adjudication, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    kind = models.CharField(max_length=12)
+    mail_due = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in NoticeKind]), name="notice_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(discussion__isnull=False, assignment__isnull=True, adjudication__isnull=True)
+                | Q(discussion__isnull=True, assignment__isnull=False, adjudication__isnull=True)
+                | Q(discussion__isnull=True, assignment__isnull=True, adjudication__isnull=False),
+                name="notice_about_one_thing",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("user", "-id"), name="notice_newest"),
+            models.Index(fields=("user",), name="notice_unread", condition=Q(read_at__isnull=True)),
+            models.Index(fields=("id",), name="notice_mail_due", condition=Q(mail_due=True)),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.user_id}"
+
+    @property
+    def project(self) -> Project:
+        """Where it happened."""
+        about = self.discussion or self.assignment or self.adjudication
+        assert about is not None
+        return about.project
