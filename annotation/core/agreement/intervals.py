@@ -65,7 +65,7 @@ class Sample:
             _added(counts.sums, cell, len(keys), columns),
             place,
             number,
-            _joined(grouping.ranks(subset)[1]),
+            joined(subset),
             np.column_stack([counts.first[of_pair], counts.second[of_pair]]),
         )
 
@@ -99,8 +99,10 @@ def _added(sums: FloatArray, group: IntArray, n_groups: int, columns: slice = EV
     return result
 
 
-def _joined(stratum: IntArray) -> IntArray:
-    """Subsets with one task become one with the smallest other: alone, a task tells nothing of spread."""
+def joined(subset: IntArray) -> IntArray:
+    """The stratum of each task from its subset. Subsets with one task become one with the smallest other:
+    alone, a task tells nothing of spread."""
+    stratum = grouping.ranks(subset)[1]
     sizes = np.bincount(stratum)
     if len(sizes) < 2 or sizes.min() > 1:
         return stratum
@@ -152,21 +154,29 @@ class _Without:
 
 
 def _interval(sample: Sample, figure: Figure, sums: _Without) -> Interval:
+    without, value = _without_each(sample, figure, sums)
+    return jackknife(value, without, sample.stratum, share=figure.percent)
+
+
+def jackknife(value: float, without: FloatArray, stratum: IntArray, *, share: bool) -> Interval:
+    """The interval of a figure from its values without each task, (tasks,). `stratum`: of each task
+    (`joined`). `share`: the figure lies in 0 … 1, else in −1 … 1."""
     from scipy.special import expit, logit, stdtrit  # a third of what starting a process would take
 
-    without, value = _without_each(sample, figure, sums)
+    if len(without) < MIN_TASKS:
+        return Interval(None, None, FEW_TASKS)
     if np.isnan(value) or np.isnan(without).any():
         return Interval(None, None, ONE_TASK)
-    size = np.bincount(sample.stratum)
-    mean = np.bincount(sample.stratum, weights=without) / size
-    influence = mean[sample.stratum] - without
-    influence *= np.sqrt(size / (size - 1))[sample.stratum]
+    size = np.bincount(stratum)
+    mean = np.bincount(stratum, weights=without) / size
+    influence = mean[stratum] - without
+    influence *= np.sqrt(size / (size - 1))[stratum]
     variance = float((influence**2).sum())
     if variance < 1e-24:
         return Interval(None, None, NO_SPREAD)
-    freedom = min(sample.n_tasks - len(size), 2 * variance**2 / float((influence**4).sum()))
+    freedom = min(len(without) - len(size), 2 * variance**2 / float((influence**4).sum()))
     half = float(stdtrit(freedom, LEVEL)) * variance**0.5
-    if figure.percent:
+    if share:
         centre, half = logit(value), half / (value * (1 - value))
         return Interval(float(expit(centre - half)), float(expit(centre + half)))
     if abs(value) >= 1:  # where Fisher's z has no end
