@@ -101,10 +101,10 @@ class Reader:
             return Voice.ANNOTATOR
         return Voice.ADJUDICATOR if person.pk in self.adjudicators else Voice.ADMIN
 
-    def index_of(self, step: int | None) -> int | None:
-        """The message of a step, such as the root of an error."""
-        found = self.steps.get(step) if step is not None else None
-        return found.message_index if found is not None else None
+    def error(self, root: int | None, reason: str) -> dict[str, Any]:
+        """Where an error began (a step's pk; told is its message), and its reason code."""
+        began = self.steps.get(root) if root is not None else None
+        return {"root": began.message_index if began is not None else None, "reason": reason}
 
     def entry(
         self,
@@ -261,7 +261,7 @@ def _discussion(reader: Reader) -> Iterator[Entry]:
             step=one.step_id,
             value=one.value,
             note=unescape(one.note),
-            detail={"previous": one.previous, "root": reader.index_of(one.root_id), "reason": one.reason},
+            detail={"previous": one.previous, **reader.error(one.root_id, one.reason)},
         )
 
 
@@ -278,8 +278,7 @@ def _case(reader: Reader) -> Iterator[Entry]:
             note=unescape(event.note),
             detail={
                 "origin": event.detail.get("origin"),
-                "root": reader.index_of(event.detail.get("root")),
-                "reason": event.detail.get("reason"),
+                **reader.error(event.detail.get("root"), event.detail.get("reason", "")),
             },
         )
 
@@ -301,11 +300,7 @@ def _consensus(reader: Reader) -> Iterator[Entry]:
             step=row.step_id if isinstance(row, Consensus) else None,
             value=row.value,
             note=unescape(row.note),
-            detail={
-                "origin": row.kind,
-                "root": reader.index_of(row.root_id if isinstance(row, Consensus) else None),
-                "reason": row.reason,
-            },
+            detail={"origin": row.kind, **reader.error(getattr(row, "root_id", None), row.reason)},
         )
 
 
