@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, pk, run_action, slug, version, within
+from tests.address import Address, answer, kind, of_release, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -268,6 +268,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release-export", version(subset="tiny"))
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
+    for name in ("prediction-sets", "leaderboard", "best-of-n"):
+        yield Address(a + name, version())
+    yield Address(a + "prediction-set", of_release("predictions"))
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 
 

@@ -65,6 +65,7 @@ from tests.people import (
     open_case,
     step_indexes,
 )
+from tests.services.predicting import bring
 from tests.services.rechecking import claim_as_third
 
 PLACES = (
@@ -153,7 +154,10 @@ def make_world() -> World:
         title="An example",
         text=canary("example", "settled"),
     )
-    release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
+    frozen = release.freeze(
+        actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
+    )
+    predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -179,6 +183,7 @@ def make_world() -> World:
             "example": example.pk,
             "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
             "invitation": invitation.pk,
+            "predictions": bring(cast, frozen, predicted).prediction_set.pk,
             "import": _failed_import(cast),
             "token": token.pk,
             "ann": cast.ann.pk,
