@@ -183,7 +183,7 @@ def make_world() -> World:
             "example": example.pk,
             "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
             "invitation": invitation.pk,
-            "predictions": bring(cast, frozen, predicted).prediction_set.pk,
+            "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set.pk,
             "import": _failed_import(cast),
             "token": token.pk,
             "ann": cast.ann.pk,

@@ -158,6 +158,7 @@ def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
         f"{P}agreement/steps/?differ=1&figure=alpha",
         f"{P}label-quality/",
         f"{P}releases/",
+        f"{P}releases/0.1/leaderboard/",
         f"{P}freeze/",
     )
     visitor.go(f"{P}agreement/")

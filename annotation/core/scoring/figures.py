@@ -270,7 +270,7 @@ def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
         ),
         Figure(
             f"f1_{name}",
-            translatable("F1 of {sign}", sign=sign),
+            translatable("F1 score of {sign}", sign=sign),
             translatable("The harmonic mean of precision and recall."),
             EVERY,
             lambda s: _class_f1(s)[..., code],
