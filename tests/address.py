@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -86,3 +87,8 @@ class Address:
         """The address itself."""
         place = reverse(self.name, kwargs=dict(self.fill(world)))
         return f"{place}?{self.query}" if self.query else place
+
+
+def batch(world: World) -> Mapping[str, Any]:
+    """A batch that nobody has queued."""
+    return {**slug(world), "batch": UUID(int=1)}

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, pk, run_action, slug, version, within
+from tests.address import Address, answer, batch, kind, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -56,6 +56,9 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "claim-take-back", pk(whose), whose)
     yield Address(f + "case-take-back", pk("case"))
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
+    yield Address(f + "look-again", slug, body={"expected": "1"})
+    yield Address(f + "look-again-undo", batch)
+    yield Address(f + "assignment-look-again", pk("ann-dispute"))
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
@@ -252,6 +255,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
+    yield Address(a + "look-again", slug, body={"expected": 1})
+    yield Address(a + "look-again-batch", batch)
+    yield Address(a + "assignment-look-again", pk("ann-dispute"))
     marked = {"title": "T", "text": "Text"}
     yield Address(a + "examples", slug, body=lambda world: {"adjudication": world.ids["decided"], **marked})
     yield Address(a + "example", pk("example"))

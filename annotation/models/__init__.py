@@ -20,6 +20,7 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
+from .look_again import LookAgain
 from .notices import Notice
 from .projects import (
     MAX_ANNOTATORS,
@@ -71,6 +72,7 @@ __all__ = [
     "Judgement",
     "Label",
     "LabelEvent",
+    "LookAgain",
     "Membership",
     "Notice",
     "OutcomeConsensus",

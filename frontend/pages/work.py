@@ -17,7 +17,7 @@ from annotation.core.vocabulary import AssignmentState
 from annotation.language import translated
 from annotation.models import Assignment
 from annotation.policies.rechecks import not_closed
-from annotation.reports import home
+from annotation.reports import home, look_again
 from annotation.reports.own_work import own_work, with_progress
 from annotation.services import assign, label
 from frontend.pages.common import open_project, page_of, paginate, person
@@ -53,6 +53,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
         subsets=subsets.distinct(),
         can_claim=home.can_claim(user, project),
         own=mine,
+        again=list(look_again.waiting(actor=user, project=project)),
         open_count=mine.open,
         closed=mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
         if tab == "submitted"
