@@ -27,7 +27,7 @@ def _filters() -> dict[str, serializers.CharField]:
 class LookAgainFilter(Query):
     """What was labelled under older guidelines, filtered; the filters combine."""
 
-    def get_fields(self) -> dict[str, serializers.Field]:  # type: ignore[type-arg]
+    def get_fields(self) -> dict[str, serializers.Field]:
         """One for each filter."""
         return {**super().get_fields(), **_filters()}
 
@@ -69,7 +69,7 @@ class Queue(Input):
 
     expected = Whole(min_value=1, max_value=MAX_INT)
 
-    def get_fields(self) -> dict[str, serializers.Field]:  # type: ignore[type-arg]
+    def get_fields(self) -> dict[str, serializers.Field]:
         """The number, and the filters."""
         return {**super().get_fields(), **_filters()}
 

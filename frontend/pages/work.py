@@ -22,6 +22,9 @@ from annotation.reports.own_work import own_work, with_progress
 from annotation.services import assign, label
 from frontend.pages.common import open_project, page_of, paginate, person
 
+SHOWN_AT_ONCE = 20
+"""So much of what is to be looked at again stands on the page; the rest follows as it is done."""
+
 MAX_SEARCH = 200
 TABS = {
     "open": (AssignmentState.OPEN,),
@@ -53,7 +56,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
         subsets=subsets.distinct(),
         can_claim=home.can_claim(user, project),
         own=mine,
-        again=list(look_again.waiting(actor=user, project=project)),
+        again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
         closed=mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
         if tab == "submitted"
