@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -64,6 +64,11 @@ def version(**more: str) -> Fill:
     return lambda world: {**slug(world), "version": "1.0", **more}
 
 
+def of_release(name: str) -> Fill:
+    """Something of the release, by its id in the world."""
+    return lambda world: {**version()(world), "pk": world.ids[name]}
+
+
 @dataclass(frozen=True)
 class Address:
     """A route by name, filled in; `tag` tells several fillings of one route apart."""
@@ -89,6 +94,9 @@ class Address:
         return f"{place}?{self.query}" if self.query else place
 
 
-def batch(world: World) -> Mapping[str, Any]:
-    """A batch that nobody has queued."""
-    return {**slug(world), "batch": UUID(int=1)}
+def looks(space: str, undo: str, expected: Any) -> Iterator[Address]:
+    """Looking again after the guidelines changed: queueing, taking a batch back that nobody has queued,
+    beginning."""
+    yield Address(f"{space}look-again", slug, body={"expected": expected})
+    yield Address(space + undo, lambda world: {**slug(world), "batch": UUID(int=1)})
+    yield Address(f"{space}assignment-look-again", pk("ann-dispute"))

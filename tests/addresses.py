@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, batch, kind, pk, run_action, slug, version, within
+from tests.address import Address, answer, kind, looks, of_release, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -56,9 +56,7 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "claim-take-back", pk(whose), whose)
     yield Address(f + "case-take-back", pk("case"))
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
-    yield Address(f + "look-again", slug, body={"expected": "1"})
-    yield Address(f + "look-again-undo", batch)
-    yield Address(f + "assignment-look-again", pk("ann-dispute"))
+    yield from looks(f, "look-again-undo", "1")
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
@@ -84,7 +82,15 @@ def _pages() -> Iterator[Address]:
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
-    for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned", *INSIDERS):
+    for whose in (
+        "ann-shared",
+        "ann-dispute",
+        "ben-theirs",
+        "admin-seen",
+        "cleo-agreed",
+        "cleo-returned",
+        *INSIDERS,
+    ):
         yield Address(f + "workbench", pk(whose), whose)
     for whose in ("ann-shared", "ben-theirs"):
         yield Address(f + "workbench-guidelines", pk(whose), whose, body={"version": "1"})
@@ -206,15 +212,8 @@ def _api() -> Iterator[Address]:
         a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
     )
     for name in (
-        "progress",
-        "audit",
-        "trajectories",
-        "agreement",
-        "agreement-steps",
-        "disputes",
-        "assignments",
-        "claim",
-        "claims",
+        *("progress", "audit", "trajectories", "agreement", "agreement-steps"),
+        *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
     for name in ("label-quality", "influence", "experiment"):
@@ -237,7 +236,8 @@ def _api() -> Iterator[Address]:
         yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})
     yield Address(a + "case-take-back", pk("case"))
     save = {"op_id": "m", "changes": []}
-    for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned", *INSIDERS):
+    everybodys = ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-agreed", "cleo-returned")
+    for whose in (*everybodys, *INSIDERS):
         yield Address(a + "assignment", pk(whose), whose)
         yield Address(a + "labels", pk(whose), whose, body=save)
         yield Address(a + "submit", pk(whose), whose)
@@ -255,9 +255,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
-    yield Address(a + "look-again", slug, body={"expected": 1})
-    yield Address(a + "look-again-batch", batch)
-    yield Address(a + "assignment-look-again", pk("ann-dispute"))
+    yield from looks(a, "look-again-batch", 1)
     marked = {"title": "T", "text": "Text"}
     yield Address(a + "examples", slug, body=lambda world: {"adjudication": world.ids["decided"], **marked})
     yield Address(a + "example", pk("example"))
@@ -272,6 +270,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release-export", version(subset="tiny"))
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
+    for name in ("prediction-sets", "leaderboard", "best-of-n"):
+        yield Address(a + name, version())
+    yield Address(a + "prediction-set", of_release("predictions"))
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 
 

@@ -22,6 +22,7 @@ from .labels import (
 )
 from .look_again import LookAgain
 from .notices import Notice
+from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -78,10 +79,13 @@ __all__ = [
     "OutcomeConsensus",
     "OutcomeLabel",
     "PairedLabels",
+    "PredictionReasons",
+    "PredictionSet",
     "Project",
     "Recheck",
     "Release",
     "ReleaseLabel",
+    "ReleaseOutline",
     "ReleaseRecord",
     "ReleaseWithdrawal",
     "Revision",

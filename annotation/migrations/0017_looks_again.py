@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0015_notices_of_claims_and_cases"),
+        ("annotation", "0016_predictions"),
     ]
 
     operations = [
