@@ -77,8 +77,7 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "trajectory", pk(place, of_project=True), place)
     for place in ("dispute", "settled", "talked", "shared", "held", "free"):
         yield Address(f + "history", pk(place), place)
-    for place in ("talked", "shared"):
-        yield Address(f + "history-export", pk(place), place)
+    yield from (Address(f + "history-export", pk(place), place) for place in ("talked", "shared"))
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
