@@ -51,7 +51,7 @@ PAGES = {
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
     "case": ("judith", "adjudication", 19),
-    "agreement": ("admin", "agreement", 12),
+    "agreement": ("admin", "agreement", 11),
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 13),
     "influence": ("admin", "influence", 17),
