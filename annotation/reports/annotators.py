@@ -32,7 +32,8 @@ from .drift import Drift, drift, drift_json
 from .paired_labels import paired_rows
 
 FEWEST_PAIRS: Final = 30
-TOO_FEW: Final = translatable("too few")
+TOO_FEW: Final = Measure(None, 0, translatable("too few"))
+"""Without the number: it would tell an annotator when somebody else submits."""
 LEANS: Final = 0.05
 """From this difference of mean labels on somebody is called lenient or strict."""
 SHY: Final = 0.5
@@ -143,7 +144,7 @@ def _figures(rows: PairedRows, enough: bool) -> tuple[Measure, Measure]:
     found = (figure_of(counts, "kappa"), figure_of(counts, "percent_agreement"))
     if enough and found[0].n >= FEWEST_PAIRS:
         return found
-    return Measure(None, found[0].n, TOO_FEW), Measure(None, found[1].n, TOO_FEW)
+    return TOO_FEW, TOO_FEW
 
 
 def _with_consensus(project: m.Project, annotator: int) -> Measure:
@@ -160,7 +161,7 @@ def _with_consensus(project: m.Project, annotator: int) -> Measure:
         trajectories=Count("assignment", distinct=True),
     )
     if found["n"] < FEWEST_PAIRS or found["trajectories"] < FEWEST:
-        return Measure(None, found["n"], TOO_FEW)
+        return TOO_FEW
     return Measure(found["same"] / found["n"], found["n"])
 
 
