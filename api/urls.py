@@ -15,6 +15,7 @@ from .views import (
     label_quality,
     me,
     members,
+    predictions,
     projects,
     releases,
     reveals,
@@ -116,6 +117,10 @@ urlpatterns = [
     path(f"{RELEASE}release-key.pem", releases.ReleaseKey.as_view(), name="release-key"),
     path(f"{RELEASE}all.zip", releases.Archive.as_view(), name="release-archive"),
     path(f"{RELEASE}export/<slug:subset>.jsonl", releases.Export.as_view(), name="release-export"),
+    path(f"{RELEASE}predictions/", predictions.PredictionSets.as_view(), name="prediction-sets"),
+    path(f"{RELEASE}predictions/<int:pk>/", predictions.OnePredictionSet.as_view(), name="prediction-set"),
+    path(f"{RELEASE}leaderboard/", predictions.Leaderboard.as_view(), name="leaderboard"),
+    path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too
     re_path(r"^(?P<rest>.*)$", index.Unknown.as_view(), name="unknown"),

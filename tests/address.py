@@ -63,6 +63,11 @@ def version(**more: str) -> Fill:
     return lambda world: {**slug(world), "version": "1.0", **more}
 
 
+def of_release(name: str) -> Fill:
+    """Something of the release, by its id in the world."""
+    return lambda world: {**version()(world), "pk": world.ids[name]}
+
+
 @dataclass(frozen=True)
 class Address:
     """A route by name, filled in; `tag` tells several fillings of one route apart."""

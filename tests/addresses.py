@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, pk, run_action, slug, version, within
+from tests.address import Address, answer, kind, of_release, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -81,7 +81,15 @@ def _pages() -> Iterator[Address]:
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
-    for whose in ("ann-shared", "ann-dispute", "ben-theirs", "admin-seen", "cleo-returned", *INSIDERS):
+    for whose in (
+        "ann-shared",
+        "ann-dispute",
+        "ben-theirs",
+        "admin-seen",
+        "cleo-agreed",
+        "cleo-returned",
+        *INSIDERS,
+    ):
         yield Address(f + "workbench", pk(whose), whose)
     for whose in ("ann-shared", "ben-theirs"):
         yield Address(f + "workbench-guidelines", pk(whose), whose, body={"version": "1"})
@@ -203,15 +211,8 @@ def _api() -> Iterator[Address]:
         a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
     )
     for name in (
-        "progress",
-        "audit",
-        "trajectories",
-        "agreement",
-        "agreement-steps",
-        "disputes",
-        "assignments",
-        "claim",
-        "claims",
+        *("progress", "audit", "trajectories", "agreement", "agreement-steps"),
+        *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
     for name in ("label-quality", "influence", "experiment"):
@@ -234,7 +235,8 @@ def _api() -> Iterator[Address]:
         yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})
     yield Address(a + "case-take-back", pk("case"))
     save = {"op_id": "m", "changes": []}
-    for whose in ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-returned", *INSIDERS):
+    everybodys = ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-agreed", "cleo-returned")
+    for whose in (*everybodys, *INSIDERS):
         yield Address(a + "assignment", pk(whose), whose)
         yield Address(a + "labels", pk(whose), whose, body=save)
         yield Address(a + "submit", pk(whose), whose)
@@ -266,6 +268,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release-export", version(subset="tiny"))
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
+    for name in ("prediction-sets", "leaderboard", "best-of-n"):
+        yield Address(a + name, version())
+    yield Address(a + "prediction-set", of_release("predictions"))
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 
 

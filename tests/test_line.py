@@ -18,6 +18,12 @@ from tests.commands.calling import fails, run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.published]
 SAMPLES = ("gaia_dev", "bfcl", "tau2")
+# model -> steps of 734 right, first errors of 250 strictly, tasks of 50 solved (final, #pos, %pos, two-stage)
+SCORED = {
+    "GPT-5.2": (529, 174, [38, 39, 38, 38]),
+    "DeepSeek-V3.2": (546, 163, [32, 37, 33, 33]),
+    "Llama-3.2-3B-Instruct": (325, 144, [28, 36, 38, 38]),
+}
 
 
 @pytest.fixture
@@ -125,6 +131,34 @@ def test_judges_file_with_failed_judgements_is_refused_as_labels(imported: Path)
     assert len({line.split(":")[0] for line in said.err.splitlines()}) >= 4
 
 
+def _score_three_models(data: Path, folder: Path) -> None:
+    """Import the published predictions of the release, twice, and read the published figures."""
+    for model in SCORED:
+        command = ("import_predictions", "apb", "1.0", predictions(data, model), "--model", model)
+        assert "250 records predicted" in run(*command, "--subset", "hotpotqa").err
+        assert "0 records predicted" in run(*command).err
+    half = folder / "half.jsonl"
+    half.write_bytes(predictions(data, "GPT-5.2").read_bytes()[:-100])
+    said = fails("import_predictions", "apb", "1.0", half, "--model", "Half")
+    assert said.err.startswith("line 250: ") and "nothing was imported" in said.out
+
+    board = run("leaderboard", "apb", "1.0", "--json").document
+    assert [pair["tolerated_label_error"] is None for pair in board["pairs"]] == [False, False, True]
+    models = {row["model"]: row for row in board["models"]}
+    chosen = {row["model"]: row for row in run("best_of_n", "apb", "1.0", "--json").document["models"]}
+    assert set(models) == set(chosen) == set(SCORED)
+    for model, (steps, strict, solved) in SCORED.items():
+        cell = models[model]["overall"]
+        assert cell == models[model]["subsets"]["hotpotqa"]
+        assert cell["step_accuracy"] == pytest.approx(steps / 734)
+        assert cell["strict_first_error_accuracy"] == pytest.approx(strict / 250)
+        rules = [chosen[model]["overall"][rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
+        assert [rule["lowest_index"] for rule in rules] == solved
+    assert models["Llama-3.2-3B-Instruct"]["overall"]["ranks"]["step_accuracy"]["simultaneous"] == [3, 3]
+    assert "always_plus_one" in run("leaderboard", "apb", "1.0").out
+    assert "two_stage" in run("best_of_n", "apb", "1.0").out
+
+
 def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoes_it(
     imported: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +182,7 @@ def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoe
     assert manifest["label_distribution"] == {"+1": 499, "-1": 179, "0": 56}
     assert manifest["outcome_distribution"] == {"+1": 163, "-1": 87, "0": 0}
 
+    _score_three_models(imported, tmp_path)
     assert "is intact" in run("verify_release", "apb", "1.0").err
     assert "is intact" in run("verify_release", "--path", tmp_path / "out").err
     path = tmp_path / "out" / "hotpotqa.jsonl"

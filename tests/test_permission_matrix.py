@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,27 +32,14 @@ from annotation.reports.suggestions import StepSuggestions, requested_steps, sug
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.canaries import judgement
 from tests.fixtures.shared_rows import shared_rows
+from tests.matrix import TABLE, matrix
 from tests.people import PlainClient, signed_in
 from tests.world import PLACES, World, make_world
 
-TABLE = Path(__file__).with_name("permission_matrix.txt")
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 
 pytestmark = pytest.mark.once
-
-
-def matrix() -> tuple[list[str], dict[str, dict[str, int]]]:
-    """(roles, {"GET name": {role: status}})."""
-    lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
-    roles = lines[0].split()
-    rows = {}
-    for line in lines[1:]:
-        method, key, *statuses = line.split()
-        assert len(statuses) == len(roles), line
-        rows[f"{method} {key}"] = dict(zip(roles, map(int, statuses), strict=True))
-    return roles, rows
-
 
 ROLES, ROWS = matrix()
 
@@ -112,6 +98,18 @@ def test_address_has_a_row_each() -> None:
         assert any(row in ROWS for row in rows), f"{address.key} needs a row in {TABLE.name}"
 
 
+def test_recheck_answers_its_annotator_as_any_claim_does() -> None:
+    """Cleo's is one, ann's is none; what is answered otherwise would tell them apart."""
+    rechecked = {row: ROWS[row] for row in ROWS if row.endswith("@cleo-agreed")}
+    assert len(rechecked) > 10
+    for row, answers in rechecked.items():
+        plain = ROWS[row.replace("@cleo-agreed", "@ann-shared")]
+        assert answers == {**plain, "ann": plain["cleo"], "cleo": plain["ann"]}, row
+    # to have it open is what any annotator may have; the trajectory is resolved, and that must not show
+    for act in ("POST frontend:discussion-start", "POST api:discussion-open"):
+        assert ROWS[f"{act}@agreed"]["cleo"] == ROWS[f"{act}@held"]["rita"] == 403
+
+
 # ── What each may come across ───────────────────────────────────────────────
 RECORD = ("question", "message", "reference", "reward", "meta", "stop")
 
@@ -160,7 +158,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
         "oscar": set(),
         "ann": _annotator("ann", "shared", *judged, "waiting", "agreed") | {"token-ann"},
         "ben": _annotator("ben", "shared", "theirs", "seen", "held", "left", *judged, "waiting", "agreed"),
-        "cleo": {"description", "reason-cleo", "note-cleo-returned", "question-returned", "message-returned"},
+        "cleo": _annotator("cleo", "agreed", "returned") | {"reason-cleo"},
         "judith": _words((*RECORD, "note-ann", "note-ben", "decision", "case"), judged)
         | {"description", "question-waiting", "question-left"},
         "emil": set(),
@@ -178,7 +176,7 @@ def never(who: str) -> set[str]:
     judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment", "asked", "answered")
     sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     held = {"admin": ("seen",), "rita": ("held",)}
-    return {"token-ann"} | _words(sealed, held.get(who, ()))
+    return {"token-ann", "note-cleo-agreed"} | _words(sealed, held.get(who, ()))
 
 
 def met(answer: Any) -> set[str]:

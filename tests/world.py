@@ -7,7 +7,8 @@ theirs    ben has it open, with notes; nobody else has touched it
 dispute   ann and ben have submitted different labels; judith has the case open, one step (the second)
           decided and its suggestions revealed
 waiting   the same, but nobody has the case
-agreed    ann and ben have submitted the same; unanimous
+agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
+          its first step labelled
 settled   was disputed; judith has decided and closed it; in the release 1.0, and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
@@ -64,6 +65,8 @@ from tests.people import (
     open_case,
     step_indexes,
 )
+from tests.services.predicting import bring
+from tests.services.rechecking import claim_as_third
 
 PLACES = (
     *("shared", "theirs", "dispute", "waiting", "agreed", "settled", "talked"),
@@ -137,6 +140,7 @@ def make_world() -> World:
     finish(emil, at["left"], [1, 1], outcome=1)
     finish(cast.ben, at["left"], [-1, 1], outcome=-1)
     projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=emil))
+    again = _first_labels(claim_as_third(cast.cleo, at["agreed"]), 1)
     given_up = begin(cast.cleo, at["returned"], -1)
     assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
     settled = _judge(cast, at["settled"], close=True)
@@ -150,7 +154,10 @@ def make_world() -> World:
         title="An example",
         text=canary("example", "settled"),
     )
-    release.freeze(actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note"))
+    frozen = release.freeze(
+        actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
+    )
+    predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -176,6 +183,7 @@ def make_world() -> World:
             "example": example.pk,
             "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
             "invitation": invitation.pk,
+            "predictions": bring(cast, frozen, predicted).prediction_set.pk,
             "import": _failed_import(cast),
             "token": token.pk,
             "ann": cast.ann.pk,
@@ -184,6 +192,7 @@ def make_world() -> World:
             "ben-shared": given(cast.ben, "shared"),
             "ben-theirs": given(cast.ben, "theirs"),
             "admin-seen": given(cast.admin, "seen"),
+            "cleo-agreed": again.pk,
             "cleo-returned": given_up.pk,
             "rita-held": given(rita, "held"),
             "emil-left": given(emil, "left"),
@@ -201,7 +210,11 @@ def note_of(user: User, trajectory: Trajectory) -> str:
 
 def begin(user: User, trajectory: Trajectory, value: int) -> Assignment:
     """Claim a trajectory and label its first step and the outcome."""
-    made = assign.claim_this(actor=user, trajectory=trajectory)
+    return _first_labels(assign.claim_this(actor=user, trajectory=trajectory), value)
+
+
+def _first_labels(made: Assignment, value: int) -> Assignment:
+    user, trajectory = made.annotator, made.trajectory
     note = note_of(user, trajectory)
     first = step_indexes(trajectory.pk)[0]
     label.save_labels(

@@ -34,6 +34,8 @@ MAX_REQUEST: Final = MAX_FILE + 64 * 1024
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _MAX_PROBLEMS_PER_RECORD: Final = 20
+OCCURS_TWICE: Final = translatable("occurs twice")
+NO_INDEX: Final = translatable("is not a message index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +81,29 @@ def read_label_lines(
     """Read a label or prediction file whole. Never raises on content: what is wrong is in `errors`,
     and in the `problems` of a line."""
     found = LabelFile(filename)
-    for record in read_records(
-        stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
-    ):
-        if isinstance(record, RecordError):
-            found.errors.add(record)
-            continue
-        line = parse_label_line(record.value, filename, record.line)
+    for line in label_lines(stream, filename, max_record_bytes=max_record_bytes):
         if isinstance(line, RecordError):
             found.errors.add(line)
             continue
         before = found.lines.get(line.record_id)
         if before is not None:
             found.superseded += 1
-        if before is None or _moment(line.updated_at) >= _moment(before.updated_at):
+        if before is None or moment(line.updated_at) >= moment(before.updated_at):
             found.lines[line.record_id] = line
     return found
+
+
+def label_lines(
+    stream: BinaryIO, filename: str, *, max_record_bytes: int = MAX_RECORD_BYTES
+) -> Iterator[LabelLine | RecordError]:
+    """The lines of a label or prediction file one by one, or what is wrong with it; in the memory of one."""
+    for record in read_records(
+        stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
+    ):
+        if isinstance(record, RecordError):
+            yield record
+        else:
+            yield parse_label_line(record.value, filename, record.line)
 
 
 def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
@@ -140,11 +149,11 @@ def read_step_labels(
 ) -> Iterator[tuple[int, int | None]]:
     """(message index, value or `None`) of a `step_labels` object; `problems` takes what is invalid."""
     for key in getattr(given, "repeated", ()):
-        problems.append((f"step_labels.{excerpt(key)}", translatable("occurs twice")))
+        problems.append((f"step_labels.{excerpt(key)}", OCCURS_TWICE))
     for key, value in given.items():
         index = read_index(key)
         if index is None:
-            problems.append((f"step_labels.{excerpt(key)}", translatable("is not a message index")))
+            problems.append((f"step_labels.{excerpt(key)}", NO_INDEX))
         else:
             yield index, read_value(value, f"step_labels.{index}", problems)
 
@@ -236,12 +245,12 @@ def _explanations(given: dict[str, Any]) -> Iterator[tuple[int, str]]:
             yield index, reason
 
 
-def _moment(updated_at: str) -> datetime:
+def moment(updated_at: str) -> datetime:
     """When, in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before all
     others."""
     try:
-        moment = datetime.fromisoformat(updated_at)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        when = datetime.fromisoformat(updated_at)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return datetime.min.replace(tzinfo=UTC)
 

@@ -58,6 +58,12 @@ def add_project(parser: ArgumentParser) -> None:
     parser.add_argument("project", metavar="PROJECT", help="the project's slug")
 
 
+def add_release(parser: ArgumentParser) -> None:
+    """PROJECT and VERSION."""
+    add_project(parser)
+    parser.add_argument("release_version", metavar="VERSION", help="the release's version")
+
+
 def add_label_file(parser: ArgumentParser) -> None:
     """PROJECT, FILE and --subset, of commands that read a file whose lines name records of a project."""
     add_project(parser)

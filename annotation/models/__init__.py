@@ -21,6 +21,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
+from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -76,10 +77,13 @@ __all__ = [
     "OutcomeConsensus",
     "OutcomeLabel",
     "PairedLabels",
+    "PredictionReasons",
+    "PredictionSet",
     "Project",
     "Recheck",
     "Release",
     "ReleaseLabel",
+    "ReleaseOutline",
     "ReleaseRecord",
     "ReleaseWithdrawal",
     "Revision",

@@ -32,8 +32,9 @@ from .drift import Drift, drift, drift_json
 from .paired_labels import paired_rows
 
 FEWEST_PAIRS: Final = 30
-TOO_FEW: Final = Measure(None, 0, translatable("too few"))
-"""Without the number: it would tell an annotator when somebody else submits."""
+TOO_FEW: Final = translatable("too few")
+NOTHING: Final = Measure(None, 0, TOO_FEW)
+"""Without its n, which would tell annotators when others have submitted, and on how much they differ."""
 LEANS: Final = 0.05
 """From this difference of mean labels on somebody is called lenient or strict."""
 SHY: Final = 0.5
@@ -142,9 +143,7 @@ def _of(rows: PairedRows, annotator: int) -> PairedRows:
 def _figures(rows: PairedRows, enough: bool) -> tuple[Measure, Measure]:
     counts = count_step_pairs(rows.pairs(alone=True))
     found = (figure_of(counts, "kappa"), figure_of(counts, "percent_agreement"))
-    if enough and found[0].n >= FEWEST_PAIRS:
-        return found
-    return TOO_FEW, TOO_FEW
+    return found if enough and found[0].n >= FEWEST_PAIRS else (NOTHING, NOTHING)
 
 
 def _with_consensus(project: m.Project, annotator: int) -> Measure:
@@ -161,7 +160,7 @@ def _with_consensus(project: m.Project, annotator: int) -> Measure:
         trajectories=Count("assignment", distinct=True),
     )
     if found["n"] < FEWEST_PAIRS or found["trajectories"] < FEWEST:
-        return TOO_FEW
+        return NOTHING
     return Measure(found["same"] / found["n"], found["n"])
 
 

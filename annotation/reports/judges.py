@@ -11,7 +11,6 @@ from django.db.models.functions import Coalesce
 
 from annotation import models as m
 from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
-from annotation.core.seed import SEED
 from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState
 from annotation.policies import Actor, require
 
@@ -40,7 +39,6 @@ class JudgeAgreement:
     judge: m.Judge
     consensus: tuple[SubsetScores, ...]
     blind: tuple[SubsetScores, ...]
-    seed: int = SEED
 
 
 def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) -> JudgeAgreement:
@@ -66,10 +64,9 @@ def _parts(
     of_steps, of_outcomes = integer_rows(steps, 6), integer_rows(outcomes, 6)
 
     def part(pk: int | None, name: str) -> SubsetScores:
-        rng = np.random.default_rng(SEED) if intervals else None
         these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
         those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
-        return SubsetScores(name, judged(these, rng=rng), judged(those), judged(_plus(these)))
+        return SubsetScores(name, judged(these, intervals=intervals), judged(those), judged(_plus(these)))
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
@@ -173,7 +170,6 @@ def as_json(report: JudgeAgreement) -> dict[str, Any]:
         "judge": report.judge.name,
         "consensus": _scores_json(report.consensus),
         "blind": _scores_json(report.blind),
-        "interval_seed": report.seed,
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, TypeVar, cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Model, QuerySet
@@ -13,13 +14,15 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Invalid, NotFound
+from annotation.core.errors import Invalid, NotFound, TooLarge
+from annotation.core.label_files import MAX_FILE
 from annotation.models import Project, User
 from annotation.policies import visible
 
 from ..parsers import Upload
 
 M = TypeVar("M", bound=Model)
+IN_MEMORY = 1024 * 1024
 
 
 def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
@@ -37,6 +40,17 @@ def one(found: QuerySet[M]) -> M:
     if row is None:
         raise NotFound(_("This does not exist, or you may not see it."))
     return row
+
+
+def spooled(file: UploadedFile | Upload, refusal: str) -> BinaryIO:
+    """An uploaded label or prediction file, to be read line by line. Raises TooLarge with that sentence."""
+    spool = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the request
+    for chunk in file.chunks():
+        if spool.tell() + len(chunk) > MAX_FILE:
+            raise TooLarge(refusal)
+        spool.write(chunk)
+    spool.seek(0)
+    return cast(BinaryIO, spool)
 
 
 class View(GenericAPIView[Any]):

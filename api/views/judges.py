@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -15,17 +13,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import TooLarge
-from annotation.core.label_files import MAX_FILE, MAX_REQUEST
+from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, JudgeAnswer, User
 from annotation.policies import require, visible
 from annotation.services import sights, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
-from .base import ProjectView, View, fetch
+from .base import ProjectView, View, fetch, spooled
 
-IN_MEMORY = 1024 * 1024
 RAW_OPTIONS = [
     OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
     OpenApiParameter("subset", str, description="Raw uploads: as in the form."),
@@ -112,17 +108,6 @@ class Restore(View):
         return Response(shapes.Judge(_found(self, pk)).data)
 
 
-def _spooled(file: Any) -> BinaryIO:
-    """The upload as a file that can be read line by line. Raises TooLarge."""
-    spool = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with the request
-    for chunk in file.chunks():
-        if spool.tell() + len(chunk) > MAX_FILE:
-            raise TooLarge(_("A file of suggestions may have at most 100 MB."))
-        spool.write(chunk)
-    spool.seek(0)
-    return cast(BinaryIO, spool)
-
-
 class Suggestions(View):
     """`/judges/<id>/suggestions/`"""
 
@@ -156,7 +141,7 @@ class Suggestions(View):
             actor=self.user,
             project=judge.project,
             judge_name=judge.name,
-            stream=_spooled(file),
+            stream=spooled(file, _("A file of suggestions may have at most 100 MB.")),
             filename=file.name or "upload",
             subset=wanted.get("subset", ""),
         )

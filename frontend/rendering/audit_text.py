@@ -49,6 +49,8 @@ SENTENCES = {
     "labels.import": gettext_lazy("imported finished labels"),
     "member.remove": gettext_lazy("removed a member"),
     "member.set": gettext_lazy("set the roles of a member"),
+    "predictions.delete": gettext_lazy("deleted the predictions of a model"),
+    "predictions.import": gettext_lazy("imported the predictions of a model"),
     "project.change": gettext_lazy("changed the settings"),
     "project.close_checklist": gettext_lazy("closed the list of first steps"),
     "project.create": gettext_lazy("created the project"),

@@ -118,7 +118,7 @@ def test_file_that_does_not_fit_is_refused_whole_with_its_lines(
     refused(send(by, judge, b"\xff\xfe{"), 400)
     refused(send(by, judge, jsonl([LINE]), subset="nowhere"), 400)
     refused(by.admin.post(f"/judges/{judge.pk}/suggestions/", {"file": "x"}), 415)
-    monkeypatch.setattr("api.views.judges.MAX_FILE", 10)
+    monkeypatch.setattr("api.views.base.MAX_FILE", 10)
     refused(send(by, judge, jsonl([LINE])), 413, "too_large")
     assert not Suggestion.objects.exists()
 

@@ -29,6 +29,9 @@ CONFLICTING_READS = frozenset(
         f"{API}/trajectories/{{id}}/judgements/",
         f"{API}/trajectories/{{id}}/history/",
         f"{API}/projects/{{slug}}/releases/{{version}}/export/{{subset}}.jsonl",
+        f"{API}/projects/{{slug}}/releases/{{version}}/leaderboard/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/predictions/{{id}}/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/best-of-n/",
     }
 )
 

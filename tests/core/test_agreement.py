@@ -112,12 +112,18 @@ def test_agreement_on_errors_is_that_after_relabelling(pairs) -> None:
 # --- Gwet's AC1 ------------------------------------------------------------------------------------------
 
 
-def test_ac1_of_gwets_example_stays_high_where_kappa_breaks_down() -> None:
-    # Gwet (2002), "Kappa statistic is not satisfactory for assessing the extent of agreement between raters",
-    # table 3: 118 of 125 alike, all in one category; κ = −.0234, AC1 = .9408
-    table = [[118, 5], [2, 0]]
-    assert kappa_values(table) == pytest.approx(-0.0234, abs=5e-5)
-    assert ac1_values(table) == pytest.approx(0.9408, abs=5e-5)
+def test_ac1_is_what_gwet_publishes_for_100_pregnancies() -> None:
+    # K. L. Gwet, irrCAC 1.0 (CRAN, 2019), vignette "Calculating Chance-corrected Agreement Coefficients
+    # (CAC)": cont3x3abstractors, from his Handbook of Inter-Rater Reliability (4th ed. 2014), in three
+    # categories as here: kappa2.table 0.7964094, gwet.ac1.table 0.8493305
+    table = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
+    assert kappa_values(table) == pytest.approx(0.7964094, abs=5e-8)
+    assert ac1_values(table) == pytest.approx(0.8493305, abs=1e-7)
+
+
+def test_ac1_stays_high_where_kappa_breaks_down() -> None:
+    table = [[118, 5], [2, 0]]  # 118 of 125 alike, all in one category
+    assert kappa_values(table) < 0 < 0.94 < ac1_values(table)
 
 
 @given(pairs_of_labels)

@@ -44,7 +44,7 @@ def test_kappa_is_scikit_learns() -> None:
     ids = np.arange(300)
     rows = np.column_stack([np.zeros(300, int), ids // 6, ids // 3, ids % 3, people, judge])
 
-    found = judged(rows, rng=np.random.default_rng(1))
+    found = judged(rows, intervals=True)
 
     assert found.kappa.value == pytest.approx(cohen_kappa_score(people, judge))
     assert found.kappa_quadratic.value == pytest.approx(cohen_kappa_score(people, judge, weights="quadratic"))
@@ -56,7 +56,7 @@ def test_kappa_is_scikit_learns() -> None:
 
 @pytest.mark.parametrize("rows", [[], [(1, 1, 1, 0, 1, MISSING)]])
 def test_judge_score_that_is_undefined_says_why(rows: list[tuple[int, ...]]) -> None:
-    found = judged(rows, rng=np.random.default_rng(1))
+    found = judged(rows, intervals=True)
 
     assert found.kappa.value is None and found.kappa.reason
     assert found.agreement.value is None and found.agreement.reason

@@ -48,3 +48,14 @@ def relabel(user: User, project: Project, value: int = 1) -> Assignment:
     assert claimed.recheck_id is not None
     people.label_all(claimed, value, outcome=value, note="recheck-canary")
     return label.submit(actor=user, assignment=claimed)
+
+
+def claim_as_third(user: User, trajectory: Trajectory) -> Assignment:
+    """What somebody claims who is asked to be the third person of a resolved trajectory."""
+    now = timezone.now()
+    of_it = {"project": trajectory.project, "trajectory": trajectory, "annotator": user}
+    times = {"due_at": now, "dealt_at": now, "created_at": now}
+    Recheck.objects.create(kind=RecheckKind.THIRD.value, **of_it, **times)
+    made = assign.claim_next(actor=user, project=trajectory.project)
+    assert made.recheck_id is not None
+    return made

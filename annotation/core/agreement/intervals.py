@@ -38,6 +38,8 @@ from annotation.core.agreement.measure import (
 EVERY: Final = slice(None)
 LEVEL: Final = 0.975
 """The quantile at the upper end of the central 95 %."""
+LEAST_VARIANCE: Final = 1e-24
+"""Below this, all tasks give the same figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Sample:
             _added(counts.sums, cell, len(keys), columns),
             place,
             number,
-            _joined(grouping.ranks(subset)[1]),
+            joined(subset),
             np.column_stack([counts.first[of_pair], counts.second[of_pair]]),
         )
 
@@ -99,8 +101,10 @@ def _added(sums: FloatArray, group: IntArray, n_groups: int, columns: slice = EV
     return result
 
 
-def _joined(stratum: IntArray) -> IntArray:
-    """Subsets with one task become one with the smallest other: alone, a task tells nothing of spread."""
+def joined(subset: IntArray) -> IntArray:
+    """The stratum of each task from its subset. Subsets with one task become one with the smallest other:
+    alone, a task tells nothing of spread."""
+    stratum = grouping.ranks(subset)[1]
     sizes = np.bincount(stratum)
     if len(sizes) < 2 or sizes.min() > 1:
         return stratum
@@ -152,27 +156,61 @@ class _Without:
 
 
 def _interval(sample: Sample, figure: Figure, sums: _Without) -> Interval:
-    from scipy.special import expit, logit, stdtrit  # a third of what starting a process would take
-
     without, value = _without_each(sample, figure, sums)
+    return jackknife(value, without, sample.stratum, share=figure.percent)
+
+
+def jackknife(value: float, without: FloatArray, stratum: IntArray, *, share: bool) -> Interval:
+    """The interval of a figure from its values without each task, (tasks,). `stratum`: of each task
+    (`joined`). `share`: the figure lies in 0 … 1, else in −1 … 1."""
+    if len(without) < MIN_TASKS:
+        return Interval(None, None, FEW_TASKS)
     if np.isnan(value) or np.isnan(without).any():
         return Interval(None, None, ONE_TASK)
-    size = np.bincount(sample.stratum)
-    mean = np.bincount(sample.stratum, weights=without) / size
-    influence = mean[sample.stratum] - without
-    influence *= np.sqrt(size / (size - 1))[sample.stratum]
-    variance = float((influence**2).sum())
-    if variance < 1e-24:
+    influence = influences(without, stratum)
+    if float((influence**2).sum()) < LEAST_VARIANCE:
         return Interval(None, None, NO_SPREAD)
-    freedom = min(sample.n_tasks - len(size), 2 * variance**2 / float((influence**4).sum()))
-    half = float(stdtrit(freedom, LEVEL)) * variance**0.5
-    if figure.percent:
+    low, high = ends(np.array(value), influence, stratum, share=share)
+    return Interval(float(low), float(high))
+
+
+def influences(without: FloatArray, stratum: IntArray) -> FloatArray:
+    """u of figures without each task, (…, tasks) → (…, tasks). `stratum` (tasks,) counts from 0, and each has
+    two tasks or more."""
+    size = np.bincount(stratum)
+    belongs = np.zeros((len(stratum), len(size)))
+    belongs[np.arange(len(stratum)), stratum] = 1 / size[stratum]
+    mean = without @ belongs
+    influence: FloatArray = (mean[..., stratum] - without) * np.sqrt(size / (size - 1))[stratum]
+    return influence
+
+
+def freedom(influence: FloatArray, stratum: IntArray) -> FloatArray:
+    """The degrees of freedom of influences (…, tasks) with a spread: (…)."""
+    squares = influence**2
+    variance = squares.sum(axis=-1)
+    most = influence.shape[-1] - (int(stratum.max()) + 1)
+    least: FloatArray = np.minimum(most, 2 * variance**2 / (squares**2).sum(axis=-1))
+    return least
+
+
+def ends(
+    value: FloatArray, influence: FloatArray, stratum: IntArray, *, share: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the intervals of figures (…) from influences (…, tasks) with a spread: shares on the logit
+    scale, others on Fisher's."""
+    from scipy.special import expit, logit, stdtrit  # a third of what starting a process would take
+
+    half = stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
+    if share:
         centre, half = logit(value), half / (value * (1 - value))
-        return Interval(float(expit(centre - half)), float(expit(centre + half)))
-    if abs(value) >= 1:  # where Fisher's z has no end
-        return Interval(max(value - half, -1.0), min(value + half, 1.0))
-    centre, half = np.arctanh(value), half / (1 - value**2)
-    return Interval(float(np.tanh(centre - half)), float(np.tanh(centre + half)))
+        return expit(centre - half), expit(centre + half)
+    endless = np.abs(value) >= 1  # where Fisher's z has no end
+    inside = np.where(endless, 0.0, value)
+    centre, wide = np.arctanh(inside), half / (1 - inside**2)
+    low = np.where(endless, np.maximum(value - half, -1.0), np.tanh(centre - wide))
+    high = np.where(endless, np.minimum(value + half, 1.0), np.tanh(centre + wide))
+    return low, high
 
 
 def _without_each(sample: Sample, figure: Figure, sums: _Without) -> tuple[FloatArray, float]:

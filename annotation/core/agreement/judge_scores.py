@@ -6,16 +6,24 @@ to "none", as published with AgentProcessBench (arXiv 2603.14465); in the strict
 a single suggested label earns nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.bootstrap import interval, resampled_sums, task_weights
 from annotation.core.agreement.confusion import SIZE, confusion, confusion_by
 from annotation.core.agreement.firsterror import first_positions
+from annotation.core.agreement.intervals import jackknife, joined
 from annotation.core.agreement.kappa import agreement_values, kappa_values
-from annotation.core.agreement.measure import NO_PAIRS, ONE_LABEL, FloatArray, IntArray, Measure, measured
+from annotation.core.agreement.measure import (
+    NO_PAIRS,
+    ONE_LABEL,
+    FloatArray,
+    IntArray,
+    Measure,
+    divide,
+    measured,
+)
 from annotation.core.i18n import translatable
 
 MISSING = 2
@@ -46,12 +54,12 @@ class JudgeScores:
         return self.steps - self.answered
 
 
-def judged(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> JudgeScores:
+def judged(rows: npt.ArrayLike, *, intervals: bool = False) -> JudgeScores:
     """Figures of one judge from rows (n, 6): subset, task, trajectory, position, people's label, the judge's.
 
     `position` orders the steps of a trajectory; MISSING stands for a label the judge did not give. Where
-    several people labelled a trajectory, each one's labelling of it counts as a trajectory. With `rng`,
-    intervals resample tasks within subsets.
+    several people labelled a trajectory, each one's labelling of it counts as a trajectory.
+    `intervals`: with intervals over tasks within subsets.
     """
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 6)
     _, task, trajectory, position, people, judge = table.T
@@ -69,8 +77,8 @@ def judged(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Ju
         "first_error": _share(same),
         "first_error_strict": _share(same_strict),
     }
-    if rng is not None and len(table):
-        figures = _with_intervals(figures, table, trajectory_code, (same, same_strict), rng)
+    if intervals and len(table):
+        figures = _with_intervals(figures, table, trajectory_code, (same, same_strict))
     return JudgeScores(
         steps=len(table),
         answered=int(given.sum()),
@@ -106,9 +114,8 @@ def _with_intervals(
     table: IntArray,
     trajectory_code: IntArray,
     same: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]],
-    rng: np.random.Generator,
 ) -> dict[str, Measure]:
-    """The same figures with 95 % intervals over tasks (docs/design.md, "Statistics")."""
+    """The same figures with 95 % intervals over tasks, by the jackknife (`intervals`)."""
     tasks, first_row, of_row = np.unique(table[:, 1], return_index=True, return_inverse=True)
     n = len(tasks)
     given = table[:, 5] != MISSING
@@ -116,37 +123,39 @@ def _with_intervals(
     row_of_trajectory = np.unique(trajectory_code, return_index=True)[1]
     task_of_trajectory = of_row[row_of_trajectory]
 
-    def per_task(values: npt.NDArray[np.bool_] | IntArray, groups: IntArray) -> FloatArray:
-        sums: FloatArray = np.bincount(groups, weights=values.astype(np.float64), minlength=n).astype(
-            np.float64
-        )
+    def per_task(groups: IntArray, values: npt.NDArray[np.bool_] | None = None) -> FloatArray:
+        weights = None if values is None else values.astype(np.float64)
+        sums: FloatArray = np.bincount(groups, weights=weights, minlength=n).astype(np.float64)
         return sums
 
-    ones = np.ones(len(table), dtype=np.int64)
-    features = np.column_stack(
+    sums = np.column_stack(
         [
             by_task,
-            per_task(table[:, 4] == table[:, 5], of_row),
-            per_task(ones, of_row),
-            per_task(same[0], task_of_trajectory),
-            per_task(same[1], task_of_trajectory),
-            per_task(np.ones(len(row_of_trajectory), dtype=np.int64), task_of_trajectory),
+            per_task(of_row, table[:, 4] == table[:, 5]),
+            per_task(of_row),
+            per_task(task_of_trajectory, same[0]),
+            per_task(task_of_trajectory, same[1]),
+            per_task(task_of_trajectory),
         ]
     )
-    samples: dict[str, list[FloatArray]] = {name: [] for name in figures}
-    for weights in task_weights(table[first_row, 0], rng):
-        sums = resampled_sums(weights, features)
-        counts = sums[:, : SIZE * SIZE].reshape(-1, SIZE, SIZE)
-        hits, steps, one, strict, trajectories = sums[:, SIZE * SIZE :].T
-        samples["agreement"].append(agreement_values(counts))
-        samples["kappa"].append(kappa_values(counts))
-        samples["kappa_quadratic"].append(kappa_values(counts, "quadratic"))
-        samples["step_accuracy"].append(hits / steps)
-        samples["first_error"].append(one / trajectories)
-        samples["first_error_strict"].append(strict / trajectories)
-    return {
-        name: Measure(figure.value, figure.n, figure.reason, interval(np.concatenate(samples[name]), n))
-        if figure.value is not None
-        else figure
-        for name, figure in figures.items()
+    # the first row is of all tasks, each other one without one of them
+    sums = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums])
+    counts = sums[:, : SIZE * SIZE].reshape(-1, SIZE, SIZE)
+    hits, steps, one, strict, trajectories = sums[:, SIZE * SIZE :].T
+    values = {
+        "agreement": agreement_values(counts),
+        "kappa": kappa_values(counts),
+        "kappa_quadratic": kappa_values(counts, "quadratic"),
+        "step_accuracy": divide(hits, steps),
+        "first_error": divide(one, trajectories),
+        "first_error_strict": divide(strict, trajectories),
     }
+    stratum = joined(table[first_row, 0])
+
+    def with_interval(name: str, figure: Measure) -> Measure:
+        if figure.value is None:
+            return figure
+        share = not name.startswith("kappa")
+        return replace(figure, interval=jackknife(figure.value, values[name][1:], stratum, share=share))
+
+    return {name: with_interval(name, figure) for name, figure in figures.items()}

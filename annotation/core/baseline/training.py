@@ -137,13 +137,13 @@ def train(
     )
     folds = {names[group]: int(number) for group, number in zip(groups, fold, strict=True)}
     told = np.array([one.outcome for one in examples])
-    found = figures(labels, groups, trajectory, steps, seed=seed)
+    found = figures(labels, groups, trajectory, steps)
     found["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
     found["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
     return Trained(steps, outcomes, folds), found
 
 
-def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit, *, seed: int) -> dict[str, Any]:
+def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> dict[str, Any]:
     """What the cross-validation by task comes to, beside what costs nothing.
 
     `cv`: StepAcc, FirstErrAcc, κ, quadratic κ (with 95 % intervals over tasks from 20 tasks on), log-loss
@@ -154,12 +154,11 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit, *, se
     start = np.unique(trajectory, return_index=True)[1]
     position = np.arange(len(labels)) - start[trajectory]
     shares = np.array([steps.without[number].shares for number in steps.fold])
-    rng = np.random.default_rng(seed)
 
-    def against(said: npt.NDArray[Any], rng: np.random.Generator | None) -> dict[str, Any]:
+    def against(said: npt.NDArray[Any], *, intervals: bool) -> dict[str, Any]:
         zeros = np.zeros_like(labels)
         table = np.column_stack([zeros, groups, trajectory, position, labels, said])
-        found = judged(table, rng=rng)
+        found = judged(table, intervals=intervals)
         measures = {
             "step_accuracy": found.step_accuracy,
             "first_error_accuracy": found.first_error,
@@ -174,11 +173,11 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit, *, se
 
     return {
         "cv": {
-            **against(_values(steps.probabilities), rng),
+            **against(_values(steps.probabilities), intervals=True),
             **_of_probabilities(steps.probabilities, labels),
             "folds": len(steps.without),
         },
-        "always_plus_one": against(np.ones_like(labels), None),
+        "always_plus_one": against(np.ones_like(labels), intervals=False),
         "shares": _of_probabilities(shares, labels),
     }
 

@@ -1,0 +1,102 @@
+"""One model in detail: its confusion, where it sees first errors, and its figures by length and position."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from annotation.core.agreement.firsterror import CLASSES, FirstErrors, classify
+from annotation.core.agreement.measure import IntArray
+from annotation.core.scoring.counts import TABLE, by_trajectory, tables, task_sums
+from annotation.core.scoring.labels import BoolArray, Predictions, ReleasedLabels
+from annotation.core.scoring.scores import Scores, scores
+
+LENGTHS: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
+"""From and to which number of steps (or of which step), in parts of a cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Trajectories of `low` to `high` steps (None: and more), with the model's scores on them."""
+
+    low: int
+    high: int | None
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The `low`-th to `high`-th steps of trajectories, from 1: how many, and how many of them are right."""
+
+    low: int
+    high: int | None
+    steps: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """A trajectory by its place in the release: how many of its steps are wrong, and whether the first error
+    and the outcome are right."""
+
+    record: int
+    wrong: int
+    steps: int
+    first_error: bool
+    outcome: bool
+
+
+def confusion(released: ReleasedLabels, said: Predictions) -> IntArray:
+    """Steps by consensus (rows: −1, 0, +1) and prediction (columns: −1, 0, +1, none): (3, 4)."""
+    table: IntArray = tables(task_sums(released, said).sum(axis=0), TABLE).astype(np.int64)
+    return table
+
+
+def offsets(released: ReleasedLabels, said: Predictions) -> FirstErrors:
+    """Completely predicted trajectories by where the model's first error lies, seen from the consensus's."""
+    first, theirs, _, complete = by_trajectory(released, said)
+    counts = np.bincount(classify(first, theirs)[complete], minlength=CLASSES)
+    return FirstErrors(*(int(count) for count in counts))
+
+
+def by_length(released: ReleasedLabels, said: Predictions) -> list[Part]:
+    """The scores over trajectories of about as many steps; lengths that do not occur are left out."""
+    length = released.lengths()
+    found = []
+    for low, high in LENGTHS:
+        chosen = _within(length, low, high)
+        if chosen.any():
+            part = released.only(chosen)
+            found.append(Part(low, high, scores(part, [said.only(released, chosen)])[0]))
+    return found
+
+
+def by_position(released: ReleasedLabels, said: Predictions) -> list[Place]:
+    """How many of the first, second … steps are right; places that do not occur are left out."""
+    position, right = released.positions() + 1, released.value == said.steps
+    found = []
+    for low, high in LENGTHS:
+        chosen = _within(position, low, high)
+        if chosen.any():
+            found.append(Place(low, high, int(chosen.sum()), int(right[chosen].sum())))
+    return found
+
+
+def worst(released: ReleasedLabels, said: Predictions, limit: int) -> list[Worst]:
+    """The trajectories with the most wrong steps, those that the model was asked about; of equal ones those
+    with the larger share, then in the order of the release. None without a wrong step or outcome."""
+    length = released.lengths()
+    wrong = np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
+    first, theirs, _, _ = by_trajectory(released, said)
+    outcome = released.outcome == said.outcome
+    shown = np.flatnonzero(said.there & ((wrong > 0) | ~outcome))
+    order = shown[np.lexsort((shown, -wrong[shown] / length[shown], -wrong[shown]))][:limit]
+    return [
+        Worst(int(at), int(wrong[at]), int(length[at]), bool(first[at] == theirs[at]), bool(outcome[at]))
+        for at in order
+    ]
+
+
+def _within(values: IntArray, low: int, high: int | None) -> BoolArray:
+    inside: BoolArray = (values >= low) & (values <= (np.inf if high is None else high))
+    return inside

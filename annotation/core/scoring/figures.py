@@ -1,0 +1,297 @@
+"""What the figures of a model are: names, titles, conventions, and how sums of counts make them.
+
+`FIGURES` is the one list of them, in the order in which pages and documents give them. StepAcc and
+FirstErrAcc are those of AgentProcessBench (arXiv 2603.14465).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from annotation.core.agreement.figures import Figure
+from annotation.core.agreement.firsterror import onset_tables
+from annotation.core.agreement.kappa import Weights, kappa_values
+from annotation.core.agreement.measure import FloatArray, divide
+from annotation.core.i18n import Translatable, translatable
+from annotation.core.scoring.counts import (
+    ERRONEOUS,
+    ERROR_FREE,
+    EXACT,
+    FIRST_ERRORS,
+    OUTCOMES,
+    RIGHT,
+    STEPS_BEFORE,
+    STRICT,
+    TABLE,
+    tables,
+)
+
+NO_STEPS: Final = translatable("there are no steps")
+NO_TRAJECTORIES: Final = translatable("there are no trajectories")
+NO_ERRONEOUS: Final = translatable("no trajectory of the release has an error")
+NO_ERROR_FREE: Final = translatable("every trajectory of the release has an error")
+NOTHING_PREDICTED: Final = translatable("nothing was predicted")
+ONE_LABEL: Final = translatable("release and model use one label only")
+NO_ONSET: Final = translatable("every step, or none, is the first error in release and model")
+NEVER_PREDICTED: Final = translatable("the model never says so")
+NEVER_THERE: Final = translatable("no step of the release has this label")
+
+Sums = Callable[[FloatArray], FloatArray]
+EVERY: Final = slice(None)
+"""Each figure gets all columns."""
+NAMES: Final = ("minus", "zero", "plus")
+SIGNS: Final = ("−1", "0", "+1")
+
+
+def _total(part: slice) -> Sums:
+    return lambda s: s[..., part].sum(axis=-1)
+
+
+def _right(part: slice) -> Sums:
+    return lambda s: np.trace(tables(s, part), axis1=-2, axis2=-1)
+
+
+def _share(
+    name: str,
+    title: Translatable,
+    convention: Translatable,
+    right: Sums,
+    n: Sums,
+    empty: str = NO_TRAJECTORIES,
+) -> Figure:
+    return Figure(
+        name,
+        title,
+        convention,
+        EVERY,
+        lambda s: divide(right(s), n(s)),
+        n,
+        "",
+        empty,
+        pooled=True,
+        percent=True,
+    )
+
+
+def _kappa(weights: Weights) -> Sums:
+    return lambda s: kappa_values(tables(s)[..., :3], weights)
+
+
+def _answered(s: FloatArray) -> FloatArray:
+    total: FloatArray = tables(s)[..., :3].sum(axis=(-2, -1))
+    return total
+
+
+def _onset(s: FloatArray) -> FloatArray:
+    return onset_tables(s[..., FIRST_ERRORS], s[..., STEPS_BEFORE])
+
+
+def _class_f1(s: FloatArray) -> FloatArray:
+    """F1 by class, (…, 3): NaN for a class that neither release nor model uses."""
+    table = tables(s)
+    hits = np.stack([table[..., code, code] for code in range(3)], axis=-1)
+    return divide(2 * hits, table.sum(axis=-1) + table[..., :3].sum(axis=-2))
+
+
+def _macro_f1(s: FloatArray) -> FloatArray:
+    values = _class_f1(s)
+    used = ~np.isnan(values)
+    return divide(np.where(used, values, 0.0).sum(axis=-1), used.sum(axis=-1))
+
+
+def _binary_right(s: FloatArray) -> FloatArray:
+    table = tables(s, OUTCOMES)
+    right: FloatArray = table[..., 2, 2] + table[..., :2, :2].sum(axis=(-2, -1))
+    return right
+
+
+def _trajectories(s: FloatArray) -> FloatArray:
+    total: FloatArray = s[..., ERRONEOUS] + s[..., ERROR_FREE]
+    return total
+
+
+_ALL: Final = (
+    _share(
+        "step_accuracy",
+        translatable("StepAcc"),
+        translatable("Share of all steps whose label is right. A step without a prediction is wrong."),
+        _right(TABLE),
+        _total(TABLE),
+        NO_STEPS,
+    ),
+    _share(
+        "first_error_accuracy",
+        translatable("FirstErrAcc"),
+        translatable(
+            "Share of trajectories whose first −1 is at the right step, “none” equal to “none”. As "
+            "published, a failed prediction counts as “none”."
+        ),
+        lambda s: s[..., RIGHT].sum(axis=-1),
+        _trajectories,
+    ),
+    _share(
+        "strict_first_error_accuracy",
+        translatable("FirstErrAcc, strict"),
+        translatable("FirstErrAcc in which a trajectory without a single prediction earns nothing."),
+        lambda s: s[..., STRICT].sum(axis=-1),
+        _trajectories,
+    ),
+    _share(
+        "first_error_accuracy_erroneous",
+        translatable("FirstErrAcc, erroneous"),
+        translatable("FirstErrAcc over the trajectories with an error."),
+        lambda s: s[..., RIGHT.start],
+        lambda s: s[..., ERRONEOUS],
+        NO_ERRONEOUS,
+    ),
+    _share(
+        "first_error_accuracy_error_free",
+        translatable("FirstErrAcc, error-free"),
+        translatable("FirstErrAcc over the trajectories without an error."),
+        lambda s: s[..., RIGHT.start + 1],
+        lambda s: s[..., ERROR_FREE],
+        NO_ERROR_FREE,
+    ),
+    _share(
+        "strict_first_error_accuracy_error_free",
+        translatable("FirstErrAcc, error-free, strict"),
+        translatable("The same, where a trajectory without a single prediction earns nothing."),
+        lambda s: s[..., STRICT.start + 1],
+        lambda s: s[..., ERROR_FREE],
+        NO_ERROR_FREE,
+    ),
+    _share(
+        "exact_match",
+        translatable("Exact match"),
+        translatable("Share of trajectories all of whose steps are right. The outcome is scored apart."),
+        lambda s: s[..., EXACT],
+        _trajectories,
+    ),
+    Figure(
+        "macro_f1",
+        translatable("Macro F1"),
+        translatable(
+            "Mean of the F1 of the labels that release or model use; a missing prediction is a miss."
+        ),
+        EVERY,
+        _macro_f1,
+        _total(TABLE),
+        "",
+        NO_STEPS,
+        pooled=True,
+        percent=True,
+    ),
+    Figure(
+        "kappa",
+        translatable("Cohen’s κ"),
+        translatable("Agreement with the consensus beyond chance, over the steps that have a prediction."),
+        EVERY,
+        _kappa("plain"),
+        _answered,
+        ONE_LABEL,
+        NOTHING_PREDICTED,
+        pooled=True,
+    ),
+    Figure(
+        "quadratic_kappa",
+        translatable("κ, quadratic weights"),
+        translatable("κ in which −1 against +1 counts four times as far as −1 against 0."),
+        EVERY,
+        _kappa("quadratic"),
+        _answered,
+        ONE_LABEL,
+        NOTHING_PREDICTED,
+        pooled=True,
+    ),
+    Figure(
+        "onset_kappa",
+        translatable("Onset κ"),
+        translatable(
+            "κ of “this step is the first error”, over the steps up to the first that release or model has. "
+            "Completely predicted trajectories only."
+        ),
+        EVERY,
+        lambda s: kappa_values(_onset(s)),
+        lambda s: _onset(s).sum(axis=(-2, -1)),
+        NO_ONSET,
+        NOTHING_PREDICTED,
+        pooled=True,
+    ),
+    _share(
+        "outcome_accuracy",
+        translatable("Outcome accuracy"),
+        translatable("Share of outcomes that are right, of three values. A missing one is wrong."),
+        _right(OUTCOMES),
+        _total(OUTCOMES),
+    ),
+    _share(
+        "binary_outcome_accuracy",
+        translatable("Outcome accuracy, binary"),
+        translatable(
+            "Share of outcomes that are right as success (+1) or not (0, −1). A missing one is wrong."
+        ),
+        _binary_right,
+        _total(OUTCOMES),
+    ),
+)
+
+
+def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
+    name, sign = NAMES[code], SIGNS[code]
+
+    def hits(s: FloatArray) -> FloatArray:
+        return tables(s)[..., code, code]
+
+    def predicted(s: FloatArray) -> FloatArray:
+        total: FloatArray = tables(s)[..., code].sum(axis=-1)
+        return total
+
+    def there(s: FloatArray) -> FloatArray:
+        total: FloatArray = tables(s)[..., code, :].sum(axis=-1)
+        return total
+
+    return (
+        _share(
+            f"precision_{name}",
+            translatable("Precision of {sign}", sign=sign),
+            translatable("Of the steps that the model calls so, the share that is."),
+            hits,
+            predicted,
+            NEVER_PREDICTED,
+        ),
+        _share(
+            f"recall_{name}",
+            translatable("Recall of {sign}", sign=sign),
+            translatable("Of the steps that are so, the share that the model calls so."),
+            hits,
+            there,
+            NEVER_THERE,
+        ),
+        Figure(
+            f"f1_{name}",
+            translatable("F1 of {sign}", sign=sign),
+            translatable("The harmonic mean of precision and recall."),
+            EVERY,
+            lambda s: _class_f1(s)[..., code],
+            lambda s: predicted(s) + there(s),
+            "",
+            NEVER_THERE,
+            pooled=True,
+            percent=True,
+        ),
+    )
+
+
+FIGURES: Final[dict[str, Figure]] = {
+    one.name: one for one in (*_ALL, *(one for code in range(3) for one in _of_class(code)))
+}
+RANKED: Final = (
+    "step_accuracy",
+    "strict_first_error_accuracy",
+    "first_error_accuracy",
+    "macro_f1",
+    "kappa",
+    "onset_kappa",
+)
+"""The figures by which models are compared and ranked."""

@@ -1,0 +1,221 @@
+"""The consensus of a release, and what a model predicts of it, as arrays in the order of the release."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.agreement import grouping
+from annotation.core.agreement.judge_scores import MISSING
+from annotation.core.agreement.measure import IntArray
+from annotation.core.canonical import canonical_json
+
+Labels = npt.NDArray[np.int8]
+BoolArray = npt.NDArray[np.bool_]
+
+__all__ = ["MISSING", "Predictions", "ReleasedLabels"]
+
+# what a record says of itself besides its labels, as it is kept
+_TEXTS: Final = ("record_id", "policy_model")
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedLabels:
+    """A release of R records with S steps together, on T tasks.
+
+    By record, (R,): `record_id` and `policy_model` as text, `subset` (its place in `subsets`), `task`
+    (0 … T − 1), `sample` (its sample index), `outcome` (−1, 0, +1). By step, (S,): `record` (0 … R − 1,
+    ascending), `message_index`, `value` (−1, 0, +1); the steps of a record stand together, in order.
+    """
+
+    subsets: tuple[str, ...]
+    record_id: tuple[str, ...]
+    policy_model: tuple[str, ...]
+    subset: IntArray
+    task: IntArray
+    sample: IntArray
+    outcome: IntArray
+    record: IntArray
+    message_index: IntArray
+    value: IntArray
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Any]]) -> ReleasedLabels:
+        """From the records of a release in order (core.release_format.release_record). A task is known by its
+        subset and key, without one by its query index."""
+        subsets: dict[str, int] = {}
+        tasks: dict[tuple[Any, ...], int] = {}
+        texts: list[tuple[str, str]] = []
+        rows: list[tuple[int, int, int, int]] = []
+        steps: list[tuple[int, int, int]] = []
+        for number, record in enumerate(records):
+            subset = subsets.setdefault(record["subset"], len(subsets))
+            key = record.get("task_key")
+            known = (subset, key) if key is not None else (subset, None, record["query_index"])
+            task = tasks.setdefault(known, len(tasks))
+            texts.append((record["record_id"], record.get("policy_model") or ""))
+            rows.append((subset, task, record["sample_index"], record["final_label"]))
+            labels = sorted((int(index), value) for index, value in record["step_labels"].items())
+            steps.extend((number, index, value) for index, value in labels)
+        by_record = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        by_step = np.array(steps, dtype=np.int64).reshape(-1, 3).T
+        return cls(
+            tuple(subsets),
+            tuple(one for one, _ in texts),
+            tuple(one for _, one in texts),
+            *by_record,
+            *by_step,
+        )
+
+    @property
+    def n_records(self) -> int:
+        """R."""
+        return len(self.outcome)
+
+    @property
+    def n_steps(self) -> int:
+        """S."""
+        return len(self.value)
+
+    @property
+    def n_tasks(self) -> int:
+        """T."""
+        return int(self.task.max()) + 1 if len(self.task) else 0
+
+    def lengths(self) -> IntArray:
+        """How many steps each record has, (R,)."""
+        return np.bincount(self.record, minlength=self.n_records)
+
+    def starts(self) -> IntArray:
+        """Where the steps of each record begin, and after the last one S: (R + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.lengths())])
+
+    def positions(self) -> IntArray:
+        """The place of each step in its record, from 0: (S,)."""
+        return np.arange(self.n_steps) - self.starts()[self.record]
+
+    def subset_of_task(self) -> IntArray:
+        """The subset of each task, (T,)."""
+        found = np.zeros(self.n_tasks, dtype=np.int64)
+        found[self.task] = self.subset
+        return found
+
+    def only(self, records: BoolArray) -> ReleasedLabels:
+        """A part of the release: those records (R,), with tasks numbered anew."""
+        kept = np.flatnonzero(records)
+        place = np.full(self.n_records, -1)
+        place[kept] = np.arange(len(kept))
+        steps = records[self.record]
+        return ReleasedLabels(
+            self.subsets,
+            tuple(self.record_id[at] for at in kept),
+            tuple(self.policy_model[at] for at in kept),
+            self.subset[kept],
+            grouping.ranks(self.task[kept])[1],
+            self.sample[kept],
+            self.outcome[kept],
+            place[self.record[steps]],
+            self.message_index[steps],
+            self.value[steps],
+        )
+
+    def packed(self) -> bytes:
+        """All of it in few bytes, for `unpacked`."""
+        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        texts = {name: list(getattr(self, name)) for name in ("subsets", *_TEXTS)}
+        return zlib.compress(canonical_json({**arrays, **texts}), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> ReleasedLabels:
+        """What `packed` made."""
+        kept = json.loads(zlib.decompress(packed))
+        subsets, record_id, policy_model = (tuple(kept[name]) for name in ("subsets", *_TEXTS))
+        arrays = (np.array(kept[name], dtype=np.int64) for name in _ARRAYS)
+        return cls(subsets, record_id, policy_model, *arrays)
+
+
+_ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_index", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What a model says of a release: `steps` (S,) and `outcome` (R,), MISSING where it says nothing; `there`
+    (R,): it was asked about the record; `failed` (R,): its judgement says of itself that it failed."""
+
+    steps: Labels
+    outcome: Labels
+    there: BoolArray
+    failed: BoolArray
+
+    @classmethod
+    def none(cls, released: ReleasedLabels) -> Predictions:
+        """Of a model that has said nothing so far."""
+        return cls(
+            np.full(released.n_steps, MISSING, dtype=np.int8),
+            np.full(released.n_records, MISSING, dtype=np.int8),
+            np.zeros(released.n_records, dtype=bool),
+            np.zeros(released.n_records, dtype=bool),
+        )
+
+    @classmethod
+    def constant(cls, steps: IntArray, outcome: IntArray) -> Predictions:
+        """Of a rule that always says something."""
+        every = np.ones(len(outcome), dtype=bool)
+        return cls(steps.astype(np.int8), outcome.astype(np.int8), every, ~every)
+
+    def only(self, released: ReleasedLabels, records: BoolArray) -> Predictions:
+        """Those about some records (R,) of the release."""
+        return Predictions(
+            self.steps[records[released.record]],
+            self.outcome[records],
+            self.there[records],
+            self.failed[records],
+        )
+
+    def packed(self) -> bytes:
+        """All of it, for `unpacked`."""
+        state = self.there.astype(np.int8) + 2 * self.failed.astype(np.int8)
+        return zlib.compress(np.concatenate([self.steps, self.outcome, state]).astype(np.int8).tobytes(), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes, released: ReleasedLabels) -> Predictions:
+        """What `packed` made. ValueError when it is not of this release."""
+        numbers = np.frombuffer(zlib.decompress(packed), dtype=np.int8)
+        at, records = released.n_steps, released.n_records
+        if len(numbers) != at + 2 * records:
+            raise ValueError("these are not predictions of this release")
+        state = numbers[at + records :]
+        return cls(numbers[:at], numbers[at : at + records], state % 2 == 1, state >= 2)
+
+
+def always_plus(released: ReleasedLabels) -> Predictions:
+    """The baseline that says +1 of everything."""
+    return Predictions.constant(np.ones_like(released.value), np.ones_like(released.outcome))
+
+
+def majority(released: ReleasedLabels) -> Predictions:
+    """The baseline that says of every step what most steps of the subset are, and of outcomes likewise; of
+    labels that are equally frequent the higher one."""
+    commonest = _commonest(released.subset[released.record], released.value, len(released.subsets))
+    outcomes = _commonest(released.subset, released.outcome, len(released.subsets))
+    return Predictions.constant(commonest[released.subset[released.record]], outcomes[released.subset])
+
+
+def _commonest(group: IntArray, value: IntArray, n_groups: int) -> IntArray:
+    counts = np.bincount(group * 3 + (value + 1), minlength=3 * n_groups).reshape(n_groups, 3)
+    found: IntArray = 1 - np.argmax(counts[:, ::-1], axis=1)
+    return found
+
+
+def aligned(given: Mapping[int, int | None], indexes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """A line's labels by message index, held against a record's steps: the values in their order, MISSING
+    where there is none; and the message indexes that are no step."""
+    known = set(indexes)
+    values = [MISSING if (value := given.get(index)) is None else value for index in indexes]
+    return values, sorted(index for index in given if index not in known)

@@ -1,0 +1,195 @@
+"""Compare models on the same tasks, and say of each which ranks it may have.
+
+Two models of one release err on the same tasks, so their difference is taken task by task: D = θ_i − θ_j, its
+influences u_i − u_j (core.agreement.intervals), and its standard error the root of their sum of squares. A
+model compared with itself differs by nothing, exactly.
+
+Ranks are intervals: from 1 + (how many are better for certain) to M − (how many are worse for certain).
+
+- pairwise: each pair on its own, two-sided at 5 % by Student's t;
+- simultaneous: all pairs together at 5 %, by the step-down maximum of |D| / SE, whose distribution comes from
+  signs drawn at random for the tasks' influences (J. P. Romano and M. Wolf, "Exact and approximate stepdown
+  methods for multiple hypothesis testing", 2005; M. Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm,
+  "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across
+  countries", 2024). The quantile is never below that of the pair alone.
+
+Labels of a release may be wrong. A wrong one moves D, of StepAcc, by two steps at most where one model is
+right and the other says something else (share s of the steps), by one where neither is right and they differ,
+or one is right and the other says nothing (share o). So with a share e of wrong labels two models still
+differ if |D| − t · SE > 2 min(e, s) + min(max(e − s, 0), o).
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.agreement.intervals import LEAST_VARIANCE, LEVEL, freedom
+from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring.scores import Compared
+
+DRAWS: Final = 1000
+SEED: Final = 20261122
+NORMAL: Final = NormalDist().inv_cdf(LEVEL)
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Every model against every other, (M, M): the difference, half the width of its 95 % interval, and the
+    p-value of there being none. NaN where a figure or its interval is undefined; without a spread, a
+    difference is certain."""
+
+    value: FloatArray
+    half: FloatArray
+    p: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The best and the worst rank that a model may have, from 1; `alone` pair by pair, `together` for all
+    pairs at once."""
+
+    alone: tuple[int, int]
+    together: tuple[int, int]
+
+
+def differences(found: Compared) -> Differences:
+    """Every pair of models on one figure."""
+    from scipy.special import stdtrit
+
+    value, error, degrees = _pairs(found)
+    half = np.where(error > 0, stdtrit(degrees, LEVEL) * error, 0.0)
+    return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
+
+
+def ranks(found: Compared, draws: int = DRAWS, seed: int = SEED) -> list[Rank | None]:
+    """The ranks of each model by one figure, of which more is better; None for a model without a usable
+    figure, which the others are not ranked against."""
+    value, error, degrees = _pairs(found)
+    alone = _certain(value, _p_values(value, error, degrees) < 2 * (1 - LEVEL))
+    together = _certain(value, _stepdown(found, value, error, degrees, draws, seed))
+    n = int(found.usable.sum())
+    return [
+        Rank(_range(alone, at, n), _range(together, at, n)) if found.usable[at] else None
+        for at in range(len(found.value))
+    ]
+
+
+def _pairs(found: Compared) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Differences, standard errors and degrees of freedom, (M, M); NaN where a figure is not usable."""
+    models = len(found.value)
+    value, error, degrees = np.full((3, models, models), np.nan)
+    for at in np.flatnonzero(found.usable):
+        apart = found.influence[at] - found.influence
+        variance = (apart**2).sum(axis=-1)
+        spread = found.usable & (variance >= LEAST_VARIANCE)
+        error[at] = np.where(found.usable, np.where(spread, np.sqrt(variance), 0.0), np.nan)
+        value[at] = np.where(found.usable, found.value[at] - found.value, np.nan)
+        degrees[at, spread] = freedom(apart[spread], found.stratum)
+    return value, error, degrees
+
+
+def _p_values(value: FloatArray, error: FloatArray, degrees: FloatArray) -> FloatArray:
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(degrees, -np.abs(value) / error)
+    # without a spread a difference is certain, and so is that there is none
+    return np.where(error == 0, np.where(np.abs(value) < 1e-12, 1.0, 0.0), p)
+
+
+def _certain(value: FloatArray, rejected: BoolArray) -> BoolArray:
+    """Which model (row) is better for certain than which (column)."""
+    better: BoolArray = rejected & (value > 0)
+    return better
+
+
+def _range(better: BoolArray, at: int, models: int) -> tuple[int, int]:
+    return 1 + int(better[:, at].sum()), models - int(better[at].sum())
+
+
+def _stepdown(
+    found: Compared, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
+) -> BoolArray:
+    """Which pairs differ when all are asked together, (M, M)."""
+    from scipy.special import stdtrit
+
+    first, second = np.triu_indices(len(found.value), 1)
+    rejected = np.zeros(value.shape, dtype=bool)
+    usable = found.usable[first] & found.usable[second]
+    none = usable & (error[first, second] == 0)
+    rejected[first[none], second[none]] = np.abs(value[first[none], second[none]]) >= 1e-12
+    spread = usable & (error[first, second] > 0)
+    first, second = first[spread], second[spread]
+    if len(first):
+        # few tasks carry much of some differences: their quantile is as much wider as Student's is
+        wider = stdtrit(degrees[first, second], LEVEL) / NORMAL
+        scale = error[first, second]
+        # not a matrix product: its threads wait for each other longer than this takes
+        drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
+        chance = np.abs(drawn[first] - drawn[second]) / scale[:, None]
+        rejected[first, second] = _steps(np.abs(value[first, second]) / scale / wider, chance)
+    return rejected | rejected.T
+
+
+def _steps(tested: FloatArray, chance: FloatArray) -> BoolArray:
+    """Reject what lies above the quantile of the largest of those left, until nothing does: (pairs,).
+    `chance` (pairs, draws).
+
+    The pairs that are left are always those with the smallest statistics, so that the largest of them under
+    chance is worked out once for all steps."""
+    order = np.argsort(-tested)
+    tested = tested[order]
+    largest = np.maximum.accumulate(chance[order[::-1]], axis=0)[::-1]
+    count = 0
+    while count < len(tested):
+        limit = max(float(np.quantile(largest[count], 2 * LEVEL - 1)), NORMAL)
+        more = int((tested > limit).sum())
+        if more <= count:
+            break
+        count = more
+    rejected = np.zeros(len(tested), dtype=bool)
+    rejected[order[:count]] = True
+    return rejected
+
+
+@lru_cache(maxsize=4)
+def _signs(draws: int, tasks: int, seed: int) -> FloatArray:
+    """Signs at random for every task, (tasks, draws): the same for the same seed."""
+    signs: FloatArray = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(tasks, draws))
+    return signs
+
+
+def movable(released: ReleasedLabels, one: Predictions, other: Predictions) -> tuple[float, float]:
+    """(s, o) for the difference of two models' StepAcc: the shares of steps at which a wrong label can
+    make it smaller by two steps and by one, whichever of the two is ahead."""
+    truth, a, b = released.value, one.steps, other.steps
+    if (a == truth).sum() < (b == truth).sum():
+        a, b = b, a
+    ahead = (a == truth) & (b != truth)
+    said = b != MISSING
+    twice = ahead & said
+    once = (ahead & ~said) | ((a != truth) & said & (b != truth) & (a != b))
+    return float(twice.mean()), float(once.mean())
+
+
+def tolerated(value: float, half: float, shares: tuple[float, float]) -> float | None:
+    """The share of wrong labels up to which a difference holds; 1.0: any; None: it does not hold at all."""
+    left = abs(value) - half
+    if left <= 0:
+        return None
+    two, one = shares
+    if left <= 2 * two:
+        return left / 2
+    return two + (left - 2 * two) if left <= 2 * two + one else 1.0
+
+
+def order(values: FloatArray) -> IntArray:
+    """Places of models from the best to the worst; undefined ones last, equal ones as they came."""
+    return np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")

@@ -1,0 +1,155 @@
+"""Read a file of predictions of a release (docs/formats.md, "Label and prediction files").
+
+The file is read line by line and never held: of each record stay its labels, a byte a step, and where its
+reasons stand in `reasons`, a file of their own. A missing or invalid label stays missing and is counted; what
+is about another record, or a message that is no step, is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import IO, Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+
+from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.file_errors import FileErrors
+from annotation.core.i18n import translatable
+from annotation.core.jsonlines import RecordError
+from annotation.core.label_files import NO_INDEX, OCCURS_TWICE, LabelLine, excerpt, label_lines, moment
+from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
+
+_REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX})
+NO_STEP: Final = translatable("is not a step: that message is not the assistant’s")
+NO_LINES: Final = translatable("there is no prediction in this file")
+
+
+class Predicted(NamedTuple):
+    """The counting line of one record: `steps` a byte each, `at` and `size` where its reasons stand."""
+
+    line: int
+    when: datetime
+    steps: bytes
+    outcome: int
+    failed: bool
+    invalid: int
+    at: int
+    size: int
+    digest: str
+
+
+@dataclass(slots=True)
+class PredictionFile:
+    """What a file predicts: the counting line of each record by its place in the release, and its errors.
+    `superseded` counts the lines that a newer one of the same record replaced."""
+
+    released: ReleasedLabels
+    reasons: IO[bytes]
+    errors: FileErrors
+    records: dict[int, Predicted] = field(default_factory=dict)
+    superseded: int = 0
+
+    def predictions(self) -> Predictions:
+        """As arrays."""
+        made, starts = Predictions.none(self.released), self.released.starts()
+        for place, one in self.records.items():
+            made.steps[starts[place] : starts[place + 1]] = np.frombuffer(one.steps, dtype=np.int8)
+            made.outcome[place], made.there[place], made.failed[place] = one.outcome, True, one.failed
+        return made
+
+    def reasons_of(self, place: int) -> dict[str, Any]:
+        """What the counting line of a record says besides its labels; empty when it says nothing."""
+        one = self.records[place]
+        self.reasons.seek(one.at)
+        found: dict[str, Any] = json.loads(self.reasons.read(one.size))
+        return found
+
+
+def read_predictions(
+    stream: BinaryIO, filename: str, released: ReleasedLabels, *, reasons: IO[bytes], subset: str = ""
+) -> PredictionFile:
+    """Read a file whole. Never raises on content: what is wrong is in `errors`. Records are looked for in the
+    subset of that name, or in all when it is empty."""
+    found = PredictionFile(released, reasons, FileErrors(filename))
+    places = _places(released, subset)
+    starts = released.starts()
+    lines = 0
+    for line in label_lines(stream, filename):
+        lines += 1
+        if isinstance(line, RecordError):
+            found.errors.add(line)
+            continue
+        place = places.get(line.record_id)
+        if place is None:
+            several = line.record_id in places
+            problem = "is in several subsets: name one" if several else _elsewhere(subset)
+            reason = f"{excerpt(line.record_id)} {problem}"
+            found.errors.add(RecordError(filename, line.line, "record_id", reason))
+            continue
+        _take(found, line, place, released.message_index[starts[place] : starts[place + 1]].tolist())
+    if not lines:
+        found.errors.add(RecordError(filename, 1, "", NO_LINES))
+    return found
+
+
+def reasons_json(line: LabelLine, indexes: list[int]) -> bytes:
+    """What a line says besides its labels, as canonical JSON: reasons of its steps and of the outcome, and
+    its comment."""
+    said = {
+        "steps": {str(index): line.explanations[index] for index in indexes if line.explanations.get(index)},
+        "final": line.final_explanation,
+        "comment": line.comment,
+    }
+    return canonical_json({key: value for key, value in said.items() if value})
+
+
+def _elsewhere(subset: str) -> str:
+    return f"is not in the subset {excerpt(subset)} of this release" if subset else "is not in this release"
+
+
+def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
+    """The place of each record id; None where several subsets have the record."""
+    places: dict[str, int | None] = {}
+    for place, record_id in enumerate(released.record_id):
+        if not subset or released.subsets[released.subset[place]] == subset:
+            places[record_id] = None if record_id in places else place
+    return places
+
+
+def _take(found: PredictionFile, line: LabelLine, place: int, indexes: list[int]) -> None:
+    values, extra = aligned(line.step_labels, indexes)
+    wrong = list(_wrong(found.errors.filename, line, extra))
+    if wrong:
+        found.errors.extend(wrong)
+        return
+    before, when = found.records.get(place), moment(line.updated_at)
+    if before is not None:
+        found.superseded += 1
+        if when < before.when:
+            return
+    said = reasons_json(line, indexes)
+    at = found.reasons.seek(0, 2)
+    found.reasons.write(said)
+    found.records[place] = Predicted(
+        line=line.line,
+        when=when,
+        steps=np.array(values, dtype=np.int8).tobytes(),
+        outcome=MISSING if line.final_label is None else line.final_label,
+        failed=line.failed,
+        invalid=len(line.problems),
+        at=at,
+        size=len(said),
+        digest=sha256_hex(said),
+    )
+
+
+def _wrong(filename: str, line: LabelLine, extra: list[int]) -> Iterator[RecordError]:
+    of_record = f"(record {excerpt(line.record_id)})"
+    for name, reason in line.problems:
+        if reason in _REFUSED:
+            yield RecordError(filename, line.line, name, f"{reason} {of_record}")
+    for index in extra:
+        yield RecordError(filename, line.line, f"step_labels.{index}", f"{NO_STEP} {of_record}")

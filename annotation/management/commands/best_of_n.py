@@ -1,0 +1,31 @@
+"""best_of_n PROJECT VERSION [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.management.base import OperatorCommand, add_release, find_release
+from annotation.policies import OPERATOR
+from annotation.reports.leaderboard import selections
+from annotation.reports.score_json import selections_json
+
+
+class Command(OperatorCommand):
+    help = "How many tasks are solved when a model's labels choose among the runs of each task."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_release(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        release = find_release(options["project"], options["release_version"])
+        found = selections(actor=OPERATOR, release=release)
+        if options["json"]:
+            self.document(selections_json(release, found))
+        else:
+            for one in found:
+                part = one.overall
+                self.stdout.write(f"{one.name}: {part.tasks:,} tasks, {part.runs:,} runs")
+                self.stdout.write(f"  {'random':<12}{part.random:.2f}\n  {'oracle':<12}{part.oracle}")
+                for rule, solved in part.rules.items():
+                    self.stdout.write(f"  {rule:<12}{solved.averaged:.2f}  (lowest index: {solved.lowest})")
+        self.summary(f"{len(found):,} models on release {release.version}.")

@@ -1,0 +1,65 @@
+"""import_predictions PROJECT VERSION FILE… --model NAME [--subset NAME]"""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from annotation.management.base import OperatorCommand, add_release, existing_file, find_release
+from annotation.policies import OPERATOR
+from annotation.services import evaluate
+
+
+class Command(OperatorCommand):
+    help = "Import what a model predicts of a release, each file as a whole or not at all."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_release(parser)
+        parser.add_argument("files", metavar="FILE", nargs="+")
+        parser.add_argument("--model", required=True, metavar="NAME")
+        parser.add_argument("--subset", default="", help="look for the records in this subset only")
+        parser.add_argument("--prompt-version", default=None, metavar="TEXT", help="what it was asked with")
+        parser.add_argument(
+            "--date", type=_date, default=None, metavar="YYYY-MM-DD", help="when it was asked"
+        )
+        parser.add_argument("--cost", type=_cost, default=None, metavar="USD", help="what all of it cost")
+
+    def run(self, **options: Any) -> None:
+        release = find_release(options["project"], options["release_version"])
+        about = evaluate.About(options["prompt_version"], options["date"], options["cost"])
+        for path in [existing_file(name) for name in options["files"]]:
+            with path.open("rb") as stream:
+                result = evaluate.import_predictions(
+                    actor=OPERATOR,
+                    release=release,
+                    model=options["model"],
+                    stream=stream,
+                    filename=path.name,
+                    subset=options["subset"],
+                    about=about,
+                )
+            counts = (
+                ("missing labels", result.missing),
+                ("invalid labels", result.invalid),
+                ("failed judgements", result.failed),
+                ("lines replaced by newer ones", result.superseded),
+            )
+            wrong = "".join(f", {count:,} {what}" for what, count in counts if count)
+            self.summary(
+                f"{path.name}: {result.created:,} records predicted by {result.prediction_set.model}, "
+                f"{result.unchanged:,} unchanged{wrong}."
+            )
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text} is not a date; write YYYY-MM-DD.") from error
+
+
+def _cost(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ArgumentTypeError(f"{text} is not an amount.") from error

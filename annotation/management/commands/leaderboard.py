@@ -1,0 +1,49 @@
+"""leaderboard PROJECT VERSION [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.management.base import OperatorCommand, add_release, find_release, measure_text
+from annotation.policies import OPERATOR
+from annotation.reports.leaderboard import Cell, Row, leaderboard
+from annotation.reports.score_json import leaderboard_json
+
+SHOWN = {
+    "step_accuracy": "StepAcc",
+    "first_error_accuracy": "FirstErrAcc",
+    "strict_first_error_accuracy": "strict",
+    "exact_match": "exact match",
+    "kappa": "κ",
+}
+
+
+class Command(OperatorCommand):
+    help = "How well models label the steps of a release, with intervals and ranks, overall and per subset."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_release(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def run(self, **options: Any) -> None:
+        release = find_release(options["project"], options["release_version"])
+        board = leaderboard(actor=OPERATOR, release=release)
+        if options["json"]:
+            self.document(leaderboard_json(board))
+        else:
+            for row in board.rows:
+                self._row(row)
+        self.summary(f"{len(board.models):,} models on release {release.version}.")
+
+    def _row(self, row: Row) -> None:
+        self.stdout.write(row.name)
+        self._cell("all of these" if len(row.subsets) > 1 else "", row.overall)
+        for name, cell in row.subsets.items() if len(row.subsets) > 1 else ():
+            self._cell(name, cell)
+
+    def _cell(self, part: str, cell: Cell) -> None:
+        if part:
+            self.stdout.write(f"  {part}")
+        for name, title in SHOWN.items():
+            rank = cell.ranks.get(name)
+            places = "" if rank is None else f"  rank {rank.together[0]}–{rank.together[1]}"
+            self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{places}")

@@ -1,0 +1,67 @@
+"""What models predict of a release. Nothing here is part of a release, and nothing here changes one."""
+
+from django.conf import settings
+from django.db import models
+
+from .releases import Release
+
+
+class ReleaseOutline(models.Model):
+    """The labels of a release without its messages, packed (core.scoring.labels.ReleasedLabels): worked out
+    of its records once, so that scoring need not read them."""
+
+    release = models.OneToOneField(
+        Release, on_delete=models.PROTECT, primary_key=True, related_name="outline"
+    )
+    labels = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"outline of {self.release_id}"
+
+
+class PredictionSet(models.Model):
+    """One model's labels for a release.
+
+    `labels` are packed, in the order of the release (core.scoring.labels.Predictions). `prompt_version`,
+    `judged_on` and `cost` (US dollars, of the whole set) are what its importer says of it.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="prediction_sets")
+    model = models.CharField(max_length=120)
+    prompt_version = models.CharField(max_length=80, blank=True)
+    judged_on = models.DateField(null=True, blank=True)
+    cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    record_count = models.PositiveIntegerField()
+    labels = models.BinaryField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("release", "model")
+        constraints = (models.UniqueConstraint(fields=("release", "model"), name="prediction_set_once"),)
+
+    def __str__(self) -> str:
+        return self.model
+
+
+class PredictionReasons(models.Model):
+    """What a model says of its labels of up to 100 records: zlib-compressed JSON, {ordinal of the record:
+    {"steps": {message index: reason}, "final": reason, "comment": text}}. `first` and `last` are the smallest
+    and largest ordinal; sets may have several rows over the same range."""
+
+    prediction_set = models.ForeignKey(
+        PredictionSet, on_delete=models.CASCADE, related_name="reasons", db_index=False
+    )
+    first = models.PositiveIntegerField()
+    last = models.PositiveIntegerField()
+    body = models.BinaryField()
+
+    class Meta:
+        ordering = ("prediction_set", "first")
+        indexes = (models.Index(fields=("prediction_set", "first"), name="prediction_reasons_by_set"),)
+
+    def __str__(self) -> str:
+        return f"reasons {self.pk}"

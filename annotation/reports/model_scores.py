@@ -1,0 +1,107 @@
+"""One model on a release: its figures, where it errs, and the trajectories on which it errs most."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from annotation.core.agreement.firsterror import FirstErrors
+from annotation.core.agreement.measure import IntArray
+from annotation.core.scoring import Scores, scores
+from annotation.core.scoring.details import (
+    Part,
+    Place,
+    Worst,
+    by_length,
+    by_position,
+    confusion,
+    offsets,
+    worst,
+)
+from annotation.models import PredictionSet
+from annotation.policies import Actor, require
+
+from .release_labels import predictions, released_labels
+from .score_json import scores_json
+
+WORST: Final = 20
+"""So many trajectories are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erring:
+    """A trajectory on which the model errs; `ordinal` is its place in the release."""
+
+    ordinal: int
+    record_id: str
+    subset: str
+    found: Worst
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScores:
+    """A model over the subsets that it predicts anything of. `confusion` (3, 4): the release in the rows, the
+    model in the columns, in the order −1, 0, +1, none."""
+
+    scores: Scores
+    confusion: IntArray
+    offsets: FirstErrors
+    lengths: list[Part]
+    places: list[Place]
+    worst: list[Erring]
+
+
+def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
+    """Everything about one prediction set, which comes with its release. One query and those of the
+    permission."""
+    require(actor, "release.view", row.release)
+    whole = released_labels(row.release)
+    (everything,) = predictions(whole, [row])
+    covered = np.isin(whole.subset, whole.subset[everything.there])
+    released, said = whole.only(covered), everything.only(whole, covered)
+    ordinals = np.flatnonzero(covered)
+    return ModelScores(
+        scores=scores(released, [said])[0],
+        confusion=confusion(released, said),
+        offsets=offsets(released, said),
+        lengths=by_length(released, said),
+        places=by_position(released, said),
+        worst=[
+            Erring(
+                int(ordinals[one.record]),
+                released.record_id[one.record],
+                released.subsets[released.subset[one.record]],
+                one,
+            )
+            for one in worst(released, said, WORST)
+        ],
+    )
+
+
+def as_json(found: ModelScores) -> dict[str, Any]:
+    """The same as JSON: unrounded numbers, null with a reason where undefined."""
+    return {
+        "overall": scores_json(found.scores),
+        "confusion": found.confusion.tolist(),
+        "first_errors": asdict(found.offsets),
+        "by_length": [
+            {"from": part.low, "to": part.high, **scores_json(part.scores)} for part in found.lengths
+        ],
+        "by_position": [
+            {"from": one.low, "to": one.high, "steps": one.steps, "right": one.right} for one in found.places
+        ],
+        "worst": [
+            {
+                "ordinal": one.ordinal,
+                "record_id": one.record_id,
+                "subset": one.subset,
+                "steps": one.found.steps,
+                "wrong": one.found.wrong,
+                "first_error_right": one.found.first_error,
+                "outcome_right": one.found.outcome,
+            }
+            for one in found.worst
+        ],
+    }

@@ -1,0 +1,75 @@
+"""Predictions of models on a release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.services.evaluate.import_file import MAX_MODEL, MAX_PROMPT_VERSION
+
+from .base import Output, Query, StoredText
+
+
+class PredictionSet(Output):
+    """What one model predicts of a release; the figures stand in the leaderboard."""
+
+    id = serializers.IntegerField()
+    version = serializers.CharField(source="release.version")
+    model = StoredText()
+    prompt_version = StoredText()
+    judged_on = serializers.DateField(allow_null=True)
+    cost = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
+    records = serializers.IntegerField(source="record_count")
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class PredictionSetDetail(PredictionSet):
+    """With its scores in detail."""
+
+    scores = serializers.SerializerMethodField()
+
+    def get_scores(self, row: Any) -> dict[str, Any]:
+        """As the leaderboard gives them, with what only concerns one model."""
+        found: dict[str, Any] = self.context["scores"]
+        return found
+
+
+class PredictionOptions(Query):
+    """Beside the file in a form, or in the query of a raw upload."""
+
+    model = serializers.CharField(max_length=MAX_MODEL, help_text="Its name; a set of this name is extended.")
+    subset = serializers.SlugField(required=False, max_length=64, help_text="Only its records.")
+    prompt_version = serializers.CharField(
+        required=False, max_length=MAX_PROMPT_VERSION, help_text="What the model was asked with."
+    )
+    judged_on = serializers.DateField(required=False, help_text="When it was asked.")
+    cost = serializers.DecimalField(
+        required=False, max_digits=12, decimal_places=4, min_value=0, help_text="Of all of it, in US dollars."
+    )
+
+
+class RawPredictionOptions(PredictionOptions):
+    """The options of a raw upload."""
+
+    filename = serializers.CharField(required=False, max_length=255)
+
+
+class PredictionUpload(PredictionOptions):
+    """A file with its options."""
+
+    file = serializers.FileField(allow_empty_file=True)
+
+
+class PredictionImport(Output):
+    """What came of a file. `created` and `unchanged` count records; `missing`, `invalid` and `failed` count
+    what the file holds, stored now or before; `superseded` lines that a newer one replaced."""
+
+    prediction_set = PredictionSet()
+    created = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    invalid = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    superseded = serializers.IntegerField()

@@ -1,0 +1,146 @@
+"""Predictions of models on a release, and how they score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.core.label_files import MAX_REQUEST
+from annotation.models import PredictionSet, Project, Release, User
+from annotation.policies import require, visible
+from annotation.reports import model_scores
+from annotation.reports.leaderboard import leaderboard, selections
+from annotation.reports.score_json import leaderboard_json, selections_json
+from annotation.services import evaluate
+
+from ..parsers import FormData, RawFile, RawJSONLines
+from ..serializers import predictions as shapes
+from .base import fetch, spooled
+from .releases import Frozen
+
+RAW_OPTIONS = [
+    OpenApiParameter(name, str, description="Raw uploads: as in the form.")
+    for name in ("model", "subset", "prompt_version", "judged_on", "cost")
+] + [OpenApiParameter("filename", str, description="Raw uploads: the file's name.")]
+
+
+class PredictionSets(Frozen):
+    """`/projects/<slug>/releases/<version>/predictions/`"""
+
+    noun = "predictions"
+    parser_classes = [FormData, RawFile, RawJSONLines]
+    throttle_scope = "costly"
+
+    @staticmethod
+    def receives_files(user: User, slug: str, version: str) -> int:
+        """Who may import predictions, and how much: asked before the body is read."""
+        project = fetch(user, Project.objects.all(), slug=slug)
+        require(user, "predictions.change", project)
+        fetch(user, Release.objects.filter(project=project), version=version)
+        return MAX_REQUEST
+
+    def get_throttles(self) -> list[Any]:
+        """Looking is not costly; uploading is."""
+        self.throttle_scope = "costly" if self.request.method == "POST" else ""
+        return super().get_throttles()
+
+    @extend_schema(summary="List prediction sets", responses=shapes.PredictionSet(many=True))
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """The models that have predictions of a release, by name. For adjudicators and admins."""
+        rows = PredictionSet.objects.filter(release=self.found(version)).select_related("release")
+        return self.page(visible(self.user, rows.defer("labels")).order_by("model"), shapes.PredictionSet)
+
+    @extend_schema(
+        summary="Import predictions",
+        parameters=RAW_OPTIONS,
+        request={
+            "multipart/form-data": shapes.PredictionUpload,
+            "application/octet-stream": OpenApiTypes.BINARY,
+            "application/x-ndjson": OpenApiTypes.BINARY,
+        },
+        responses=shapes.PredictionImport,
+    )
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Send a file of what a model predicts of this release, all of it or nothing: as a form, or as the
+        whole body with its options in the query. The same file again changes nothing, and nothing changes the
+        release. For admins."""
+        release = self.found(version)
+        require(self.user, "predictions.change", release)
+        file, wanted = self.uploaded(raw=shapes.RawPredictionOptions, form=shapes.PredictionOptions)
+        about = {name: wanted.get(name) for name in ("prompt_version", "judged_on", "cost")}
+        outcome = evaluate.import_predictions(
+            actor=self.user,
+            release=release,
+            model=wanted["model"],
+            stream=spooled(file, _("A file of predictions may have at most 100 MB.")),
+            filename=file.name or "upload",
+            subset=wanted.get("subset", ""),
+            about=evaluate.About(**about),
+        )
+        return Response(shapes.PredictionImport(outcome).data)
+
+
+class OnePredictionSet(Frozen):
+    """`/projects/<slug>/releases/<version>/predictions/<id>/`"""
+
+    noun = "predictions"
+    reading_may_conflict = True
+
+    def row(self, version: str, pk: int) -> PredictionSet:
+        """The set, with its release and project."""
+        rows = PredictionSet.objects.filter(release=self.found(version)).select_related("release__project")
+        return fetch(self.user, rows, pk=pk)
+
+    @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSetDetail)
+    def get(self, request: Request, slug: str, version: str, pk: int) -> Response:
+        """What is known of it, and its scores in detail: every figure, the confusion (release in the rows;
+        −1, 0, +1, none), where its first errors lie, scores by length and position, and the trajectories
+        on which it errs most. For adjudicators and admins. Conflict (`damaged`) when a record of the release
+        cannot be read."""
+        row = self.row(version, pk)
+        found = model_scores.as_json(model_scores.model_scores(actor=self.user, row=row))
+        return Response(shapes.PredictionSetDetail(row, context={"scores": found}).data)
+
+    @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})
+    def delete(self, request: Request, slug: str, version: str, pk: int) -> Response:
+        """Take the predictions of a model away. The release stays as it is. For admins."""
+        evaluate.delete_predictions(actor=self.user, prediction_set=self.row(version, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Leaderboard(Frozen):
+    """`/projects/<slug>/releases/<version>/leaderboard/`"""
+
+    noun = "predictions"
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read the leaderboard", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """How well models label the steps of a release, best StepAcc first: every figure as a fraction under
+        its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and ranks as
+        intervals; and baselines. For adjudicators and admins. Conflict (`damaged`) when a record of the
+        release cannot be read."""
+        return Response(leaderboard_json(leaderboard(actor=self.user, release=self.found(version))))
+
+
+class BestOfN(Frozen):
+    """`/projects/<slug>/releases/<version>/best-of-n/`"""
+
+    noun = "predictions"
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read best-of-N", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """How many tasks are solved when a model's labels choose among the runs of each task, by rule,
+        overall and by subset; random choice and the oracle beside it. For adjudicators and admins. Conflict
+        (`damaged`) when a record of the release cannot be read."""
+        release = self.found(version)
+        return Response(selections_json(release, selections(actor=self.user, release=release)))

@@ -1,0 +1,219 @@
+"""Scores of models on a release: the published figures, hand-counted cases, and scikit-learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit, stdtrit
+from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
+
+from annotation.core.agreement.intervals import freedom
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, scores
+from annotation.core.scoring.counts import task_sums
+from annotation.core.scoring.details import by_length, by_position, confusion, offsets, worst
+from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.labels import aligned, always_plus, majority
+from annotation.core.scoring.scores import compared
+from tests.fixtures.published_labels import MODELS, predictions, released_labels
+
+# model -> steps of 734 right; first errors of 250 right, and strictly; on the 104 erroneous and the 146
+# error-free; κ, quadratic κ; exact matches of 250; failed: counted from the published files
+PUBLISHED = {
+    "GPT-5.2": (529, 174, 174, 0.3750, 0.9247, 0.4340, 0.5885, 150, 0),
+    "DeepSeek-V3.2": (546, 163, 163, 0.3462, 0.8699, 0.4472, 0.5227, 136, 0),
+    "Llama-3.2-3B-Instruct": (325, 146, 144, 0.0000, 1.0000, 0.0622, 0.0390, 72, 4),
+}
+
+
+def record(task: int, sample: int, steps: list[int], outcome: int = 1, subset: str = "hop") -> dict:
+    """A record of a release; its steps are messages 2, 4, 6 …"""
+    return {
+        "subset": subset,
+        "record_id": f"{subset}:{task}:{sample}",
+        "query_index": task,
+        "sample_index": sample,
+        "step_labels": {str(2 * at + 2): value for at, value in enumerate(steps)},
+        "final_label": outcome,
+    }
+
+
+def said(released: ReleasedLabels, steps: list[int], outcome: list[int]) -> Predictions:
+    """Predictions of everything, step by step; MISSING: none."""
+    made = Predictions.none(released)
+    made.steps[:], made.outcome[:], made.there[:] = steps, outcome, True
+    return made
+
+
+@pytest.mark.published
+@pytest.mark.parametrize("model", MODELS)
+def test_scores_of_the_published_predictions_are_those_published(published: Path, model: str) -> None:
+    (found,) = scores(released_labels(published), [predictions(published, model)])
+
+    figures = found.figures
+    steps, first, strict, erroneous, error_free, kappa, quadratic, exact, failed = PUBLISHED[model]
+    assert (found.records, found.steps, found.tasks) == (250, 734, 50)
+    assert figures["step_accuracy"].value == pytest.approx(steps / 734)
+    assert figures["first_error_accuracy"].value == pytest.approx(first / 250)
+    assert figures["strict_first_error_accuracy"].value == pytest.approx(strict / 250)
+    assert figures["first_error_accuracy_erroneous"].value == pytest.approx(erroneous, abs=5e-5)
+    assert figures["first_error_accuracy_erroneous"].n == 104
+    assert figures["first_error_accuracy_error_free"].value == pytest.approx(error_free, abs=5e-5)
+    assert figures["first_error_accuracy_error_free"].n == 146
+    assert figures["kappa"].value == pytest.approx(kappa, abs=5e-5)
+    assert figures["quadratic_kappa"].value == pytest.approx(quadratic, abs=1e-4)
+    assert figures["exact_match"].value == pytest.approx(exact / 250)
+    assert (found.failed, found.absent) == (failed, 0)
+
+
+@pytest.mark.published
+def test_scores_of_the_published_baselines(published: Path) -> None:
+    released = released_labels(published)
+    for found in scores(released, [always_plus(released), majority(released)]):
+        assert found.figures["step_accuracy"].value == pytest.approx(499 / 734)
+        assert found.figures["first_error_accuracy"].value == pytest.approx(146 / 250)
+        assert found.figures["outcome_accuracy"].value == pytest.approx(163 / 250)
+
+
+@pytest.mark.published
+def test_scores_per_label_are_scikit_learns(published: Path) -> None:
+    released = released_labels(published)
+    model = predictions(published, "GPT-5.2")
+    (found,) = scores(released, [model])
+
+    per_label = precision_recall_fscore_support(released.value, model.steps, labels=[-1, 0, 1])
+    for at, name in enumerate(("minus", "zero", "plus")):
+        for row, figure in enumerate(("precision", "recall", "f1")):
+            assert found.figures[f"{figure}_{name}"].value == pytest.approx(per_label[row][at])
+    assert found.figures["macro_f1"].value == pytest.approx(per_label[2].mean())
+    assert found.figures["kappa"].value == pytest.approx(cohen_kappa_score(released.value, model.steps))
+    assert confusion(released, model)[:, :3].sum() == 734
+
+
+@pytest.mark.published
+@pytest.mark.parametrize("model", MODELS)
+def test_intervals_of_the_published_predictions_are_the_bootstraps(published: Path, model: str) -> None:
+    """The rescaled bootstrap (49 of 50 tasks, weights × 50/49) gives the same standard error on the logit
+    scale, so that with the same quantile the ends differ by less than .6 points."""
+    released, said = released_labels(published), predictions(published, model)
+    (found,) = scores(released, [said])
+    sums = task_sums(released, said)
+    drawn = np.random.default_rng(11).integers(0, 50, size=(8000, 49))
+    weights = np.stack([np.bincount(row, minlength=50) for row in drawn]) * 50 / 49
+    for name in (
+        "step_accuracy",
+        "first_error_accuracy",
+        "strict_first_error_accuracy",
+        "exact_match",
+        "outcome_accuracy",
+    ):
+        jackknife = compared(released, sums[None], name)
+        value, interval = jackknife.value[0], found.figures[name].interval
+        error = logit(FIGURES[name].values(weights @ sums)).std()
+        half = stdtrit(freedom(jackknife.influence, jackknife.stratum)[0], 0.975) * error
+        assert interval is not None
+        assert interval.low == pytest.approx(expit(logit(value) - half), abs=0.006), name
+        assert interval.high == pytest.approx(expit(logit(value) + half), abs=0.006), name
+
+
+@pytest.mark.published
+def test_design_effect_says_what_the_steps_are_worth(published: Path) -> None:
+    (found,) = scores(released_labels(published), [predictions(published, "GPT-5.2")])
+    assert found.design_effect == pytest.approx(734 / found.effective_steps)
+    assert 5 < found.design_effect < 10
+
+
+def test_missing_predictions_are_wrong_and_never_zero() -> None:
+    released = ReleasedLabels.of([record(1, 0, [0, 1]), record(1, 1, [1, 1]), record(2, 0, [1, -1, -1])])
+    model = said(released, [MISSING, 1, MISSING, MISSING, 1, -1, MISSING], [1, MISSING, 1])
+    (found,) = scores(released, [model])
+
+    figures = found.figures
+    assert (found.missing, found.steps) == (4, 7)
+    assert figures["step_accuracy"].value == pytest.approx(3 / 7)
+    assert figures["kappa"].n == 3
+    assert figures["first_error_accuracy"].value == pytest.approx(1.0), (
+        "what failed found no error, and there is none"
+    )
+    assert figures["strict_first_error_accuracy"].value == pytest.approx(2 / 3)
+    assert figures["outcome_accuracy"].value == pytest.approx(2 / 3)
+    assert figures["exact_match"].value == 0.0
+    assert confusion(released, model).tolist() == [[1, 0, 0, 1], [0, 0, 0, 1], [0, 0, 2, 2]]
+
+
+def test_outcomes_are_scored_with_three_values_and_with_two() -> None:
+    released = ReleasedLabels.of(
+        [record(task, 0, [1], outcome) for task, outcome in enumerate((1, 0, -1, 1))]
+    )
+    figures = scores(released, [said(released, [1] * 4, [1, -1, 0, 0])])[0].figures
+    assert figures["outcome_accuracy"].value == pytest.approx(1 / 4)
+    assert figures["binary_outcome_accuracy"].value == pytest.approx(3 / 4)
+
+
+def test_figures_that_are_undefined_say_why() -> None:
+    released = ReleasedLabels.of([record(1, 0, [1, 1])])
+    (found,) = scores(released, [always_plus(released)])
+
+    for name in (
+        "kappa",
+        "first_error_accuracy_erroneous",
+        "precision_minus",
+        "recall_zero",
+        "f1_zero",
+        "onset_kappa",
+    ):
+        assert found.figures[name].value is None and found.figures[name].reason, name
+    interval = found.figures["step_accuracy"].interval
+    assert interval is not None and interval.low is None and "20 tasks" in interval.reason
+    assert found.design_effect is None
+
+
+def test_majority_is_of_each_subset() -> None:
+    released = ReleasedLabels.of(
+        [record(1, 0, [1, 1, 0]), record(1, 0, [-1, -1, 1], -1, "other"), record(2, 0, [1], -1, "other")]
+    )
+    model = majority(released)
+    assert model.steps.tolist() == [1, 1, 1, 1, 1, 1, 1], "of equally frequent labels the higher one"
+    assert model.outcome.tolist() == [1, -1, -1]
+
+
+def test_labels_are_kept_as_they_are() -> None:
+    released = ReleasedLabels.of([record(1, 0, [1, -1]), record(2, 1, [0], -1, "other")])
+    again = ReleasedLabels.unpacked(released.packed())
+    assert again.record_id == released.record_id and again.subsets == ("hop", "other")
+    assert again.message_index.tolist() == [2, 4, 2] and again.positions().tolist() == [0, 1, 0]
+    model = said(released, [1, MISSING, 0], [MISSING, -1])
+    model.failed[0] = True
+    back = Predictions.unpacked(model.packed(), again)
+    for name in ("steps", "outcome", "there", "failed"):
+        assert (getattr(back, name) == getattr(model, name)).all()
+    with pytest.raises(ValueError, match="not predictions of this release"):
+        Predictions.unpacked(model.packed(), released.only(np.array([True, False])))
+
+
+def test_labels_for_what_is_no_step_are_named() -> None:
+    assert aligned({2: 1, 3: None, 4: None, 9: 0}, [2, 4, 6]) == ([1, MISSING, MISSING], [3, 9])
+
+
+def test_details_count_every_step_once() -> None:
+    released = ReleasedLabels.of([record(1, 0, [1, -1, -1, 1]), record(2, 0, [1]), record(3, 0, [-1, 1])])
+    model = said(released, [1, 1, -1, 1, -1, -1, 1], [1, 1, -1])
+
+    assert [(part.low, part.high, part.scores.steps) for part in by_length(released, model)] == [
+        (1, 1, 1),
+        (2, 2, 2),
+        (3, 4, 4),
+    ]
+    assert [(one.low, one.steps, one.right) for one in by_position(released, model)] == [
+        (1, 3, 2),
+        (2, 2, 1),
+        (3, 2, 2),
+    ]
+    found = offsets(released, model)
+    assert (found.one_later, found.same, found.only_second) == (1, 1, 1)
+    assert [(one.record, one.wrong, one.first_error, one.outcome) for one in worst(released, model, 9)] == [
+        (1, 1, False, True),
+        (0, 1, False, True),
+        (2, 0, True, False),
+    ]
