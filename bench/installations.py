@@ -54,14 +54,15 @@ class Installation:
 
     def inside(self, *arguments: str | Path) -> dict[str, Any]:
         """Run `python -m bench.inside` here; its answer. Raises Failed."""
-        answer: dict[str, Any] = json.loads(self._python("-m", "bench.inside", *arguments))
+        answer: dict[str, Any] = json.loads(self.run("-m", "bench.inside", *arguments))
         return answer
 
     def migrate(self) -> None:
         """Make the tables. Raises Failed."""
-        self._python("manage.py", "migrate", "--verbosity", "0")
+        self.run("manage.py", "migrate", "--verbosity", "0")
 
-    def _python(self, *arguments: str | Path) -> bytes:
+    def run(self, *arguments: str | Path) -> bytes:
+        """What a Python process with these arguments prints here. Raises Failed."""
         command = [sys.executable, *map(str, arguments)]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, check=False)
         if done.returncode:

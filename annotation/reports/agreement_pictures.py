@@ -7,13 +7,13 @@ Every number is of pairs of labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from annotation.core.agreement.confusion import SIZE
-from annotation.core.agreement.counts import TABLE, Counts, count_step_pairs
+from annotation.core.agreement.counts import OUTCOME_COLUMNS, TABLE, Counts, count_step_pairs
 from annotation.core.agreement.grouping import distinct
 from annotation.core.agreement.measure import IntArray, Measure
 from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS
@@ -80,14 +80,16 @@ def _groups(view: View, labels: Counted, cut: str, figure: str) -> tuple[Group, 
 
 
 def _rows_of(view: View, labels: Counted, cut: str) -> Callable[[Part], Counts]:
-    """The counts of the rows in one part of a cut of trajectories."""
+    """The counts of the rows in one part of a cut of trajectories: the columns that outcomes have too, which
+    are all that headlines read."""
+    every = replace(labels.steps, sums=labels.steps.sums[:, : len(OUTCOME_COLUMNS)])
     code = codes(labels.counted.rows, cut, view.arms)[labels.step_rows]
     order = np.argsort(code, kind="stable")
     ordered = code[order]
 
     def of(part: Part) -> Counts:
         begin, end = np.searchsorted(ordered, [part.number, part.number + 1])
-        counts = labels.steps if end - begin == len(order) else labels.steps.where(order[begin:end])
+        counts = every if end - begin == len(order) else every.where(order[begin:end])
         return counts.as_only_pairs() if cut in ALONE else counts
 
     return of

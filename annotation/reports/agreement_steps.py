@@ -149,8 +149,9 @@ def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str]) -> Ste
     """The steps that filters leave, for those who may know pairs of annotators. Four queries and those of
     the permission, more when there are new labels (`agreement.view_of`). Raises Denied, and Invalid for a
     filter that there is not."""
-    require(viewer, "agreement.pairs", project)
     view, _kept = view_of(viewer, project)
+    if not view.with_people:
+        require(viewer, "agreement.pairs", project)
     selection = parse(view, asked, lists=True)
     listed = dict(selection.listed)
     blind, keep = select(view, selection)

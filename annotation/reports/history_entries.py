@@ -101,6 +101,11 @@ class Reader:
             return Voice.ANNOTATOR
         return Voice.ADJUDICATOR if person.pk in self.adjudicators else Voice.ADMIN
 
+    def error(self, root: int | None, reason: str) -> dict[str, Any]:
+        """Where an error began (a step's pk; told is its message), and its reason code."""
+        began = self.steps.get(root) if root is not None else None
+        return {"root": began.message_index if began is not None else None, "reason": reason}
+
     def entry(
         self,
         at: datetime,
@@ -256,7 +261,7 @@ def _discussion(reader: Reader) -> Iterator[Entry]:
             step=one.step_id,
             value=one.value,
             note=unescape(one.note),
-            detail={"previous": one.previous, "reason": one.reason},
+            detail={"previous": one.previous, **reader.error(one.root_id, one.reason)},
         )
 
 
@@ -271,7 +276,10 @@ def _case(reader: Reader) -> Iterator[Entry]:
             step=event.step_id,
             value=event.value,
             note=unescape(event.note),
-            detail={key: event.detail.get(key) for key in ("origin", "reason")},
+            detail={
+                "origin": event.detail.get("origin"),
+                **reader.error(event.detail.get("root"), event.detail.get("reason", "")),
+            },
         )
 
 
@@ -292,7 +300,7 @@ def _consensus(reader: Reader) -> Iterator[Entry]:
             step=row.step_id if isinstance(row, Consensus) else None,
             value=row.value,
             note=unescape(row.note),
-            detail={"origin": row.kind, "reason": row.reason},
+            detail={"origin": row.kind, **reader.error(getattr(row, "root_id", None), row.reason)},
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -63,7 +64,7 @@ def _page(
         mine=mine,
         open=mine and row.state == AdjudicationState.OPEN,
         shown=shown,
-        frozen=frozen_in(row.trajectory) if row.state == AdjudicationState.DECIDED else None,
+        **(_reopening(opened.user, row) if row.state == AdjudicationState.DECIDED else {}),
         disputed={item.step.message_index if item.step else None for item in shown.contested},
         error_reasons=error_reasons(),
         graphs=error_graphs(shown),
@@ -81,6 +82,18 @@ def _page(
         **guidelines_of(row.project),
         **(threads_of(talk) if talk is not None else {"threads": {}}),
     )
+
+
+def _not_labelled(user: User) -> QuerySet[Trajectory]:
+    return policies.visible(user, Trajectory.objects.exclude(assignments__annotator=user))
+
+
+def _reopening(user: User, row: Adjudication) -> dict[str, Any]:
+    """Whether somebody may open a decided case again, and the release that keeps it closed."""
+    return {
+        "may_reopen": _not_labelled(user).filter(pk=row.trajectory_id).exists(),
+        "frozen": frozen_in(row.trajectory),
+    }
 
 
 def _notes(shown: SideBySide) -> dict[int | None, str]:

@@ -69,6 +69,8 @@ def details(entry: Entry) -> list[str]:
 def _details(detail: dict[str, Any]) -> Iterator[str]:
     if (origin := detail.get("origin")) in list(ConsensusKind):
         yield str(ORIGINS[ConsensusKind(origin)])
+    if (root := detail.get("root")) is not None:
+        yield gettext("began at #%(index)s") % {"index": root}
     if reason := detail.get("reason"):
         known = REASON_CODES_BY_CODE.get(reason)
         yield gettext(known.title) if known else escape_control_chars(unescape(str(reason)))

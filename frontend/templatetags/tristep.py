@@ -128,9 +128,14 @@ def _error_text(one: NumberedError) -> str:
     members = ", ".join(map(str, one.members))
     if one.root is None:
         return gettext("step %(members)s: beginning open") % {"members": members}
-    values = {"n": one.root, "members": members}
-    text = gettext("step %(n)s, and from it %(members)s") if members else gettext("step %(n)s")
-    return f"{text % values} · {reason_title(one.reason)}" if one.reason else text % values
+    first = gettext("step %(n)s") % {"n": one.root}
+    if one.reason:
+        first = f"{first} · {reason_title(one.reason)}"
+    return (
+        gettext("%(step)s, and from it %(members)s") % {"step": first, "members": members}
+        if members
+        else first
+    )
 
 
 @register.filter

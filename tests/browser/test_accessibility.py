@@ -154,11 +154,16 @@ def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     yield look_at(
         visitor,
         f"{P}agreement/",
-        f"{P}agreement/?by=pair",
-        f"{P}agreement/steps/",
+        f"{P}agreement/?by=pair&kind=call",
+        f"{P}agreement/steps/?differ=1&figure=alpha",
+        f"{P}label-quality/",
         f"{P}releases/",
         f"{P}freeze/",
     )
+    visitor.go(f"{P}agreement/")
+    page.get_by_role("link", name="Maya").click()
+    expect(page.get_by_role("heading", name="Drift")).to_be_visible()
+    yield findings(page)
     visitor.go(f"{P}releases/")
     page.locator("tbody a").first.click()
     page.get_by_text("Withdraw this release").click()
@@ -188,13 +193,24 @@ def as_annotator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
 
 def as_adjudicator(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     page = sign_in(visitor, "ines", server.accounts()["ines"]).page
-    yield look_at(visitor, "/", P, *(f"{P}adjudication/?tab={tab}" for tab in ("waiting", "mine", "decided")))
+    yield look_at(
+        visitor, "/", P, *(f"{P}adjudication/?tab={tab}" for tab in ("waiting", "mine", "others", "decided"))
+    )
     visitor.go(f"{P}adjudication/")
     page.get_by_role("button", name="Claim next case").click()
     expect(page.locator("[data-decision]").first).to_be_visible()
     yield findings(page)
     page.keyboard.press("1")
-    expect(page.locator("[data-said]").first).to_have_text("decided")
+    expect(page.locator("[data-decide] [data-said]").first).to_have_text("decided")
+    yield findings(page)
+    case = page.url
+    page.get_by_role("button", name="Open a discussion").click()
+    expect(page.get_by_text("Discussion opened.")).to_be_visible()
+    page.evaluate("for (const fold of document.querySelectorAll('main details')) fold.open = true")
+    yield findings(page)
+    page.goto(case)
+    expect(page.locator("html")).to_have_attribute("data-case", "ready")
+    page.evaluate("for (const fold of document.querySelectorAll('main details')) fold.open = true")
     yield findings(page)
     page.get_by_role("button", name="Return to queue").click()
     visitor.go(f"{P}adjudication/?tab=decided")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Adjudication, Consensus, Decision
+from annotation.services import projects
 from tests import people
 from tests.browser.workbench import PHONE
 from tests.people import Cast
@@ -113,6 +114,53 @@ def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case,
     page.keyboard.press("1")
     expect(page.locator("#m4 [data-said]")).to_have_text("decided")
     assert decided()[4] == 1
+
+
+def test_majority_stands_is_taken_back_and_errors_get_their_roots_at_once(cast: Cast, open_as) -> None:
+    projects.update_project(actor=cast.admin, project=cast.project, values={"annotators_per_trajectory": 3})
+    (trajectory,) = people.import_records(cast.project, [people.make_record(steps=3)])
+    for user, values in ((cast.ann, [1, -1, -1]), (cast.ben, [1, -1, -1]), (cast.cleo, [-1, 1, -1])):
+        people.label_next(user, cast.project, values, outcome=1)
+    page = opened(open_as, people.open_case(cast.judith, trajectory))
+    first, second, last = (page.locator(f"#m{index}") for index in (2, 4, 6))
+    errors = page.locator("[data-role=errors] li")
+    expect(errors).to_have_text(["step 3: beginning open"])
+
+    first.get_by_role("button", name="Majority stands: +1").click()
+    expect(first.locator("[data-said]")).to_have_text("decided by majority")
+    first.get_by_label("Why you decide so").fill("Two of three.")
+    page.keyboard.press("Escape")
+    expect(first.locator("[name=version]")).to_have_value("2")
+    expect(first.locator("[data-said]")).to_have_text("decided by majority")
+    # what one decides oneself is no majority's
+    page.keyboard.press("0")
+    expect(first.locator("[name=version]")).to_have_value("3")
+    expect(first.locator("[data-said]")).to_have_text("decided")
+    expect(second).to_be_focused()
+    page.keyboard.press(letter_of(page, "#m4", "+1"))
+    expect(second.locator("[data-said]")).to_have_text("decided")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    page.keyboard.press("Backspace")
+    expect(second.locator("[data-said]")).to_have_text("taken back")
+    expect(second.get_by_role("radio", checked=True)).to_have_count(0)
+    expect(page.locator("[data-role=progress]")).to_have_text("1 of 2")
+    page.keyboard.press("-")
+    expect(errors).to_have_text(["step 2", "step 3: beginning open"])
+    # on what all agree is an error, where it began and why
+    last.locator("summary").click()
+    last.get_by_label("Where the error began").select_option("Began at step 2")
+    expect(errors).to_have_text(["step 2, and from it 3"])
+    second.get_by_label("Kind of error").select_option("Wrong tool for what is needed")
+    expect(errors).to_have_text(["step 2 · Wrong tool for what is needed, and from it 3"])
+    page.get_by_role("button", name="Finish the case").click()
+    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
+    rows = Consensus.objects.order_by("step__message_index")
+    assert list(rows.values_list("value", "kind", "root__message_index", "reason", "note")) == [
+        (0, "adjudicated", None, "", "Two of three."),
+        (-1, "adjudicated", 4, "wrong_tool", ""),
+        (-1, "unanimous", 4, "", ""),
+    ]
 
 
 def test_case_is_decided_without_scripts(case, open_as):

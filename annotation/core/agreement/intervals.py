@@ -219,9 +219,11 @@ def _without_each(sample: Sample, figure: Figure, sums: _Without) -> tuple[Float
         return figure.make(sums.left), float(figure.make(sums.totals.sum(axis=0)))
 
     def parts(of_pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = figure.make(of_pairs)
-        n = np.where(np.isnan(values), 0.0, figure.count(of_pairs))
-        return np.nan_to_num(values) * n, n
+        values, n = figure.make(of_pairs), figure.count(of_pairs)
+        undefined = np.isnan(values)
+        if undefined.any():
+            values, n = np.where(undefined, 0.0, values), np.where(undefined, 0.0, n)
+        return values * n, n
 
     # only the pairs that share the task change
     whole, weight = parts(sums.totals)

@@ -54,10 +54,11 @@ def measured(value: float, n: int, reason: str, *, empty: str = NO_PAIRS) -> Mea
 
 def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
     """Quotients, NaN where the denominator is 0: shapes as NumPy broadcasts them."""
-    above, below = np.broadcast_arrays(numerator, np.asarray(denominator, dtype=np.float64))
-    result = np.full(below.shape, np.nan)
-    np.divide(above, below, out=result, where=below != 0)
-    return result
+    below = np.asarray(denominator, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.asarray(np.asarray(numerator, dtype=np.float64) / below)
+    undefined = np.broadcast_to(below == 0, result.shape)
+    return np.where(undefined, np.nan, result) if undefined.any() else result
 
 
 def weighted_mean(values: FloatArray, n: FloatArray) -> FloatArray:

@@ -44,15 +44,20 @@ class Changes:
 
 def revised(rows: PairedRows, changes: Changes) -> PairedRows:
     """The same rows with the values that annotators hold after discussion."""
-    if not len(changes) or not len(rows):
+    discussed = np.isin(rows.trajectory, changes.trajectory)
+    if not discussed.any():
         return rows
-    steps, outcome = rows.steps.copy(), rows.outcome.astype(np.uint8)
-    row, ordinal = rows.row_of_step, rows.ordinal
-    of_outcome = np.full(len(rows), OUTCOME, dtype=np.int64)
-    for people, shift in ((rows.first, 2), (rows.second, 0)):
-        _put(steps, shift, _looked_up(changes, rows.trajectory[row], people[row], ordinal))
-        _put(outcome, shift, _looked_up(changes, rows.trajectory, people, of_outcome))
-    return replace(rows, steps=steps, outcome=outcome.astype(np.int64))
+    part = rows.where(discussed)  # few as a rule
+    steps, outcome = part.steps.copy(), part.outcome.astype(np.uint8)
+    row, ordinal = part.row_of_step, part.ordinal
+    of_outcome = np.full(len(part), OUTCOME, dtype=np.int64)
+    for people, shift in ((part.first, 2), (part.second, 0)):
+        _put(steps, shift, _looked_up(changes, part.trajectory[row], people[row], ordinal))
+        _put(outcome, shift, _looked_up(changes, part.trajectory, people, of_outcome))
+    every_step, every_outcome = rows.steps.copy(), rows.outcome.copy()
+    every_step[np.repeat(discussed, rows.length)] = steps
+    every_outcome[discussed] = outcome
+    return replace(rows, steps=every_step, outcome=every_outcome)
 
 
 def changed(before: packed.Bytes, after: packed.Bytes) -> BoolArray:

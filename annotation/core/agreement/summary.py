@@ -115,8 +115,12 @@ def summarise(
 
 def figure_of(counts: Counts, name: str) -> Measure:
     """One figure of `counts`, with its interval."""
-    sample = Sample.of(counts, FIGURES[name].reads)
-    return _figures({name: FIGURES[name]}, sample.totals(), sample)[name]
+    figure = FIGURES[name]
+    if figure.pooled:  # no matter which pair of annotators a row is of
+        nobody = np.zeros_like(counts.first)
+        counts = replace(counts, first=nobody, second=nobody)
+    sample = Sample.of(counts, figure.reads)
+    return _figures({name: figure}, sample.totals(), sample)[name]
 
 
 def _first_errors(sums: FloatArray) -> FirstErrors:
