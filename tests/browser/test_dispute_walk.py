@@ -266,37 +266,6 @@ def check_pages(hands: dict[str, Hand], letter: dict[str, str]) -> None:
 
 
 def check_history(cast: Cast, trajectory: Trajectory, letter: dict[str, str], question: str) -> None:
-<<<<<<< HEAD
-    """Exactly what happened to each step, under letters, and which of it the reader has seen."""
-    a, b = letter["ann"], letter["ben"]
-    given = zip(SAID["ann"][0], SAID["ben"][0], strict=True)
-    labels = {
-        index: [
-            ("save", a, x),
-            ("assignment.submit", a, None),
-            ("save", b, y),
-            ("assignment.submit", b, None),
-        ]
-        for index, (x, y) in zip(STEPS, given, strict=True)
-    }
-    opened = [("case.open", "", None), ("discussion.open", "", None)]
-    meanwhile = {
-        2: [("resolved", "", 1)],
-        4: [("comment", b, None), ("revision", a, -1), ("resolved", "", -1)],
-        6: [("decision", "", -1), ("decision", "", -1), ("resolved", "", -1)],
-        8: [("resolved", "", 1)],
-    }
-    for reader, own in ((cast.ann, a), (cast.ben, b), (cast.judith, "")):
-        for index in STEPS:
-            found = history(reader, trajectory, index)
-            told = [(one["kind"], one["letter"], one["value"]) for one in found]
-            seen = [one for one in told if one[0].startswith("seen.")]
-            assert seen == [("seen.label", own, None), ("seen.consensus", own, None)]
-            happened = [*labels[index], *opened, *meanwhile[index], ("case.close", "", None)]
-            assert [one for one in told if one not in seen] == happened
-    notes = [one["note"] for one in history(cast.ann, trajectory, 4)]
-    assert [note for note in notes if note] == [question, WHY_ANN]
-=======
     """Exactly what happened to each step, in order and under letters; the same for all three."""
     a, b = letter["ann"], letter["ben"]
     talked = {
@@ -320,7 +289,6 @@ def check_history(cast: Cast, trajectory: Trajectory, letter: dict[str, str], qu
                 ("resolved", "", *resolved[index]),
                 ("case.close", "", None, ""),
             ]
->>>>>>> main
 
 
 def history(reader: User, trajectory: Trajectory, index: int) -> list[dict[str, Any]]:
