@@ -26,6 +26,7 @@ from frontend.pages import (
     influence,
     judges,
     label_quality,
+    leaderboard,
     members,
     messages,
     notices,
@@ -184,6 +185,10 @@ results = [
     page(RELEASE, releases.release, "release"),
     page(RELEASE + "verify/", releases.verify, "release-verify"),
     page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
+    page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
+    page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
+    page(RELEASE + "models/<int:pk>/", leaderboard.model, "model"),
+    page(RELEASE + "models/<int:pk>/delete/", leaderboard.delete, "predictions-delete"),
     page(RELEASE + "files/<str:name>", releases.export, "release-export"),
 ]
 

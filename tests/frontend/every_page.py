@@ -125,4 +125,4 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)
-    return ("bench", "1.0") if name == "release" else ("bench",)
+    return ("bench", "1.0") if name in ("release", "leaderboard") else ("bench",)
