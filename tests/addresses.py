@@ -70,8 +70,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "agreement-steps", slug)
     yield Address(f + "agreement-csv", lambda world: {**slug(world), "chart": "annotators"})
     yield Address(f + "annotator-figures", pk("ann", of_project=True))
-    for name in ("label-quality", "influence", "experiment"):
-        yield Address(f + name, slug)
+    yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment"))
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
@@ -217,8 +216,7 @@ def _api() -> Iterator[Address]:
         *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
-    for name in ("label-quality", "influence", "experiment"):
-        yield Address(a + name, slug)
+    yield from (Address(a + name, slug) for name in ("label-quality", "influence", "experiment"))
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
     yield Address(a + "annotator-figures", pk("ann", of_project=True))
