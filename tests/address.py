@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -91,3 +92,11 @@ class Address:
         """The address itself."""
         place = reverse(self.name, kwargs=dict(self.fill(world)))
         return f"{place}?{self.query}" if self.query else place
+
+
+def looks(space: str, undo: str, expected: Any) -> Iterator[Address]:
+    """Looking again after the guidelines changed: queueing, taking a batch back that nobody has queued,
+    beginning."""
+    yield Address(f"{space}look-again", slug, body={"expected": expected})
+    yield Address(space + undo, lambda world: {**slug(world), "batch": UUID(int=1)})
+    yield Address(f"{space}assignment-look-again", pk("ann-dispute"))

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, of_release, pk, run_action, slug, version, within
+from tests.address import Address, answer, kind, looks, of_release, pk, run_action, slug, version, within
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -56,6 +56,7 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "claim-take-back", pk(whose), whose)
     yield Address(f + "case-take-back", pk("case"))
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
+    yield from looks(f, "look-again-undo", "1")
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
@@ -69,15 +70,13 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "agreement-steps", slug)
     yield Address(f + "agreement-csv", lambda world: {**slug(world), "chart": "annotators"})
     yield Address(f + "annotator-figures", pk("ann", of_project=True))
-    for name in ("label-quality", "influence", "experiment"):
-        yield Address(f + name, slug)
+    yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment"))
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
     for place in ("dispute", "settled", "talked", "shared", "held", "free"):
         yield Address(f + "history", pk(place), place)
-    for place in ("talked", "shared"):
-        yield Address(f + "history-export", pk(place), place)
+    yield from (Address(f + "history-export", pk(place), place) for place in ("talked", "shared"))
     for place in ("shared", "free"):
         yield Address(f + "trajectory-image", within(place, message=2, part=0), place)
         yield Address(f + "trajectory-message", within(place, message=2), place)
@@ -217,8 +216,7 @@ def _api() -> Iterator[Address]:
         *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
-    for name in ("label-quality", "influence", "experiment"):
-        yield Address(a + name, slug)
+    yield from (Address(a + name, slug) for name in ("label-quality", "influence", "experiment"))
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
     yield Address(a + "annotator-figures", pk("ann", of_project=True))
@@ -256,6 +254,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "case-release", pk("case"))
     yield Address(a + "case-reopen", pk("decided"))
     yield Address(a + "case-reveals", pk("case"), body={"message_index": 4})
+    yield from looks(a, "look-again-batch", 1)
     marked = {"title": "T", "text": "Text"}
     yield Address(a + "examples", slug, body=lambda world: {"adjudication": world.ids["decided"], **marked})
     yield Address(a + "example", pk("example"))

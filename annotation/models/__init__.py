@@ -20,6 +20,7 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
+from .look_again import LookAgain
 from .notices import Notice
 from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
@@ -72,6 +73,7 @@ __all__ = [
     "Judgement",
     "Label",
     "LabelEvent",
+    "LookAgain",
     "Membership",
     "Notice",
     "OutcomeConsensus",

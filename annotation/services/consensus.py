@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.core.disputes import differences
 from annotation.core.resolution import Position, Resolution, resolve
-from annotation.core.vocabulary import AssignmentState, CaseEventKind, TrajectoryState
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, CaseEventKind, TrajectoryState
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -15,6 +15,7 @@ from annotation.models import (
     Consensus,
     Dispute,
     Label,
+    LookAgain,
     OutcomeConsensus,
     OutcomeLabel,
     Revision,
@@ -125,6 +126,9 @@ def settle(*, trajectory_id: int) -> TrajectoryState:
     submitted = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).count()
     if submitted < trajectory.project.annotators_per_trajectory:
         return state
+    asked = LookAgain.objects.filter(assignment__trajectory=trajectory, begun_at__isnull=True)
+    if asked.exists():
+        return state  # the others are still to look at theirs again
     found = positions(trajectory.pk)
     cast = submitted_labels(found)
     pairing.write(trajectory_id=trajectory.pk)
@@ -185,7 +189,26 @@ def write(
     OutcomeConsensus.objects.create(**shared(resolved[None]))
 
 
-def erase(*, case: Adjudication, actor: User) -> None:
+def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:
+    """Take a settled trajectory back to labelling, for services that have locked it: consensus, dispute and
+    pairs go, a decided case goes back. What was decided stays in the histories."""
+    state = TrajectoryState(trajectory.state)
+    if state is TrajectoryState.LABELLING:
+        return
+    if state is TrajectoryState.ADJUDICATED:
+        case = Adjudication.objects.get(trajectory=trajectory, state=AdjudicationState.DECIDED)
+        advance(Adjudication, case.pk, AdjudicationState.DECIDED, AdjudicationState.RELEASED, decided_at=None)
+        erase(case=case, actor=actor)
+        advance(Trajectory, trajectory.pk, state, TrajectoryState.DISPUTED)
+        state = TrajectoryState.DISPUTED
+    Consensus.objects.filter(trajectory=trajectory).delete()
+    OutcomeConsensus.objects.filter(trajectory=trajectory).delete()
+    Dispute.objects.filter(trajectory=trajectory).delete()
+    pairing.forget(trajectory_id=trajectory.pk)
+    advance(Trajectory, trajectory.pk, state, TrajectoryState.LABELLING, agreement=None)
+
+
+def erase(*, case: Adjudication, actor: User | None) -> None:
     """Take the consensus of a case back, because it is opened again; the case's history says what it was.
     Releases hold copies and are not touched."""
     now = timezone.now()

@@ -114,6 +114,11 @@ def differing(trajectory_id: int) -> bool:
     return plain(stored) != plain(pairs_of(trajectory_id))
 
 
+def forget(*, trajectory_id: int) -> None:
+    """Remove the pairs of a trajectory that is labelled once more."""
+    PairedLabels.objects.filter(trajectory=trajectory_id).delete()
+
+
 def repair(trajectory_id: int) -> None:
     """Replace the stored pairs of a trajectory by what its labels give."""
     PairedLabels.objects.filter(trajectory=trajectory_id).delete()

@@ -17,10 +17,13 @@ from annotation.core.vocabulary import AssignmentState
 from annotation.language import translated
 from annotation.models import Assignment
 from annotation.policies.rechecks import not_closed
-from annotation.reports import home
+from annotation.reports import home, look_again
 from annotation.reports.own_work import own_work, with_progress
 from annotation.services import assign, label
 from frontend.pages.common import open_project, page_of, paginate, person
+
+SHOWN_AT_ONCE = 20
+"""So much of what is to be looked at again stands on the page; the rest follows as it is done."""
 
 MAX_SEARCH = 200
 TABS = {
@@ -53,6 +56,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
         subsets=subsets.distinct(),
         can_claim=home.can_claim(user, project),
         own=mine,
+        again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
         closed=mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
         if tab == "submitted"

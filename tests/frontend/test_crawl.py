@@ -25,8 +25,8 @@ SAME = re.compile(r"\?.*|\d+|[0-9a-f]{8}-[0-9a-f-]+")
 MOST_OF_A_KIND = 2
 # what the world is made of, the keys of its records and of label files, and a model's name
 DATA = re.compile(
-    rf"{CANARY}[\w-]*|\b(?:[Rr]ita|[Ee]mil|Not JSON|Token|\w+_\w+|meta|explanations|gpt-\S+)\b|@example.org"
-    r"|\.jsonl|\"low\""
+    rf"{CANARY}[\w-]*|\b(?:[Rr]ita|[Ee]mil|An example|Not JSON|Token|\w+_\w+|meta|explanations|gpt-\S+)\b"
+    r"|@example.org|\.jsonl|\"low\""
 )
 
 

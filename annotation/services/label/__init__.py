@@ -4,6 +4,7 @@ and propagation" and "Who may see what")."""
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, import_labels, sweep_half_imports
 from .label_set import LabelSet
+from .look_again import look_again, queue_again, unqueue
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
@@ -18,10 +19,13 @@ __all__ = [
     "add_activity",
     "finish",
     "import_labels",
+    "look_again",
+    "queue_again",
     "reopen",
     "reveal",
     "save_labels",
     "set_flags",
     "submit",
     "sweep_half_imports",
+    "unqueue",
 ]

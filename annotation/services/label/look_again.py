@@ -1,0 +1,155 @@
+"""Ask annotators to look again at what they labelled under older guidelines; take that back; look again."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Denied
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    NoticeKind,
+    RecheckKind,
+    RecheckState,
+)
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Discussion,
+    LabelEvent,
+    LookAgain,
+    Project,
+    Recheck,
+    Trajectory,
+    User,
+)
+from annotation.policies import require
+from annotation.reports import look_again as report
+from annotation.reports.releases import frozen_in
+
+from .. import assign, audit, consensus, notices, open_work
+from ..transitions import advance
+
+NOT_ASKED = translatable("You are not asked to look at this again (any more).")
+
+
+@transaction.atomic
+def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], expected: int) -> UUID:
+    """Ask the annotators of all submitted work that fits to look at it again; the batch.
+
+    `expected` is the number that the actor was shown. Raises Conflict (codes "nothing", "changed") when there
+    is nothing, or another number by now; Invalid for a filter that does not exist.
+    """
+    require(actor, "project.change", project)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    found = report.preview(actor=actor, project=project, filters=filters)
+    if not found.ready:
+        raise Conflict(translatable("Nothing that fits can be looked at again."), code="nothing")
+    if len(found.ready) != expected:
+        raise Conflict(
+            translatable("It would be {n} by now; look at the list again.", n=len(found.ready)),
+            code="changed",
+        )
+    now, batch = timezone.now(), uuid4()
+    version = report.current_version(project)
+    LookAgain.objects.bulk_create(
+        LookAgain(project=project, assignment=row, version=version, batch=batch, asked_by=actor, asked_at=now)
+        for row in found.ready
+    )
+    for row in {row.annotator_id: row for row in reversed(found.ready)}.values():
+        notices.tell_one(user=row.annotator_id, kind=NoticeKind.LOOK_AGAIN, now=now, assignment=row)
+    audit.record(
+        actor=actor,
+        verb="guidelines.look_again",
+        project=project,
+        version=version,
+        queued=len(found.ready),
+        filters={name: value for name, value in filters.items() if value},
+    )
+    return batch
+
+
+@transaction.atomic
+def unqueue(*, actor: User, project: Project, batch: UUID) -> int:
+    """Take back what nobody of a batch has begun; how many. Raises Conflict when all have."""
+    require(actor, "project.change", project)
+    rows = LookAgain.objects.filter(project=project, batch=batch, begun_at__isnull=True)
+    trajectories = sorted(set(rows.order_by().values_list("assignment__trajectory", flat=True)))
+    gone, _models = rows.delete()
+    if not gone:
+        raise Conflict(translatable("Nothing is waiting there any more."), code="nothing")
+    for pk in trajectories:
+        # what somebody has looked at again meanwhile waited for these
+        consensus.settle(trajectory_id=pk)
+    audit.record(actor=actor, verb="guidelines.look_again_undo", project=project, taken_back=gone)
+    return gone
+
+
+@transaction.atomic
+def look_again(*, actor: User, assignment: Assignment) -> Assignment:
+    """Open one's own submitted assignment again, as one was asked to; its trajectory is labelled once more
+    until all who were asked have submitted.
+
+    Raises Conflict (codes "not_asked", "frozen"), Denied to whoever has seen others' labels of it
+    meanwhile.
+    """
+    require(open_work.hold(actor), "label", assignment)
+    Assignment.stored.select_for_update(no_key=True).get(pk=assignment.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=assignment.project_id)
+    trajectory = (
+        Trajectory.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("subset")
+        .get(pk=assignment.trajectory_id)
+    )
+    now = timezone.now()
+    waiting = LookAgain.objects.filter(assignment=assignment, begun_at__isnull=True)
+    asked = waiting.select_related("asked_by").first()
+    if asked is None or not waiting.update(begun_at=now):
+        raise Conflict(NOT_ASKED, code="not_asked")
+    _refuse_closed(actor, trajectory)
+    consensus.unsettle(trajectory=trajectory, actor=asked.asked_by)
+    _open(assignment, now)
+    audit.record(
+        actor=actor,
+        verb="assignment.look_again",
+        project=assignment.project,
+        obj=assignment,
+        version=asked.version,
+    )
+    assignment.refresh_from_db()
+    return assignment
+
+
+def _refuse_closed(actor: User, trajectory: Trajectory) -> None:
+    release = frozen_in(trajectory)
+    if release is not None:
+        message = translatable("Release {version} holds this trajectory by now.", version=release.version)
+        raise Conflict(message, code="frozen")
+    open_case = Adjudication.objects.filter(trajectory=trajectory, state=AdjudicationState.OPEN)
+    if Discussion.objects.filter(trajectory=trajectory).exists() or open_case.exists():
+        # no annotator is to learn here that there is a dispute
+        raise Conflict(NOT_ASKED, code="not_asked")
+    mine = {"trajectory": trajectory, "annotator": actor}
+    if Assignment.stored.filter(**mine, recheck__isnull=False).exists():
+        raise Conflict(NOT_ASKED, code="not_asked")
+    # what was drawn since is not asked for blind any more
+    Recheck.objects.filter(**mine, kind=RecheckKind.RETEST, state=RecheckState.WAITING).delete()
+    if assign.has_seen_labels(actor, trajectory):
+        raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
+
+
+def _open(assignment: Assignment, now: datetime) -> None:
+    advance(
+        Assignment,
+        assignment.pk,
+        AssignmentState.SUBMITTED,
+        AssignmentState.OPEN,
+        submitted_at=None,
+        last_used_at=now,
+        warned_at=None,
+    )
+    LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)

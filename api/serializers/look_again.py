@@ -1,0 +1,80 @@
+"""Looking again at what was labelled under older guidelines."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.core.bounds import MAX_INT
+from annotation.reports.look_again import KINDS, LEFT_OUT
+
+from .base import Input, Output, Query, Whole
+
+
+def _filters() -> dict[str, serializers.CharField]:
+    said = {
+        "version": "Labelled under this version of the guidelines.",
+        "subset": "Of this subset.",
+        "value": "With a step of this label.",
+        "reason": "With a step of this reason code.",
+        "kind": f"With a step of this kind: {' or '.join(KINDS)}.",
+    }
+    return {
+        name: serializers.CharField(required=False, allow_blank=True, max_length=80, help_text=words)
+        for name, words in said.items()
+    }
+
+
+class LookAgainFilter(Query):
+    """What was labelled under older guidelines, filtered; the filters combine."""
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """One for each filter."""
+        return {**super().get_fields(), **_filters()}
+
+
+class Version(Output):
+    """What was labelled under one version."""
+
+    version = serializers.IntegerField(source="number")
+    assignments = serializers.IntegerField()
+    trajectories = serializers.IntegerField()
+
+
+class Batch(Output):
+    """What was queued at once, and how much of it has been begun."""
+
+    batch = serializers.UUIDField()
+    version = serializers.IntegerField()
+    asked_at = serializers.DateTimeField()
+    queued = serializers.IntegerField()
+    begun = serializers.IntegerField()
+
+
+class LookAgain(Output):
+    """What would be queued (`ready` assignments of `trajectories`, by `people`), how many are left out and
+    why, what was labelled under which version, and what has been queued so far."""
+
+    ready = serializers.IntegerField()
+    trajectories = serializers.IntegerField()
+    people = serializers.IntegerField()
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), help_text=f"By reason: {', '.join(LEFT_OUT)}."
+    )
+    versions = Version(many=True)
+    batches = Batch(many=True)
+
+
+class Queue(Input):
+    """Queue what fits the filters; `expected` is the number that one was shown."""
+
+    expected = Whole(min_value=1, max_value=MAX_INT)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """The number, and the filters."""
+        return {**super().get_fields(), **_filters()}
+
+
+class Queued(Output):
+    """The batch that was queued."""
+
+    batch = serializers.UUIDField()

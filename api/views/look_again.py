@@ -1,0 +1,81 @@
+"""Looking again at what was labelled under older guidelines."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Assignment
+from annotation.policies import own
+from annotation.reports import look_again as report
+from annotation.services import label
+
+from ..serializers import look_again as shapes
+from .base import ProjectView, View, one
+
+
+class LookAgain(ProjectView):
+    """`/projects/<slug>/look-again/`"""
+
+    noun = "guidelines"
+
+    @extend_schema(
+        summary="Preview what to look at again",
+        parameters=[shapes.LookAgainFilter],
+        responses=shapes.LookAgain,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Submitted work that was labelled under older guidelines than those in force, as far as it fits: how
+        much of it can be given back to its own annotators, and why the rest cannot. For admins."""
+        project = self.project()
+        asked = self.asked(shapes.LookAgainFilter)
+        found = report.preview(actor=self.user, project=project, filters=asked)
+        row = {
+            "ready": len(found.ready),
+            "trajectories": found.trajectories,
+            "people": found.people,
+            "left_out": found.left_out,
+            "versions": report.versions(actor=self.user, project=project),
+            "batches": report.batches(actor=self.user, project=project),
+        }
+        return Response(shapes.LookAgain(row).data)
+
+    @extend_schema(summary="Queue for another look", request=shapes.Queue, responses={201: shapes.Queued})
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask the annotators of all that fits to look at it again. For admins. Conflict (`nothing`; `changed`
+        when it is another number than `expected`)."""
+        project = self.project()
+        asked = self.parsed(shapes.Queue)
+        expected = asked.pop("expected")
+        batch = label.queue_again(actor=self.user, project=project, filters=asked, expected=expected)
+        return Response(shapes.Queued({"batch": batch}).data, status=status.HTTP_201_CREATED)
+
+
+class OneBatch(ProjectView):
+    """`/projects/<slug>/look-again/<batch>/`"""
+
+    noun = "guidelines"
+
+    @extend_schema(summary="Take back what is queued", responses={204: None})
+    def delete(self, request: Request, slug: str, batch: UUID) -> Response:
+        """Take back what nobody of a batch has begun. For admins. Conflict when all have (`nothing`)."""
+        label.unqueue(actor=self.user, project=self.project(), batch=batch)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Begin(View):
+    """`/assignments/<id>/look-again/`"""
+
+    noun = "assignments"
+
+    @extend_schema(summary="Look again", request=None, responses={204: None})
+    def post(self, request: Request, pk: int) -> Response:
+        """Open one's own submitted assignment again, as one was asked to after the guidelines changed.
+        Conflict (`not_asked`, `frozen`)."""
+        mine = Assignment.objects.filter(pk=pk).select_related("project", "trajectory")
+        label.look_again(actor=self.user, assignment=one(own(self.user, mine)))
+        return Response(status=status.HTTP_204_NO_CONTENT)
