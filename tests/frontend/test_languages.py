@@ -38,7 +38,7 @@ from tests.people import (
 HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
 LATIN = re.compile(
     r"(?:[\W\dκα]|%\(\w+\)[sd]|\{\w+\}|Cohen|Krippendorff|Gwet|AC1|JSON|Lines|Top p|Token"
-    r"|AgentProcessBench|claim_key|op_id)+"
+    r"|AgentProcessBench|StepAcc|FirstErrAcc|claim_key|op_id)+"
 )
 """What Chinese writes without a Chinese character."""
 
