@@ -1,5 +1,6 @@
 """Loading the demo project: fixtures/demo, through the same services that people's clicks go through."""
 
+import io
 import json
 import secrets
 from collections.abc import Iterator
@@ -10,13 +11,14 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.core.vocabulary import JudgeKind
-from annotation.models import Assignment, Project, Trajectory, User
+from annotation.models import Assignment, Project, Release, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import (
     accounts,
     adjudicate,
     assign,
     discuss,
+    evaluate,
     ingest,
     label,
     projects,
@@ -66,9 +68,11 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
         _discuss(project, people, line)
     for line in _lines(FOLDER / "drafts.jsonl"):
         _draft(project, people[line["username"]], line)
-    release.freeze(
+    frozen = release.freeze(
         actor=OPERATOR, project=project, version=plan["release"]["version"], note=plan["release"]["note"]
     )
+    for judge in plan["judges"]:
+        _predict(frozen, judge)
     return made
 
 
@@ -175,6 +179,20 @@ def _suggest(project: Project, judge: dict[str, Any]) -> None:
         suggest.import_suggestions(
             actor=OPERATOR, project=project, judge_name=judge["name"], stream=stream, filename=path.name
         )
+
+
+def _predict(frozen: Release, judge: dict[str, Any]) -> None:
+    """What a judge suggested of the release's records, as a model's predictions of them."""
+    path = FOLDER / "suggestions" / f"{judge['file']}.jsonl"
+    records = set(frozen.records.values_list("record_id", flat=True))
+    lines = [line for line in path.read_bytes().splitlines() if json.loads(line)["record_id"] in records]
+    evaluate.import_predictions(
+        actor=OPERATOR,
+        release=frozen,
+        model=judge["model"],
+        stream=io.BytesIO(b"\n".join(lines)),
+        filename=path.name,
+    )
 
 
 def _trajectory(project: Project, record_id: str) -> Trajectory:
