@@ -205,6 +205,20 @@ def test_claim_that_is_used_after_the_warning_stays(cast: Cast, use: str) -> Non
     assert (mine.state, mine.warned_at) == (AssignmentState.OPEN, None)
 
 
+def test_claim_that_is_reopened_is_warned_of_anew_before_it_expires(
+    cast: Cast,
+) -> None:
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    people.label_all(mine)
+    Assignment.objects.update(warned_at=timezone.now())
+    label.submit(actor=cast.ann, assignment=mine)
+    label.reopen(actor=cast.ann, assignment=mine)
+    open_work.sweep(now=timezone.now() + 15 * DAY)
+    mine.refresh_from_db()
+    assert mine.state == AssignmentState.OPEN
+
+
 def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)

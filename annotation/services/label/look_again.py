@@ -1,7 +1,6 @@
 """Ask annotators to look again at what they labelled under older guidelines; take that back; look again."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -11,7 +10,6 @@ from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     AdjudicationState,
-    AssignmentState,
     NoticeKind,
     RecheckKind,
     RecheckState,
@@ -20,7 +18,6 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Discussion,
-    LabelEvent,
     LookAgain,
     Project,
     Recheck,
@@ -32,7 +29,7 @@ from annotation.reports import look_again as report
 from annotation.reports.releases import frozen_in
 
 from .. import assign, audit, consensus, notices, open_work
-from ..transitions import advance
+from .reopen import open_again
 
 NOT_ASKED = translatable("You are not asked to look at this again (any more).")
 
@@ -112,7 +109,7 @@ def look_again(*, actor: User, assignment: Assignment) -> Assignment:
         raise Conflict(NOT_ASKED, code="not_asked")
     _refuse_closed(actor, trajectory)
     consensus.unsettle(trajectory=trajectory, actor=asked.asked_by)
-    _open(assignment, now)
+    open_again(assignment, now)
     audit.record(
         actor=actor,
         verb="assignment.look_again",
@@ -140,16 +137,3 @@ def _refuse_closed(actor: User, trajectory: Trajectory) -> None:
     Recheck.objects.filter(**mine, kind=RecheckKind.RETEST, state=RecheckState.WAITING).delete()
     if assign.has_seen_labels(actor, trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
-
-
-def _open(assignment: Assignment, now: datetime) -> None:
-    advance(
-        Assignment,
-        assignment.pk,
-        AssignmentState.SUBMITTED,
-        AssignmentState.OPEN,
-        submitted_at=None,
-        last_used_at=now,
-        warned_at=None,
-    )
-    LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)

@@ -1,5 +1,7 @@
 """Reopen one's own submission, as long as no other annotator has submitted the trajectory."""
 
+from datetime import datetime
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -38,7 +40,15 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
         raise Conflict(TOO_LATE, code="too_late")
     if assign.has_seen_labels(actor, trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
-    now = timezone.now()
+    open_again(assignment, timezone.now())
+    audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
+    assignment.refresh_from_db()
+    return assignment
+
+
+def open_again(assignment: Assignment, now: datetime) -> None:
+    """Put a submitted assignment back among the open ones, as if it were claimed now: no warning from before
+    lets it expire. Part of the caller's transaction; raises StaleState when it is not submitted."""
     advance(
         Assignment,
         assignment.pk,
@@ -46,8 +56,6 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
         AssignmentState.OPEN,
         submitted_at=None,
         last_used_at=now,
+        warned_at=None,
     )
     LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)
-    audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
-    assignment.refresh_from_db()
-    return assignment
