@@ -107,12 +107,10 @@ class CaseDetail(Output):
     trajectory = Trajectory(allow_null=True)
 
 
-class NewDecision(Input):
-    """A decision on a disputed step, or with `message_index` null on the outcome. On a step that the
-    annotators agree is −1 it can name the root and the reason alone."""
+class NewMajority(Input):
+    """Which disputed step (null: the outcome) the majority decides, and why that is left to it."""
 
     message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
-    value = Value()
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
     version = Whole(
         required=False,
@@ -133,22 +131,11 @@ class NewDecision(Input):
     )
 
 
-class NewMajority(Input):
-    """Which disputed step (null: the outcome) the majority decides, and why that is left to it."""
+class NewDecision(NewMajority):
+    """A decision on a disputed step, or with `message_index` null on the outcome. On a step that the
+    annotators agree is −1 it can name the root and the reason alone."""
 
-    message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
-    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
-    version = Whole(required=False, default=0, min_value=0, max_value=MAX_INT)
-    root = Whole(  # type: ignore[assignment]
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=MAX_INT,
-        help_text="For a −1: the message of the step at which the error began.",
-    )
-    reason = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=40, help_text="A reason code of the scheme."
-    )
+    value = Value()
 
 
 class Withdrawal(Input):
