@@ -2,6 +2,8 @@
 stderr."""
 
 import json
+import os
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,10 @@ class OperatorCommand(BaseCommand):
                 f"{name}: {reason}" for name, reason in fields.items() if reason != error.message
             )
             raise CommandError(" ".join(part for part in (error.message, detail) if part)) from error
+        except BrokenPipeError:
+            # whoever reads the output (`… | head`) has had enough; at exit nothing is written there, either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
         except (OperationalError, ProgrammingError) as error:
             if Project._meta.db_table in connection.introspection.table_names():
                 raise
