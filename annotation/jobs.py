@@ -7,7 +7,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import ingest, label, notices, open_work, rechecks, release, suggest
+from annotation.services import evaluate, ingest, label, notices, open_work, rechecks, release, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,17 @@ def run_suggestions(run_id: int) -> None:
     """Begin a judge's run beside the worker's pool; how it goes stands in its row."""
     try:
         background.begin(run_id)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="annotation.score_run")
+def score_run(run_id: int) -> None:
+    """Take what a run for a release has brought as predictions of that release."""
+    try:
+        evaluate.score_run(run_id=run_id)
+    except TristepError as stopped:
+        log.info("run %s is not scored: %s", run_id, stopped.code)
     finally:
         close_old_connections()
 
@@ -69,6 +80,7 @@ def reap() -> None:
         rechecks.sweep()
         label.sweep_half_imports()
         suggest.sweep_half_imports()
+        evaluate.sweep_runs()
         release.sweep_staged()
         notices.mail_due()
     finally:

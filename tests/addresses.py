@@ -120,6 +120,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "release-verify", version())
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
+    yield Address(f + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield from (Address(f + name, of_release("predictions")) for name in ("model", "predictions-delete"))
     yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
     yield Address(f + "release-export", version(name="manifest.json"), "manifest")
@@ -270,6 +271,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
+    yield Address(a + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield Address(a + "prediction-set", of_release("predictions"))
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 

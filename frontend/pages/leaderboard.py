@@ -47,7 +47,8 @@ OFFSETS = {
 }
 
 
-def _release(opened: ProjectPage, version: str) -> Release:
+def release_of(opened: ProjectPage, version: str) -> Release:
+    """A release of the project. Raises Http404."""
     rows = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
     return get_object_or_404(policies.visible(opened.user, rows), version=version)
 
@@ -140,6 +141,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         subsets=board.subsets if len(board.subsets) > 1 else (),
         subset=subset,
         models=len(board.models),
+        may_score=opened.may(CHANGE),
         **extra,
     )
 
@@ -148,7 +150,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
 def leaderboard(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The models that were scored on a release, and the baselines."""
     opened = open_project(request, slug, VERB)
-    return _page(opened, _release(opened, version))
+    return _page(opened, release_of(opened, version))
 
 
 def _gate(user: User, slug: str, version: str) -> int:
@@ -161,7 +163,7 @@ def _gate(user: User, slug: str, version: str) -> int:
 def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Bring in a file of predictions, all of it or nothing, and show what came of it."""
     opened = open_project(request, slug, CHANGE)
-    release = _release(opened, version)
+    release = release_of(opened, version)
     subsets = json.loads(release.manifest)["subsets"]
     form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
     if not form.is_valid():
@@ -184,7 +186,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 
 def _set(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
-    rows = PredictionSet.objects.filter(release=_release(opened, version)).select_related(
+    rows = PredictionSet.objects.filter(release=release_of(opened, version)).select_related(
         "release__project", "created_by"
     )
     return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
