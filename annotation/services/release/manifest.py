@@ -17,7 +17,7 @@ from annotation.core.vocabulary import RESOLVED, TrajectoryState
 from annotation.models import Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports import influence
-from annotation.reports.label_quality import certified_error, error_json
+from annotation.reports.label_error import certified_error, error_json
 from annotation.reports.release_agreement import agreement_twice
 
 from .. import assign
