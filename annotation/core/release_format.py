@@ -192,11 +192,6 @@ def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: d
     )
 
 
-def has_blind_labels(manifest: Mapping[str, Any]) -> bool:
-    """Whether the records of a release say what each annotator labelled blind."""
-    return manifest.get("format") not in (FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
-
-
 def agreement_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any] | None]:
     """What a manifest of any format says of agreement: {"project": …, "release": …}.
 
