@@ -1,6 +1,7 @@
 """Celery tasks, thin: each claims a row by a guarded UPDATE in its service, and is safe to deliver twice."""
 
 import logging
+import uuid
 
 from celery import shared_task
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
@@ -46,6 +47,17 @@ def score_run(run_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.fit_release")
+def fit_release(release_id: str) -> None:
+    """Fit what the leaderboard of a release shows beside its models."""
+    try:
+        evaluate.fit_release(release_id=uuid.UUID(release_id))
+    except TristepError as stopped:
+        log.info("release %s is not fitted: %s", release_id, stopped.code)
+    finally:
+        close_old_connections()
+
+
 @worker_init.connect
 def _take_runs(**_: object) -> None:
     background.ready()
@@ -82,6 +94,7 @@ def reap() -> None:
         suggest.sweep_half_imports()
         evaluate.sweep_runs()
         release.sweep_staged()
+        evaluate.sweep_unfitted()
         notices.mail_due()
     finally:
         # a connection that broke must not be met again in the next round

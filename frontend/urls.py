@@ -196,8 +196,8 @@ results = [
     page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
     page(RELEASE + "models/<int:pk>/", model.model, "model"),
-    page(RELEASE + "models/<int:pk>/records/", predicted_records.records, "model-records"),
-    page(RELEASE + "models/<int:pk>/records/<int:ordinal>/", predicted_records.predicted, "predicted-record"),
+    page(RELEASE + "models/<int:pk>/records/", predicted_records.records, "release-errors"),
+    page(RELEASE + "models/<int:pk>/records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),
     page(RELEASE + "records/<int:ordinal>/", predicted_records.record, "release-record"),
     page(
         RELEASE + "records/<int:ordinal>/messages/<int:message>/",

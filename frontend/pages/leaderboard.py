@@ -19,6 +19,7 @@ from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.language import translated
 from annotation.models import Release, User
 from annotation.reports import leaderboard as report
+from annotation.reports.leaderboard_entries import TITLES
 from annotation.services import evaluate
 from frontend.forms.predictions import PredictionFileForm
 from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
@@ -39,7 +40,7 @@ def release_of(opened: ProjectPage, version: str) -> Release:
 
 
 def _name(row: report.Row) -> str:
-    return row.name if row.row is not None else translated(report.BASELINES[row.name])
+    return row.name if row.row is not None else translated(TITLES[row.name])
 
 
 def _ordered(board: report.Leaderboard, subset: str, sort: str) -> list[tuple[report.Row, report.Cell]]:

@@ -60,7 +60,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
             {"figure": figure, "measure": found.scores.figures[name]} for name, figure in FIGURES.items()
         ],
         may_change=opened.may(CHANGE),
-        records=reverse("frontend:model-records", args=[slug, version, pk]),
+        records=reverse("frontend:release-errors", args=[slug, version, pk]),
         **_pictures(found),
     )
 

@@ -20,6 +20,7 @@ from annotation.models import PredictionReasons, PredictionSet, Release, Release
 from annotation.policies import Actor, recorded
 
 from .. import audit
+from .fitting import ask_to_fit
 
 REASONS_AT_ONCE = 100
 MAX_MODEL = 120
@@ -136,6 +137,8 @@ def _stored(
         PredictionReasons(prediction_set=row, first=first, last=last, body=body)
         for first, last, body in reasons
     )
+    if fresh:
+        ask_to_fit(release=release, changed=row)
     audit.record(
         actor=actor,
         verb="predictions.import",

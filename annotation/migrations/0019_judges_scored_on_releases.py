@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0017_looks_again"),
+        ("annotation", "0018_fitted_predictions"),
     ]
 
     operations = [
