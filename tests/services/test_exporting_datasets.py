@@ -21,7 +21,7 @@ from annotation.core.trajectory import TrajectoryDraft
 from annotation.core.vocabulary import ExposureKind
 from annotation.importers import FORMATS
 from annotation.importers.base import ReadContext
-from annotation.models import Exposure, Release
+from annotation.models import AuditEvent, Exposure, Release
 from annotation.services import release
 from annotation.services.release import keys
 from annotation.services.release.parquet import ParquetFile
@@ -274,3 +274,30 @@ def test_datasets_and_mlcroissant_read_equal_labels_offline(
         }
     )
     assert all(row["labels"] == [True, False] and len(row["completions"]) == 2 for row in rewards)
+
+
+def test_blind_labels_are_exported_on_request_only(frozen: Release, cast: Cast, tmp_path: Path) -> None:
+    export(frozen, tmp_path / "without", format="huggingface")
+    assert not (tmp_path / "without" / "blind_labels").exists()
+    export(frozen, tmp_path, format="huggingface", blind_labels=True)
+
+    import pyarrow.parquet
+
+    (_odd, *rest) = pyarrow.parquet.read_table(tmp_path / "blind_labels/odd/test.parquet").to_pylist()
+    rows = pyarrow.parquet.read_table(tmp_path / "blind_labels/tiny/test.parquet").to_pylist()
+    assert len(rest) == 1 and len(rows) == 12
+    assert {row["annotator"] for row in rows} == {"annotator-1", "annotator-2"}
+    assert all(row["step_labels"] == [1, 0, -1] and row["final_label"] == -1 for row in rows)
+    said = (tmp_path / "README.md").read_text()
+    assert "tiny.blind_labels" in said and "14 rows" in said
+    assert release.verify_export(path=tmp_path).ok
+
+    parts = release.export_zip(
+        actor=cast.admin,
+        release=frozen,
+        options=export_options({"format": "huggingface", "blind_labels": "true"}),
+    )
+    assert b"blind_labels/tiny/test.parquet" in b"".join(parts)
+    seen = Exposure.objects.filter(user=cast.admin).order_by("kind").values_list("kind", flat=True)
+    assert set(seen) == {ExposureKind.CONSENSUS, ExposureKind.LABEL}
+    assert AuditEvent.objects.get(verb="release.export", actor=cast.admin).detail["blind_labels"] is True

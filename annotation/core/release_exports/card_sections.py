@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from annotation.core.release_format import agreement_of
+
 from .columns import Kind
 from .layout import DataFile
 from .markup import markdown_text
@@ -81,6 +83,7 @@ def about_labels(
     for kind, count in kinds.items():
         yield f"- {markdown_text(kind)}: {count} ({_KINDS.get(kind, 'see the manifest')})"
     yield ""
+    yield from _sight(manifest)
     if options.blind_labels:
         rows = sum(file.rows for file in files if file.blind)
         yield (
@@ -92,6 +95,21 @@ def about_labels(
         yield ""
     elif options.format != "training" and not has_blind_labels(manifest):
         yield "This release was frozen before releases kept blind labels, so there are none."
+        yield ""
+
+
+def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """How many labels were given in sight of a suggestion, and how often a third person differs."""
+    exposure = manifest.get("exposure") or {}
+    if exposure.get("labels"):
+        yield (
+            f"Of the {exposure['labels']} labels that annotators gave to steps, "
+            f"{exposure['labels_in_sight']} were given in sight of a suggestion of a judge or of another’s label."
+        )
+        yield ""
+    error = (manifest.get("label_error") or {}).get("value")
+    if error is not None:
+        yield f"Certified label error: {error:.2%} (how, and its bound: `label_error` in the manifest)."
         yield ""
 
 
@@ -147,8 +165,12 @@ def agreement(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    said = manifest.get("agreement") or {}
-    yield "Over all blind pairs of the project", said.get("overall") or {}
+    said = agreement_of(manifest)
+    for title, name in (
+        ("Over the blind pairs of labels of these trajectories", "release"),
+        ("Over all blind pairs of labels of the project when it was frozen", "project"),
+    ):
+        yield title, (said[name] or {}).get("overall") or {}
 
 
 def _value(measure: Mapping[str, Any]) -> str:
@@ -159,8 +181,10 @@ def _value(measure: Mapping[str, Any]) -> str:
 
 
 def _interval(measure: Mapping[str, Any]) -> str:
-    low, high = measure.get("low"), measure.get("high")
-    return "–" if low is None or high is None else f"{low:.4f} to {high:.4f}"
+    interval = measure.get("interval")
+    if interval is None:
+        return markdown_text(measure.get("interval_reason") or "–")
+    return f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
 def columns_table(files: Sequence[DataFile]) -> Iterator[str]:

@@ -73,7 +73,7 @@ BLIND_COLUMNS: Final = (
     _RECORD_ID,
     _SUBSET,
     _TASK_KEY,
-    Column("annotator", Kind.TEXT, "a pseudonym; the same person has the same one in the whole project"),
+    Column("annotator", Kind.TEXT, "a pseudonym, which one person has throughout the release"),
     _STEP_INDEXES,
     Column(
         "step_labels", Kind.LABELS, "what this annotator said of each of these steps, before seeing others"

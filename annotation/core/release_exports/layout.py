@@ -18,6 +18,9 @@ CROISSANT: Final = "croissant.json"
 CHECKSUMS: Final = "checksums.json"
 CHECKSUMS_SIGNATURE: Final = "checksums.json.sig"
 EXPORT_KEY: Final = "export-key.pem"
+DATA: Final = "data"
+BLIND_LABELS: Final = "blind_labels"
+DATA_FOLDERS: Final = (DATA, BLIND_LABELS)
 
 
 @dataclass(slots=True)
@@ -69,12 +72,12 @@ def data_files(subsets: Sequence[str], options: ExportOptions) -> list[DataFile]
     found = []
     for subset in subsets:
         for split in splits:
-            found.append(DataFile(f"data/{subset}/{split}.parquet", subset, subset, split, columns))
+            found.append(DataFile(f"{DATA}/{subset}/{split}.parquet", subset, subset, split, columns))
         if options.blind_labels:
             found += [
                 DataFile(
-                    f"blind_labels/{subset}/{split}.parquet",
-                    f"{subset}.blind_labels",
+                    f"{BLIND_LABELS}/{subset}/{split}.parquet",
+                    f"{subset}.{BLIND_LABELS}",
                     subset,
                     split,
                     BLIND_COLUMNS,

@@ -12,17 +12,14 @@ HUB: Final = {
     "CC-BY-NC-4.0": "cc-by-nc-4.0",
     "CC-BY-NC-SA-4.0": "cc-by-nc-sa-4.0",
     "CC-BY-ND-4.0": "cc-by-nd-4.0",
-    "CC-BY-NC-ND-4.0": "cc-by-nc-nd-4.0",
-    "CDLA-Permissive-1.0": "cdla-permissive-1.0",
     "CDLA-Permissive-2.0": "cdla-permissive-2.0",
-    "CDLA-Sharing-1.0": "cdla-sharing-1.0",
     "ODC-By-1.0": "odc-by",
     "ODbL-1.0": "odbl",
     "PDDL-1.0": "pddl",
     "Apache-2.0": "apache-2.0",
     "MIT": "mit",
 }
-"""The Hub's identifier of each licence by its SPDX identifier."""
+"""The Hub's identifier of each of core.licences.LICENCES."""
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"]+")
 
 

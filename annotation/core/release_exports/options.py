@@ -10,7 +10,12 @@ from typing import Any, Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_format import AGENTPROCESSBENCH, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT
+from annotation.core.release_format import (
+    AGENTPROCESSBENCH,
+    FORMAT_WITHOUT_BLIND_LABELS,
+    FORMAT_WITHOUT_ROOTS,
+    UNSIGNED_FORMAT,
+)
 
 HUGGINGFACE: Final = "huggingface"
 TRAINING: Final = "training"
@@ -33,7 +38,7 @@ MAX_SEED: Final = 2**63 - 1
 _SHARE: Final = re.compile(r"0?\.[0-9]{1,6}", re.ASCII)
 _SEED: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _WITHOUT_ROOTS: Final = (UNSIGNED_FORMAT, FORMAT_WITHOUT_ROOTS)
-_WITHOUT_BLIND_LABELS: Final = (*_WITHOUT_ROOTS, "tristep-release/3")
+_WITHOUT_BLIND_LABELS: Final = (*_WITHOUT_ROOTS, FORMAT_WITHOUT_BLIND_LABELS)
 _TRUE: Final = ("true", "1", "on")
 _FALSE: Final = ("", "false", "0")
 

@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.release_exports.checksums import read_checksums
-from annotation.core.release_exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, EXPORT_KEY
+from annotation.core.release_exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, DATA_FOLDERS, EXPORT_KEY
 from annotation.core.release_format import (
     MANIFEST,
     PUBLIC_KEY,
@@ -91,7 +92,9 @@ def _dataset_problems(
         problems.append(translatable("{name}: the file is missing.", name=CHECKSUMS_SIGNATURE))
     else:
         problems += found[1] or signature_problems(found[0], key_named=key_named)
-    return problems + _file_problems(path, files, path.rglob("*.parquet"))
+    return problems + _file_problems(
+        path, files, chain.from_iterable(path.glob(f"{folder}/**/*.parquet") for folder in DATA_FOLDERS)
+    )
 
 
 def _file_problems(path: Path, stated: Mapping[str, str], there: Any) -> list[str]:
