@@ -104,7 +104,7 @@ def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
     if exposure.get("labels"):
         yield (
             f"Of the {exposure['labels']} labels that annotators gave to steps, "
-            f"{exposure['labels_in_sight']} were given in sight of a suggestion of a judge or of another’s label."
+            f"{exposure['labels_in_sight']} were given in sight of a judge’s suggestion or another’s label."
         )
         yield ""
     error = (manifest.get("label_error") or {}).get("value")
