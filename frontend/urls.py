@@ -179,6 +179,7 @@ judging = [
 ]
 
 RELEASE = PROJECT + "releases/<str:version>/"
+MODEL = RELEASE + "models/<int:pk>/"
 
 results = [
     page(PROJECT + "agreement/", agreement.agreement, "agreement"),
@@ -195,9 +196,9 @@ results = [
     page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
     page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
-    page(RELEASE + "models/<int:pk>/", model.model, "model"),
-    page(RELEASE + "models/<int:pk>/records/", predicted_records.records, "release-errors"),
-    page(RELEASE + "models/<int:pk>/records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),
+    page(MODEL, model.model, "model"),
+    page(MODEL + "records/", predicted_records.records, "release-errors"),
+    page(MODEL + "records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),
     page(RELEASE + "records/<int:ordinal>/", predicted_records.record, "release-record"),
     page(
         RELEASE + "records/<int:ordinal>/messages/<int:message>/",
@@ -209,7 +210,7 @@ results = [
         predicted_records.image,
         "release-image",
     ),
-    page(RELEASE + "models/<int:pk>/delete/", model.delete, "predictions-delete"),
+    page(MODEL + "delete/", model.delete, "predictions-delete"),
     page(RELEASE + "files/<str:name>", releases.export, "release-export"),
 ]
 
