@@ -49,5 +49,5 @@ def snippets(format: str, config: str, split: str) -> Iterator[tuple[str, str]]:
     )
     yield (
         "pyarrow",
-        f'import pyarrow.parquet\n\ntable = parquet.read_table("data/{config}/{split}.parquet")',
+        f'import pyarrow.parquet as parquet\n\ntable = parquet.read_table("data/{config}/{split}.parquet")',
     )
