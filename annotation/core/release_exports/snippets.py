@@ -13,7 +13,7 @@ def snippets(format: str, config: str, split: str) -> Iterator[tuple[str, str]]:
     """(title, code) of each way to load an export of `format`; `config` and `split` are of the example."""
     if format == AGENTPROCESSBENCH:
         yield (
-            "Plain JSON",
+            "json",
             "import json\n\n"
             f'with open("{config}.jsonl", encoding="utf-8") as lines:\n'
             "    records = [json.loads(line) for line in lines]",
