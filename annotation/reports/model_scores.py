@@ -12,12 +12,14 @@ from annotation.core.agreement.measure import IntArray
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import (
+    Costs,
     Part,
     Place,
     Worst,
     by_length,
     by_position,
     confusion,
+    costs,
     offsets,
     worst,
 )
@@ -58,6 +60,7 @@ class ModelScores:
     lengths: list[Part]
     places: list[Place]
     worst: list[Erring]
+    costs: Costs
 
 
 def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
@@ -89,6 +92,7 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
             )
             for one in worst(released, said, WORST)
         ],
+        costs=costs(released, said, None if row.cost is None else float(row.cost)),
     )
 
 
@@ -104,6 +108,14 @@ def recalibrated_cell(
     )
 
 
+def _costs_json(found: Costs) -> dict[str, Any]:
+    shown = {
+        "usd_per_100_trajectories": found.per_hundred,
+        "usd_per_point_over_always_plus_one": found.per_point,
+    }
+    return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
+
+
 def as_json(found: ModelScores) -> dict[str, Any]:
     """The same as JSON: unrounded numbers, null with a reason where undefined."""
     return {
@@ -111,6 +123,7 @@ def as_json(found: ModelScores) -> dict[str, Any]:
         "recalibrated": None if found.recalibrated is None else recalibrated_cell_json(found.recalibrated),
         "confusion": found.confusion.tolist(),
         "first_errors": asdict(found.offsets),
+        "cost": _costs_json(found.costs),
         "by_length": [
             {"from": part.low, "to": part.high, **scores_json(part.scores)} for part in found.lengths
         ],
