@@ -59,12 +59,13 @@ def recalibrated_json(found: Recalibrated | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "overall": _recalibrated_cell(found.overall),
-        "subsets": {name: _recalibrated_cell(cell) for name, cell in found.subsets.items()},
+        "overall": recalibrated_cell_json(found.overall),
+        "subsets": {name: recalibrated_cell_json(cell) for name, cell in found.subsets.items()},
     }
 
 
-def _recalibrated_cell(cell: RecalibratedCell) -> dict[str, Any]:
+def recalibrated_cell_json(cell: RecalibratedCell) -> dict[str, Any]:
+    """Scores of a model after recalibration, and how they change."""
     return {**scores_json(cell.scores), "changes": changes_json(cell.changes)}
 
 
@@ -75,7 +76,7 @@ def changes_json(changes: dict[str, Change | None]) -> dict[str, Any]:
         if one is None
         else {
             "value": one.value,
-            "interval": None if one.half is None else [one.value - one.half, one.value + one.half],
+            "interval": None if one.half is None else [one.low, one.high],
         }
         for name, one in changes.items()
     }
