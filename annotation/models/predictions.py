@@ -7,13 +7,18 @@ from .releases import Release
 
 
 class ReleaseOutline(models.Model):
-    """The labels of a release without its messages, packed (core.scoring.labels.ReleasedLabels): worked out
-    of its records once, so that scoring need not read them."""
+    """A release without its messages: worked out of its records once, so that scoring and comparing releases
+    need not read them.
+
+    `labels` is core.scoring.labels.ReleasedLabels, packed; `details`, null until somebody asks for it, is
+    core.release_details.ReleasedDetails.
+    """
 
     release = models.OneToOneField(
         Release, on_delete=models.PROTECT, primary_key=True, related_name="outline"
     )
     labels = models.BinaryField()
+    details = models.BinaryField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"outline of {self.release_id}"

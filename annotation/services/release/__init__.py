@@ -1,23 +1,36 @@
 """Releases: frozen, signed, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
 
 from .archive import export_zip
+from .compare import Comparison, ShownChange, compare, shown
 from .export import documents, export_lines, export_release, verify_export
 from .freeze import freeze
+from .outline import outline
+from .public import Switches, public_lines, public_zip, set_public, switches
 from .signatures import SignatureCheck, check_release
 from .staging import sweep_staged
 from .verify import Verification, verify
 from .withdraw import withdraw
 
 __all__ = [
+    "Comparison",
+    "ShownChange",
     "SignatureCheck",
+    "Switches",
     "Verification",
     "check_release",
+    "compare",
     "documents",
     "export_lines",
     "export_release",
     "export_zip",
     "freeze",
+    "outline",
+    "public_lines",
+    "public_zip",
+    "set_public",
+    "shown",
     "sweep_staged",
+    "switches",
     "verify",
     "verify_export",
     "withdraw",

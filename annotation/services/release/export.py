@@ -54,12 +54,12 @@ def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterato
     """
     require(actor, "release.view", release)
     if isinstance(actor, User):
-        unseen = _unseen(actor, release, subset)
-        exposures.expose_all(user=actor, trajectories=unseen, kind=ExposureKind.CONSENSUS)
+        rows = unseen(actor, release, subset)
+        exposures.expose_all(user=actor, trajectories=rows, kind=ExposureKind.CONSENSUS)
     return _lines(release, subset)
 
 
-def _unseen(user: User, release: Release, subset: str) -> QuerySet[Trajectory, int]:
+def unseen(user: User, release: Release, subset: str) -> QuerySet[Trajectory, int]:
     """The trajectories in a release, or one subset of it, whose consensus a person has not seen so far."""
     known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=ExposureKind.CONSENSUS)
     frozen = ReleaseRecord.objects.filter(

@@ -1,0 +1,121 @@
+"""Compare two releases of a project, and show what changed to whoever may know it."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.release_changelog import FIGURES, changelog
+from annotation.core.release_diff import RecordChange, ReleaseDiff, What
+from annotation.core.release_diff import compare as compare_outlines
+from annotation.core.text import escape, unescape
+from annotation.core.vocabulary import AssignmentState, ExposureKind
+from annotation.models import Assignment, Project, Release, Trajectory, User
+from annotation.policies import Actor, require, visible
+
+from .. import exposures
+from .outline import outline
+
+
+class ShownChange(NamedTuple):
+    """One change as a person sees it: the trajectory that is read where the record came from, None where
+    there is none or they may not open it; `kept`: they are labelling it, and are told nothing of it."""
+
+    change: RecordChange
+    trajectory: int | None
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases of a project, and what changed from the one to the other. `kept` are the records (subset,
+    id) of which the person who asked is told nothing."""
+
+    old: Release
+    new: Release
+    diff: ReleaseDiff
+    kept: frozenset[tuple[str, str]]
+
+    @cached_property
+    def manifests(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What both say of themselves."""
+        return json.loads(self.old.manifest), json.loads(self.new.manifest)
+
+    def listed(self, *, what: What | None = None, subset: str = "") -> list[RecordChange]:
+        """The records in which something (`what`) changed; without a choice, all of them."""
+        return [
+            change
+            for change in self.diff.changes
+            if (not subset or change.subset == subset)
+            and (what is None or (what in change.what and change[:2] not in self.kept))
+        ]
+
+    def agreement(self) -> list[tuple[str, Any, Any]]:
+        """(name, before, after) of the figures of agreement, over the project at the time."""
+        before, after = (_figures(one) for one in self.manifests)
+        return [
+            (title, before.get(key, {}).get("value"), after.get(key, {}).get("value"))
+            for key, title in FIGURES
+        ]
+
+    def changelog(self) -> str:
+        """As Markdown, for a dataset card."""
+        versions = (self.old.version, self.new.version)
+        return changelog(self.diff, versions=versions, agreement=self.agreement())
+
+
+def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = manifest.get("agreement", {}).get("overall", {})
+    return found
+
+
+def compare(*, actor: Actor, old: Release, new: Release) -> Comparison:
+    """What changed from `old` to `new`. Two queries and those of the permission, once the outlines of both
+    are kept. Raises Invalid for releases of two projects, Conflict on a damaged record."""
+    require(actor, "release.view", new)
+    if old.project_id != new.project_id:
+        raise Invalid(translatable("These are releases of different projects."), code="other_project")
+    diff = compare_outlines(outline(old), outline(new))
+    return Comparison(old, new, diff, _labelling(actor, new))
+
+
+def _labelling(actor: Actor, release: Release) -> frozenset[tuple[str, str]]:
+    """The records that a person has open as an annotator: of these they see nothing that was said."""
+    if not isinstance(actor, User):
+        return frozenset()
+    mine = Assignment.stored.filter(
+        project=release.project_id, annotator=actor, state=AssignmentState.OPEN
+    ).order_by()
+    rows = mine.values_list("trajectory__subset__name", "trajectory__record_id")
+    return frozenset((subset, unescape(record_id)) for subset, record_id in rows)
+
+
+def shown(*, actor: Actor, comparison: Comparison, changes: Sequence[RecordChange]) -> list[ShownChange]:
+    """Some of the changes, as a person may see them. What they now know of the consensus is noted first. Two
+    queries, and three when something is seen for the first time."""
+    require(actor, "release.view", comparison.new)
+    known = _trajectories(comparison.new.project, changes)
+    opens: set[int] = set()
+    if isinstance(actor, User):
+        told = [known[one[:2]] for one in changes if one.labels and one[:2] in known.keys() - comparison.kept]
+        exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.CONSENSUS)
+    rows = Trajectory.objects.filter(pk__in=known.values())
+    opens = set(visible(actor, rows).order_by().values_list("pk", flat=True))
+    found = []
+    for one in changes:
+        kept, pk = one[:2] in comparison.kept, known.get(one[:2])
+        told_of = one._replace(what=frozenset(), labels=()) if kept else one
+        found.append(ShownChange(told_of, pk if pk in opens else None, kept))
+    return found
+
+
+def _trajectories(project: Project, changes: Iterable[RecordChange]) -> dict[tuple[str, str], int]:
+    wanted = {escape(one.record_id) for one in changes}
+    rows = Trajectory.objects.filter(project=project, live=True, record_id__in=wanted).order_by()
+    return {
+        (subset, unescape(record_id)): pk
+        for subset, record_id, pk in rows.values_list("subset__name", "record_id", "pk")
+    }
