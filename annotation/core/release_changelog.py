@@ -11,11 +11,6 @@ from .vocabulary import REASON_CODES_BY_CODE, VALUES
 
 T = TypeVar("T")
 SIGNS: Final = {1: "+1", 0: "0", -1: "−1"}
-FIGURES: Final = (
-    ("percent_agreement", "Percent agreement"),
-    ("kappa", "Cohen’s κ"),
-    ("quadratic_kappa", "κ, quadratic weights"),
-)
 
 
 def changelog(

@@ -55,9 +55,9 @@ class ReleasedDetails:
         """What `packed` made; None for what an older version has packed."""
         if packed[:1] != PACKING:
             return None
-        kept = json.loads(zlib.decompress(packed[1:]))
-        texts = (tuple(kept[name]) for name in _TEXTS)
-        return cls(*texts, *(kept[name] for name in _NUMBERS), kept["traced"])
+        kept: dict[str, Any] = json.loads(zlib.decompress(packed[1:]))
+        texts = {name: tuple(kept.pop(name)) for name in _TEXTS}
+        return cls(**texts, **kept)
 
 
 _TEXTS: Final = ("words", "messages", "fields")
@@ -83,8 +83,13 @@ class DetailsOf:
     @property
     def details(self) -> ReleasedDetails:
         """Of all that have run through."""
-        texts = (tuple(self._words), tuple(self._messages), tuple(self._fields))
-        return ReleasedDetails(*texts, *(self._numbers[name] for name in _NUMBERS), self._traced)
+        return ReleasedDetails(
+            words=tuple(self._words),
+            messages=tuple(self._messages),
+            fields=tuple(self._fields),
+            traced=self._traced,
+            **self._numbers,
+        )
 
     def _add(self, record: Mapping[str, Any]) -> None:
         self._messages.append(_digest(record["messages"]))

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from .agreement.measure import IntArray
+from .release_format import distribution
 from .scoring.labels import ReleasedLabels
 from .vocabulary import VALUES
 
@@ -33,11 +34,11 @@ class Part:
 
 
 class Bin(NamedTuple):
-    """How many lie from `first` to `last` (None: and above)."""
+    """How many (`n`) lie from `first` to `last` (None: and above)."""
 
     first: int
     last: int | None
-    count: int
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +115,30 @@ def _binned(numbers: IntArray, starts: Sequence[int]) -> tuple[Bin, ...]:
     counts = np.bincount(np.searchsorted(starts, numbers, side="right") - 1, minlength=len(starts))
     ends = [*(start - 1 for start in starts[1:]), None]
     bins = [Bin(start, end, int(count)) for start, end, count in zip(starts, ends, counts, strict=True)]
-    last = max(at for at, one in enumerate(bins) if one.count)
+    last = max(at for at, one in enumerate(bins) if one.n)
     return tuple(bins[: last + 1])
+
+
+def statistics_json(found: ReleaseStatistics) -> dict[str, Any]:
+    """All of it as JSON, values by their names."""
+    return {
+        "records": found.records,
+        "steps": found.steps,
+        "tasks": found.tasks,
+        "parts": [
+            {
+                "subset": part.subset,
+                "policy_model": part.policy_model,
+                "records": part.records,
+                "with_error": part.with_error,
+                "steps": distribution(part.steps),
+                "outcomes": distribution(part.outcomes),
+            }
+            for part in found.parts
+        ],
+        "lengths": [one._asdict() for one in found.lengths],
+        "mean_length": found.mean_length,
+        "median_length": found.median_length,
+        "first_errors": [one._asdict() for one in found.first_errors],
+        "without_error": found.without_error,
+    }

@@ -193,6 +193,6 @@ def test_statistics_count_every_label_once() -> None:
         ("two", "", 1, 1),
     ]
     assert found.parts[0].steps == {-1: 2, 0: 0, 1: 2}
-    assert [tuple(one) for one in found.lengths if one.count] == [(1, 1, 2), (3, 3, 1), (6, 7, 1)]
+    assert [tuple(one) for one in found.lengths if one.n] == [(1, 1, 2), (3, 3, 1), (6, 7, 1)]
     assert [tuple(one) for one in found.first_errors] == [(1, 1, 1), (2, 2, 1)]
     assert (found.without_error, found.mean_length, found.median_length) == (2, 3.0, 2.0)

@@ -2,10 +2,11 @@
 
 from .archive import export_zip
 from .compare import Comparison, ShownChange, compare, shown
+from .compare import as_json as diff_as_json
 from .export import documents, export_lines, export_release, verify_export
 from .freeze import freeze
-from .outline import outline
-from .public import Switches, public_lines, public_zip, set_public, switches
+from .outline import outline, statistics
+from .public import Switches, public_lines, public_statistics, public_zip, set_public, switches
 from .signatures import SignatureCheck, check_release
 from .staging import sweep_staged
 from .verify import Verification, verify
@@ -19,6 +20,7 @@ __all__ = [
     "Verification",
     "check_release",
     "compare",
+    "diff_as_json",
     "documents",
     "export_lines",
     "export_release",
@@ -26,9 +28,11 @@ __all__ = [
     "freeze",
     "outline",
     "public_lines",
+    "public_statistics",
     "public_zip",
     "set_public",
     "shown",
+    "statistics",
     "sweep_staged",
     "switches",
     "verify",

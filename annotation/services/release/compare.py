@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from annotation.core.agreement.figures import FIGURES
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_changelog import FIGURES, changelog
+from annotation.core.release_changelog import changelog
 from annotation.core.release_diff import RecordChange, ReleaseDiff, What
 from annotation.core.release_diff import compare as compare_outlines
+from annotation.core.release_diff_json import diff_json
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Release, Trajectory, User
@@ -18,6 +20,8 @@ from annotation.policies import Actor, require, visible
 
 from .. import exposures
 from .outline import outline
+
+COMPARED = ("percent_agreement", "kappa", "quadratic_kappa")
 
 
 class ShownChange(NamedTuple):
@@ -57,8 +61,8 @@ class Comparison:
         """(name, before, after) of the figures of agreement, over the project at the time."""
         before, after = (_figures(one) for one in self.manifests)
         return [
-            (title, before.get(key, {}).get("value"), after.get(key, {}).get("value"))
-            for key, title in FIGURES
+            (FIGURES[key].title, before.get(key, {}).get("value"), after.get(key, {}).get("value"))
+            for key in COMPARED
         ]
 
     def changelog(self) -> str:
@@ -118,4 +122,20 @@ def _trajectories(project: Project, changes: Iterable[RecordChange]) -> dict[tup
     return {
         (subset, unescape(record_id)): pk
         for subset, record_id, pk in rows.values_list("subset__name", "record_id", "pk")
+    }
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as JSON, without its changes."""
+    return {
+        "project": comparison.new.project.slug,
+        **{
+            when: {"version": one.version, "number": one.number, "digest": one.digest}
+            for when, one in (("old", comparison.old), ("new", comparison.new))
+        },
+        **diff_json(comparison.diff),
+        "agreement": {
+            key: {"before": before, "after": after}
+            for key, (_title, before, after) in zip(COMPARED, comparison.agreement(), strict=True)
+        },
     }

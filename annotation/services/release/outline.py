@@ -10,8 +10,10 @@ from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.release_details import DetailsOf, ReleasedDetails
 from annotation.core.release_diff import Outline
+from annotation.core.release_statistics import ReleaseStatistics, release_statistics
 from annotation.core.scoring import ReleasedLabels
 from annotation.models import Release, ReleaseOutline
+from annotation.policies import Actor, require
 
 from .verify import bodies
 
@@ -32,6 +34,13 @@ def outline(release: Release) -> Outline:
         [row], update_conflicts=True, unique_fields=["release"], update_fields=["labels", "details"]
     )
     return made
+
+
+def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
+    """What a release is made of. One query and those of the permission, once its outline is kept. Raises
+    Conflict on a damaged record."""
+    require(actor, "release.view", release)
+    return release_statistics(outline(release).labels)
 
 
 def _made(release: Release) -> Outline:

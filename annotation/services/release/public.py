@@ -5,11 +5,12 @@ signed in is noted as having seen them; who is not signed in cannot be.
 """
 
 from collections.abc import Iterator
-from typing import TypedDict
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.core.release_statistics import ReleaseStatistics
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import PublicRelease, Release, User
 from annotation.policies import OPERATOR, Actor, Viewer, recorded, require, require_published
@@ -17,29 +18,26 @@ from annotation.policies import OPERATOR, Actor, Viewer, recorded, require, requ
 from .. import audit, exposures
 from .archive import export_zip
 from .export import export_lines, unseen
+from .outline import statistics
 
 
-class Switches(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Switches:
     """Whether the address is on, whether it shows the leaderboard, and whether search engines may list it."""
 
-    is_open: bool
-    shows_leaderboard: bool
-    may_be_indexed: bool
-
-
-OFF = Switches(is_open=False, shows_leaderboard=False, may_be_indexed=False)
+    is_open: bool = False
+    shows_leaderboard: bool = False
+    may_be_indexed: bool = False
 
 
 def switches(release: Release) -> Switches:
-    """How the public address of a release is set."""
+    """How the public address of a release is set: all off, until somebody sets it."""
     row = getattr(release, "public_release", None)
-    return OFF if row is None else _of(row)
+    return Switches() if row is None else _of(row)
 
 
 def _of(row: PublicRelease) -> Switches:
-    return Switches(
-        is_open=row.is_open, shows_leaderboard=row.shows_leaderboard, may_be_indexed=row.may_be_indexed
-    )
+    return Switches(row.is_open, row.shows_leaderboard, row.may_be_indexed)
 
 
 @transaction.atomic
@@ -53,20 +51,26 @@ def set_public(*, actor: Actor, release: Release, wanted: Switches) -> PublicRel
     before = _of(row)
     if before == wanted:
         return row
-    row.is_open, row.shows_leaderboard = wanted["is_open"], wanted["shows_leaderboard"]
-    row.may_be_indexed = wanted["may_be_indexed"]
+    row.is_open, row.shows_leaderboard = wanted.is_open, wanted.shows_leaderboard
+    row.may_be_indexed = wanted.may_be_indexed
     row.changed_by, row.changed_at = recorded(actor), timezone.now()
     row.save()
     audit.record(
         actor=actor,
-        verb="release.publish" if wanted["is_open"] else "release.unpublish",
+        verb="release.publish" if wanted.is_open else "release.unpublish",
         project=release.project,
         obj=release,
         version=release.version,
-        leaderboard=wanted["shows_leaderboard"],
-        indexed=wanted["may_be_indexed"],
+        leaderboard=wanted.shows_leaderboard,
+        indexed=wanted.may_be_indexed,
     )
     return row
+
+
+def public_statistics(release: Release) -> ReleaseStatistics:
+    """`statistics` of a release that everybody may read. Raises NotFound when its address is off."""
+    require_published(release)
+    return statistics(actor=OPERATOR, release=release)
 
 
 def public_lines(*, viewer: Viewer, release: Release, subset: str = "") -> Iterator[tuple[str, bytes]]:
