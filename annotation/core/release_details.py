@@ -56,7 +56,7 @@ class ReleasedDetails:
         if packed[:1] != PACKING:
             return None
         kept: dict[str, Any] = json.loads(zlib.decompress(packed[1:]))
-        texts = {name: tuple(kept.pop(name)) for name in _TEXTS}
+        texts: dict[str, Any] = {name: tuple(kept.pop(name)) for name in _TEXTS}
         return cls(**texts, **kept)
 
 
