@@ -9,7 +9,8 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
           its first step labelled
-settled   was disputed; judith has decided and closed it; in the release 1.0, and an example in the guidelines
+settled   was disputed; judith has decided and closed it; in the releases 1.0 and 1.1, of which the latter has its
+          public address switched on; and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
@@ -158,6 +159,9 @@ def make_world() -> World:
         actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
     )
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
+    shared = release.freeze(actor=cast.admin, project=cast.project, version="1.1", note=canary("public-note"))
+    switched = release.Switches(is_open=True, shows_leaderboard=True)
+    release.set_public(actor=cast.admin, release=shared, wanted=switched)
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )

@@ -47,7 +47,7 @@ def _sentences(diff: ReleaseDiff) -> Iterator[str]:
         return
     yield f"- {told['added']:,} added, {told['removed']:,} removed, {whole.unchanged:,} unchanged."
     there = _n(told["labels"], "trajectory", "trajectories")
-    yield f"- {_n(whole.labels, 'step label')} changed, in {there}."
+    yield f"- {_n(whole.labels, 'step label')} changed" + (f", in {there}." if whole.labels else ".")
     yield f"- {_n(told['outcome'], 'outcome')} changed."
     if told["reasons"]:
         there = _n(told["reasons"], "trajectory", "trajectories")

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation import policies
+from annotation.core.agreement.figures import FIGURES
 from annotation.core.release_diff import WHATS, Counts, RecordChange
 from annotation.core.vocabulary import VALUES
 from annotation.models import Release
@@ -89,7 +90,10 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
         sides=_sides(found),
         moved=_matrix(found.diff.moved),
         moved_outcomes=_matrix(found.diff.moved_outcomes),
-        agreement=found.agreement(),
+        agreement=[
+            {"figure": FIGURES[key], "before": before, "after": after}
+            for key, before, after in found.agreement()
+        ],
         changelog=found.changelog(),
         may_read=opened.may("trajectory.list"),
     )

@@ -57,7 +57,9 @@ PAGES = {
     "own figures": ("ann", "annotator-figures", 13),
     "influence": ("admin", "influence", 17),
     "releases": ("admin", "releases", 7),
-    "release": ("admin", "release", 6),
+    "release": ("admin", "release", 8),
+    "two releases": ("admin", "release-diff", 9),
+    "public release": ("nobody", "public-release", 7),
     "freeze": ("admin", "release-freeze", 9),
 }
 
@@ -88,7 +90,9 @@ def fill(cast: people.Cast, many: int) -> None:
         people.label_all(people.claim(cast.ann, project))
     judge(cast, many)
     for number in range(many):
-        release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
+        made = release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
+        public = release.Switches(is_open=True, shows_leaderboard=True)
+        release.set_public(actor=OPERATOR, release=made, wanted=public)
 
 
 def judge(cast: people.Cast, many: int) -> None:
@@ -126,4 +130,6 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)
-    return ("bench", "1.0") if name in ("release", "leaderboard") else ("bench",)
+    if name == "release-diff":
+        return ("bench", "1.0", "1.0")
+    return ("bench", "1.0") if name in ("release", "leaderboard", "public-release") else ("bench",)

@@ -58,17 +58,15 @@ class Comparison:
         ]
 
     def agreement(self) -> list[tuple[str, Any, Any]]:
-        """(name, before, after) of the figures of agreement, over the project at the time."""
+        """(figure, before, after) of the figures of agreement, over the project at the time."""
         before, after = (_figures(one) for one in self.manifests)
-        return [
-            (FIGURES[key].title, before.get(key, {}).get("value"), after.get(key, {}).get("value"))
-            for key in COMPARED
-        ]
+        return [(key, before.get(key, {}).get("value"), after.get(key, {}).get("value")) for key in COMPARED]
 
     def changelog(self) -> str:
         """As Markdown, for a dataset card."""
         versions = (self.old.version, self.new.version)
-        return changelog(self.diff, versions=versions, agreement=self.agreement())
+        agreement = [(FIGURES[key].title, was, now) for key, was, now in self.agreement()]
+        return changelog(self.diff, versions=versions, agreement=agreement)
 
 
 def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +133,6 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         },
         **diff_json(comparison.diff),
         "agreement": {
-            key: {"before": before, "after": after}
-            for key, (_title, before, after) in zip(COMPARED, comparison.agreement(), strict=True)
+            key: {"before": before, "after": after} for key, before, after in comparison.agreement()
         },
     }
