@@ -9,7 +9,19 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, looks, of_release, pair, pk, run_action, slug, version, within
+from tests.address import (
+    Address,
+    answer,
+    kind,
+    looks,
+    of_release,
+    pair,
+    pk,
+    run_action,
+    slug,
+    version,
+    within,
+)
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")

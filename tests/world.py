@@ -9,8 +9,8 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
           its first step labelled
-settled   was disputed; judith has decided and closed it; in the releases 1.0 and 1.1, of which the latter has its
-          public address switched on; and an example in the guidelines
+settled   was disputed; judith has decided and closed it; in the release 1.0, and in 1.1, which everybody may
+          read; and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted

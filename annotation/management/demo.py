@@ -184,7 +184,14 @@ def _suggest(project: Project, judge: dict[str, Any]) -> None:
 
 def _freeze(project: Project, planned: dict[str, Any], judges: list[dict[str, Any]]) -> None:
     """A release, with what the judges suggested of its records as models' predictions."""
-    frozen = release.freeze(actor=OPERATOR, project=project, version=planned["version"], note=planned["note"])
+    frozen = release.freeze(
+        actor=OPERATOR,
+        project=project,
+        version=planned["version"],
+        note=planned["note"],
+        title=planned.get("title", ""),
+        licence=planned.get("licence", ""),
+    )
     for judge in judges:
         _predict(frozen, judge)
 

@@ -11,7 +11,10 @@ class ReleaseOutline(models.Model):
     need not read them.
 
     `labels` is core.scoring.labels.ReleasedLabels, packed; `details`, null until somebody asks for it, is
-    core.release_details.ReleasedDetails.
+    core.release_details.ReleasedDetails. `baseline` and `stacked` are packed predictions that are fitted on
+    the release (services.evaluate): those of the trained baseline, and of all models together. NULL: to be
+    fitted; empty: cannot be. `method` is the version of what is fitted; until `fit_again_at` nobody else
+    needs to begin.
     """
 
     release = models.OneToOneField(
@@ -19,6 +22,10 @@ class ReleaseOutline(models.Model):
     )
     labels = models.BinaryField()
     details = models.BinaryField(null=True, blank=True)
+    baseline = models.BinaryField(null=True)
+    stacked = models.BinaryField(null=True)
+    method = models.CharField(max_length=20, blank=True)
+    fit_again_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"outline of {self.release_id}"
@@ -27,7 +34,8 @@ class ReleaseOutline(models.Model):
 class PredictionSet(models.Model):
     """One model's labels for a release.
 
-    `labels` are packed, in the order of the release (core.scoring.labels.Predictions). `prompt_version`,
+    `labels` are packed, in the order of the release (core.scoring.labels.Predictions); `recalibrated` are the
+    same after recalibration, as ReleaseOutline keeps what is fitted. `prompt_version`,
     `judged_on` and `cost` (US dollars, of the whole set) are what its importer says of it.
     """
 
@@ -38,6 +46,7 @@ class PredictionSet(models.Model):
     cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     record_count = models.PositiveIntegerField()
     labels = models.BinaryField()
+    recalibrated = models.BinaryField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -7,8 +7,12 @@ from typing import Any
 from annotation.models import Release
 from annotation.policies import OPERATOR, require_published
 
-from .leaderboard import BASELINES, Leaderboard, Row, leaderboard
+from .leaderboard import Leaderboard, Row, leaderboard
+from .leaderboard_entries import ALWAYS_PLUS, MAJORITY, STACKED, TRAINED
 from .score_json import cell_json
+
+# rows that are no model and no person either: nobody's labels are scored in public
+RULES = (ALWAYS_PLUS, MAJORITY, TRAINED, STACKED)
 
 
 def public_leaderboard(release: Release) -> Leaderboard | None:
@@ -23,7 +27,7 @@ def public_leaderboard(release: Release) -> Leaderboard | None:
 
 def public_rows(board: Leaderboard) -> list[Row]:
     """The models, and the baselines that are a rule and no person."""
-    return [row for row in board.rows if row.row is not None or row.name in BASELINES]
+    return [row for row in board.rows if row.row is not None or row.name in RULES]
 
 
 def public_leaderboard_json(board: Leaderboard) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import PredictionSet, Release, User
 from annotation.reports import leaderboard as report
+from annotation.reports.leaderboard_entries import TITLES
 from annotation.reports.model_scores import ModelScores, model_scores
 from annotation.services import evaluate
 from frontend.forms.predictions import PredictionFileForm
@@ -53,7 +54,7 @@ def _release(opened: ProjectPage, version: str) -> Release:
 
 
 def _name(row: report.Row) -> str:
-    return row.name if row.row is not None else translated(report.BASELINES[row.name])
+    return row.name if row.row is not None else translated(TITLES[row.name])
 
 
 def _ordered(board: report.Leaderboard, subset: str, sort: str) -> list[tuple[report.Row, report.Cell]]:

@@ -28,7 +28,8 @@ from annotation.core.release_format import file_name
 from annotation.core.scoring.figures import FIGURES
 from annotation.language import translated
 from annotation.models import Release
-from annotation.reports.leaderboard import BASELINES, Leaderboard
+from annotation.reports.leaderboard import Leaderboard
+from annotation.reports.leaderboard_entries import TITLES
 from annotation.reports.public_releases import public_leaderboard, public_rows
 from annotation.services import release as service
 from frontend.context import theme_of
@@ -154,7 +155,7 @@ def _subsets(manifest: dict[str, Any]) -> list[dict[str, Any]]:
 def _rows(board: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
-            "name": row.name if row.row is not None else translated(BASELINES[row.name]),
+            "name": row.name if row.row is not None else translated(TITLES[row.name]),
             "baseline": row.row is None,
             "scores": row.overall.scores,
             "only": () if row.all_subsets else tuple(row.subsets),

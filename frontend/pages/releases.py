@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, agreement_of
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports import releases as report
@@ -104,7 +104,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
     """The figures of agreement that a manifest states: over the project, and over the release itself where it
     says so."""
-    stated = {"project": manifest.get("agreement", {}).get("overall", {})}
+    stated = {name: said["overall"] for name, said in agreement_of(manifest).items() if said is not None}
     parts = [
         {
             "title": AGREEMENT_TITLES[name],

@@ -26,6 +26,7 @@ from annotation.policies import Actor, recorded, require
 from annotation.reports import release_labels as report
 
 from .. import audit
+from .fitting import ask_to_fit
 
 IN_MEMORY = 1 << 20
 REASONS_AT_ONCE = 100
@@ -223,6 +224,8 @@ def _store(
         PredictionReasons(prediction_set=row, first=first, last=last, body=body)
         for first, last, body in chunks
     )
+    if fresh:
+        ask_to_fit(release=release, changed=row)
     audit.record(
         actor=actor,
         verb="predictions.import",

@@ -13,6 +13,7 @@ from annotation.core.release_changelog import changelog
 from annotation.core.release_diff import RecordChange, ReleaseDiff, What
 from annotation.core.release_diff import compare as compare_outlines
 from annotation.core.release_diff_json import diff_json
+from annotation.core.release_format import agreement_of
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Release, Trajectory, User
@@ -70,7 +71,7 @@ class Comparison:
 
 
 def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = manifest.get("agreement", {}).get("overall", {})
+    found: dict[str, Any] = (agreement_of(manifest)["project"] or {}).get("overall", {})
     return found
 
 

@@ -31,7 +31,7 @@ def outline(release: Release) -> Outline:
     row = ReleaseOutline(release=release, labels=made.labels.packed(), details=made.details.packed())
     # two may look at a new release at the same time: what they make is equal
     ReleaseOutline.objects.bulk_create(
-        [row], update_conflicts=True, unique_fields=["release"], update_fields=["labels", "details"]
+        [row], update_conflicts=True, unique_fields=["release"], update_fields=["details"]
     )
     return made
 
