@@ -56,10 +56,10 @@ PAGES = {
     "steps of agreement": ("admin", "agreement-steps", 15),
     "own figures": ("ann", "annotator-figures", 13),
     "influence": ("admin", "influence", 17),
-    "releases": ("admin", "releases", 7),
-    "release": ("admin", "release", 8),
-    "two releases": ("admin", "release-diff", 9),
-    "public release": ("nobody", "public-release", 7),
+    "releases": ("admin", "releases", 8),
+    "release": ("admin", "release", 9),
+    "two releases": ("admin", "release-diff", 13),
+    "public release": ("nobody", "public-release", 6),
     "freeze": ("admin", "release-freeze", 9),
 }
 
