@@ -36,6 +36,17 @@ def run_suggestions(run_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.score_run")
+def score_run(run_id: int) -> None:
+    """Take what a run for a release has brought as predictions of that release."""
+    try:
+        evaluate.score_run(run_id=run_id)
+    except TristepError as stopped:
+        log.info("run %s is not scored: %s", run_id, stopped.code)
+    finally:
+        close_old_connections()
+
+
 @shared_task(name="annotation.fit_release")
 def fit_release(release_id: str) -> None:
     """Fit what the leaderboard of a release shows beside its models."""
@@ -81,6 +92,7 @@ def reap() -> None:
         rechecks.sweep()
         label.sweep_half_imports()
         suggest.sweep_half_imports()
+        evaluate.sweep_runs()
         release.sweep_staged()
         evaluate.sweep_unfitted()
         notices.mail_due()

@@ -44,13 +44,16 @@ class LabelChange(NamedTuple):
 
 
 class RecordChange(NamedTuple):
-    """One record that is not the same in both releases. Of added and removed ones nothing is compared."""
+    """One record that is not the same in both releases. Of added and removed ones nothing is compared.
+    `before` and `after` are its ordinals in both, None where one does not have it."""
 
     subset: str
     record_id: str
     policy_model: str
     what: frozenset[What]
     labels: tuple[LabelChange, ...]
+    before: int | None
+    after: int | None
 
 
 @dataclass(slots=True)
@@ -186,10 +189,10 @@ def _merged(old: _Side, new: _Side) -> Iterator[tuple[int | None, int | None]]:
 def _change(old: _Side, new: _Side, one: int | None, other: int | None, traced: bool) -> RecordChange:
     if other is None:
         assert one is not None
-        return RecordChange(*old.keys[one], old.model[one], frozenset({"removed"}), ())
+        return RecordChange(*old.keys[one], old.model[one], frozenset({"removed"}), (), one, None)
     key, model = new.keys[other], new.model[other]
     if one is None:
-        return RecordChange(*key, model, frozenset({"added"}), ())
+        return RecordChange(*key, model, frozenset({"added"}), (), None, other)
     what: set[What] = set()
     if old.details.messages[one] != new.details.messages[other]:
         what.add("text")
@@ -201,7 +204,7 @@ def _change(old: _Side, new: _Side, one: int | None, other: int | None, traced: 
             what.add("reasons")
         else:
             what.add("labels" if label.message_index is not None else "outcome")
-    return RecordChange(*key, model, frozenset(what), tuple(labels))
+    return RecordChange(*key, model, frozenset(what), tuple(labels), one, other)
 
 
 def _steps(old: _Side, new: _Side, one: int, other: int, traced: bool) -> Iterator[LabelChange]:

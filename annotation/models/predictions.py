@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from .judges import Judge
 from .releases import Release
 
 
@@ -35,8 +36,9 @@ class PredictionSet(models.Model):
     """One model's labels for a release.
 
     `labels` are packed, in the order of the release (core.scoring.labels.Predictions); `recalibrated` are the
-    same after recalibration, as ReleaseOutline keeps what is fitted. `prompt_version`,
-    `judged_on` and `cost` (US dollars, of the whole set) are what its importer says of it.
+    same after recalibration, as ReleaseOutline keeps what is fitted. `prompt_version`, `judged_on` and `cost`
+    (US dollars, of the whole set) are what its importer says of it. `judge` is the judge of the project whose
+    suggestions these are, if they are one's.
     """
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="prediction_sets")
@@ -44,6 +46,9 @@ class PredictionSet(models.Model):
     prompt_version = models.CharField(max_length=80, blank=True)
     judged_on = models.DateField(null=True, blank=True)
     cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    judge = models.ForeignKey(
+        Judge, on_delete=models.SET_NULL, null=True, blank=True, related_name="prediction_sets"
+    )
     record_count = models.PositiveIntegerField()
     labels = models.BinaryField()
     recalibrated = models.BinaryField(null=True)

@@ -49,15 +49,21 @@ def records(release: Release) -> Iterator[dict[str, Any]]:
     """The records of a release in order. Raises Conflict on a damaged one."""
     rows = ReleaseRecord.objects.filter(release=release).order_by("ordinal")
     for record_id, body in rows.values_list("record_id", "body").iterator(chunk_size=CHUNK):
-        try:
-            yield json.loads(zlib.decompress(bytes(body)))
-        except (zlib.error, ValueError) as error:
-            raise Conflict(
-                translatable(
-                    "Record {record_id} of this release is damaged; verify the release.", record_id=record_id
-                ),
-                code="damaged",
-            ) from error
+        yield parsed_record(record_id, body)
+
+
+def parsed_record(record_id: str, body: bytes | memoryview) -> dict[str, Any]:
+    """A record of a release from its body. Raises Conflict on a damaged one."""
+    try:
+        record: dict[str, Any] = json.loads(zlib.decompress(bytes(body)))
+    except (zlib.error, ValueError) as error:
+        raise Conflict(
+            translatable(
+                "Record {record_id} of this release is damaged; verify the release.", record_id=record_id
+            ),
+            code="damaged",
+        ) from error
+    return record
 
 
 def predictions(released: ReleasedLabels, rows: Sequence[PredictionSet]) -> list[Predictions]:

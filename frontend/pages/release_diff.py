@@ -7,6 +7,7 @@ from typing import Any
 from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
@@ -86,7 +87,9 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
         what=what,
         subset=subset,
         page=page,
-        rows=[_row(one) for one in service.shown(actor=opened.user, comparison=found, changes=list(page))],
+        rows=[
+            _row(found, one) for one in service.shown(actor=opened.user, comparison=found, changes=list(page))
+        ],
         sides=_sides(found),
         moved=_matrix(found.diff.moved),
         moved_outcomes=_matrix(found.diff.moved_outcomes),
@@ -95,7 +98,6 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
             for key, before, after in found.agreement()
         ],
         changelog=found.changelog(),
-        may_read=opened.may("trajectory.list"),
     )
 
 
@@ -162,11 +164,17 @@ def _matrix(moved: Any) -> dict[str, Any]:
     }
 
 
-def _row(one: service.ShownChange) -> dict[str, Any]:
+def _reading(found: service.Comparison, change: RecordChange) -> str:
+    """Where a record is read: as the newer release holds it, and a removed one as the older did."""
+    release, ordinal = (found.old, change.before) if change.after is None else (found.new, change.after)
+    return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
+
+
+def _row(found: service.Comparison, one: service.ShownChange) -> dict[str, Any]:
     labels = [label for label in one.change.labels if label.message_index is not None]
     return {
         "change": one.change,
-        "trajectory": one.trajectory,
+        "reading": _reading(found, one.change),
         "kept": one.kept,
         "what": [
             {"title": WHAT_TITLES[what], "kind": WHAT_KINDS.get(what, "outline")}

@@ -91,9 +91,11 @@ def test_who_sees_changed_labels_is_noted_and_who_labels_is_told_nothing(
 
     one, other = release.shown(actor=resolved.admin, comparison=found, changes=found.listed())
 
-    assert (one.trajectory, one.kept) == (row.pk, False) and other.change.what == {"added"}
+    assert (one.change.record_id, one.kept) == (row.record_id, False) and other.change.what == {"added"}
     assert noted.filter(user=resolved.admin).exists()
-    assert not Exposure.objects.filter(user=resolved.admin, trajectory=other.trajectory).exists()
+    assert not Exposure.objects.filter(
+        user=resolved.admin, trajectory__record_id=other.change.record_id
+    ).exists()
 
     people.make_member(resolved.project, resolved.cleo, "annotator", "adjudicator")
     claimed = {"slot": 7, "claimed_at": new.created_at, "last_used_at": new.created_at}

@@ -3,13 +3,15 @@
 from .archive import export_zip
 from .compare import Comparison, ShownChange, compare, shown
 from .compare import as_json as diff_as_json
-from .export import documents, export_lines, export_release, verify_export
+from .documents import documents
+from .export import export_lines, export_release
 from .freeze import freeze
 from .outline import outline, statistics
 from .public import Switches, public_lines, public_statistics, public_zip, set_public, switches
 from .signatures import SignatureCheck, check_release
 from .staging import sweep_staged
 from .verify import Verification, verify
+from .verify_files import verify_export
 from .withdraw import withdraw
 
 __all__ = [

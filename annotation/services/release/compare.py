@@ -17,7 +17,7 @@ from annotation.core.release_format import agreement_of
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Release, Trajectory, User
-from annotation.policies import Actor, require, visible
+from annotation.policies import Actor, require
 
 from .. import exposures
 from .outline import outline
@@ -26,11 +26,9 @@ COMPARED = ("percent_agreement", "kappa", "quadratic_kappa")
 
 
 class ShownChange(NamedTuple):
-    """One change as a person sees it: the trajectory that is read where the record came from, None where
-    there is none or they may not open it; `kept`: they are labelling it, and are told nothing of it."""
+    """One change as a person sees it; `kept`: they are labelling it, and are told nothing of it."""
 
     change: RecordChange
-    trajectory: int | None
     kept: bool
 
 
@@ -98,30 +96,26 @@ def _labelling(actor: Actor, release: Release) -> frozenset[tuple[str, str]]:
 
 def shown(*, actor: Actor, comparison: Comparison, changes: Sequence[RecordChange]) -> list[ShownChange]:
     """Some of the changes, as a person may see them. What they now know of the consensus is noted first. Two
-    queries, and three when something is seen for the first time."""
+    queries and those of the permission, and three when something is seen for the first time."""
     require(actor, "release.view", comparison.new)
-    known = _trajectories(comparison.new.project, changes)
-    opens: set[int] = set()
+    told = [one for one in changes if one.labels and one[:2] not in comparison.kept]
     if isinstance(actor, User):
-        told = [known[one[:2]] for one in changes if one.labels and one[:2] in known.keys() - comparison.kept]
-        exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.CONSENSUS)
-    rows = Trajectory.objects.filter(pk__in=known.values())
-    opens = set(visible(actor, rows).order_by().values_list("pk", flat=True))
-    found = []
-    for one in changes:
-        kept, pk = one[:2] in comparison.kept, known.get(one[:2])
-        told_of = one._replace(what=frozenset(), labels=()) if kept else one
-        found.append(ShownChange(told_of, pk if pk in opens else None, kept))
-    return found
+        rows = _trajectories(comparison.new.project, told)
+        exposures.expose_all(user=actor, trajectories=rows, kind=ExposureKind.CONSENSUS)
+    return [
+        ShownChange(one._replace(what=frozenset(), labels=()) if kept else one, kept)
+        for one in changes
+        for kept in (one[:2] in comparison.kept,)
+    ]
 
 
-def _trajectories(project: Project, changes: Iterable[RecordChange]) -> dict[tuple[str, str], int]:
-    wanted = {escape(one.record_id) for one in changes}
-    rows = Trajectory.objects.filter(project=project, live=True, record_id__in=wanted).order_by()
-    return {
-        (subset, unescape(record_id)): pk
-        for subset, record_id, pk in rows.values_list("subset__name", "record_id", "pk")
-    }
+def _trajectories(project: Project, changes: Iterable[RecordChange]) -> list[int]:
+    wanted = {(one.subset, escape(one.record_id)) for one in changes}
+    rows = Trajectory.objects.filter(
+        project=project, live=True, record_id__in={record_id for _, record_id in wanted}
+    ).order_by()
+    found = rows.values_list("pk", "subset__name", "record_id")
+    return [pk for pk, *key in found if tuple(key) in wanted]
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

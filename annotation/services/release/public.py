@@ -88,5 +88,5 @@ def public_zip(*, viewer: Viewer, release: Release) -> Iterator[bytes]:
 def _open(viewer: Viewer, release: Release, subset: str) -> None:
     require_published(release)
     if isinstance(viewer, User):
-        rows = unseen(viewer, release, subset)
+        rows = unseen(viewer, release, subset, ExposureKind.CONSENSUS)
         exposures.expose_all(user=viewer, trajectories=rows, kind=ExposureKind.CONSENSUS)
