@@ -56,3 +56,11 @@ def release_api() -> Iterator[Address]:
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
     yield Address(a + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield Address(a + "prediction-set", of_release("predictions"))
+
+
+def published(address: Address, records: set[str]) -> set[str]:
+    """The canaries that everybody meets at an address: of the public release its note, and in its files those
+    of its `records`."""
+    if not address.name.rpartition(":")[2].startswith("public-") or not address.tag.startswith("on"):
+        return set()
+    return {"public-note"} | (records if address.tag.endswith((".jsonl", ".zip")) else set())

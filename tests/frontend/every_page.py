@@ -16,10 +16,10 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
 )
-from annotation.policies import OPERATOR
-from annotation.services import projects, release
+from annotation.services import projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
+from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
@@ -90,9 +90,7 @@ def fill(cast: people.Cast, many: int) -> None:
         people.label_all(people.claim(cast.ann, project))
     judge(cast, many)
     for number in range(many):
-        made = release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
-        public = release.Switches(is_open=True, shows_leaderboard=True)
-        release.set_public(actor=OPERATOR, release=made, wanted=public)
+        publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
 
 
 def judge(cast: people.Cast, many: int) -> None:
