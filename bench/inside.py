@@ -126,6 +126,7 @@ def fill(slug: str, share: float, unanimous: bool) -> dict[str, Any]:
 
 def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory."""
+    from annotation.core.release_exports import ExportOptions
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
     from annotation.services import release
@@ -138,7 +139,7 @@ def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
         count = release.freeze(actor=OPERATOR, project=project, version="1.0").record_count
     elif work == "export":
         manifest = release.export_release(
-            actor=OPERATOR, release=frozen, format="agentprocessbench", output=folder / "exported"
+            actor=OPERATOR, release=frozen, options=ExportOptions(), output=folder / "exported"
         )
         count = manifest["records"]
     else:

@@ -7,7 +7,7 @@ consensus.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,14 +15,15 @@ from typing import Any, Final
 from .canonical import canonical_json, sha256_hex
 
 # Version 2 names the release before, and is signed; the records of version 3 say where each error began and
-# why. Releases frozen before stay as they are.
-FORMAT: Final = "tristep-release/3"
+# why, those of version 4 what each annotator said blind, and its manifest has agreement twice. Releases
+# frozen before stay as they are.
+FORMAT: Final = "tristep-release/4"
+FORMAT_WITHOUT_BLIND_LABELS: Final = "tristep-release/3"
 FORMAT_WITHOUT_ROOTS: Final = "tristep-release/2"
 UNSIGNED_FORMAT: Final = "tristep-release/1"
-FORMATS: Final = (FORMAT, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
+FORMATS: Final = (FORMAT, FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
 AGENTPROCESSBENCH: Final = "agentprocessbench"
-EXPORT_FORMATS: Final = (AGENTPROCESSBENCH,)
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.json.sig"
 PUBLIC_KEY: Final = "release-key.pem"
@@ -60,6 +61,16 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
+class BlindLabels:
+    """What one annotator, under a pseudonym, said of a trajectory before seeing a suggestion or anybody
+    else's label of it: value by message index, and the outcome (None without one)."""
+
+    annotator: str
+    steps: Mapping[int, int]
+    outcome: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordIndexes:
     """Where a record stands: its subset, and indexes that fill in for a file that had none.
 
@@ -75,9 +86,14 @@ class RecordIndexes:
     sample_index: int
 
 
-def release_record(content: Mapping[str, Any], indexes: RecordIndexes, resolved: Resolved) -> dict[str, Any]:
-    """The record of one trajectory: everything it came with, its consensus, and how each label was
-    reached."""
+def release_record(
+    content: Mapping[str, Any],
+    indexes: RecordIndexes,
+    resolved: Resolved,
+    blind: Sequence[BlindLabels] = (),
+) -> dict[str, Any]:
+    """The record of one trajectory: everything it came with, its consensus, how each label was reached, and
+    what those who labelled it blind said, in the order of their pseudonyms."""
     hints = dict(content.get("hints") or {})
     total = hints.get("total_index")
     return {
@@ -104,6 +120,14 @@ def release_record(content: Mapping[str, Any], indexes: RecordIndexes, resolved:
         "final_label": resolved.outcome[0],
         "final_kind": resolved.outcome[1],
         "final_reason": resolved.reasons.get(None, ""),
+        "blind_labels": [
+            {
+                "annotator": one.annotator,
+                "step_labels": {str(index): value for index, value in one.steps.items()},
+                "final_label": one.outcome,
+            }
+            for one in blind
+        ],
     }
 
 
@@ -165,6 +189,20 @@ def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: d
             "created_at": created_at.astimezone(UTC).isoformat(),
         }
     )
+
+
+def agreement_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """What a manifest of any format says of agreement: {"project": …, "release": …}.
+
+    Each is {"overall": figures of steps by name, "outcome": {"n", "figures", "confusion"}, "subsets": {name:
+    the same without "subsets"}}, with "n", "trajectories", "tasks", "annotators" and "headline" (the name of
+    the figure to go by) from format 4 on. "project" is over all blind pairs of labels of the project when it
+    was frozen, "release" over those of the trajectories in it: None before format 4.
+    """
+    said = manifest.get("agreement") or {}
+    if "project" in said:
+        return {name: said.get(name) for name in ("project", "release")}
+    return {"project": {"overall": {}, "outcome": {}, "subsets": {}, **said}, "release": None}
 
 
 def manifest_problems(manifest: Any) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from annotation.core.vocabulary import JudgeKind
-from annotation.models import Assignment, Project, Release, Trajectory, User
+from annotation.core.vocabulary import AdjudicationState, JudgeKind
+from annotation.models import Adjudication, Assignment, Project, Release, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import (
     accounts,
@@ -68,11 +68,12 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
         _discuss(project, people, line)
     for line in _lines(FOLDER / "drafts.jsonl"):
         _draft(project, people[line["username"]], line)
-    frozen = release.freeze(
-        actor=OPERATOR, project=project, version=plan["release"]["version"], note=plan["release"]["note"]
-    )
-    for judge in plan["judges"]:
-        _predict(frozen, judge)
+    first, second = plan["releases"]
+    _freeze(project, first, plan["judges"])
+    _withdraw(project, people[first["withdrawn"]["username"]], first)
+    for line in _lines(FOLDER / "corrections.jsonl"):
+        _adjudicate(project, people[line["username"]], line)
+    _freeze(project, second, plan["judges"])
     return made
 
 
@@ -181,6 +182,26 @@ def _suggest(project: Project, judge: dict[str, Any]) -> None:
         )
 
 
+def _freeze(project: Project, planned: dict[str, Any], judges: list[dict[str, Any]]) -> None:
+    """A release, with what the judges suggested of its records as models' predictions."""
+    frozen = release.freeze(
+        actor=OPERATOR,
+        project=project,
+        version=planned["version"],
+        note=planned["note"],
+        title=planned.get("title", ""),
+        licence=planned.get("licence", ""),
+    )
+    for judge in judges:
+        _predict(frozen, judge)
+
+
+def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
+    """Say that a release is faulty, after which what it holds can be decided again."""
+    faulty = Release.objects.get(project=project, version=planned["version"])
+    release.withdraw(actor=admin, release=faulty, reason=planned["withdrawn"]["reason"])
+
+
 def _predict(frozen: Release, judge: dict[str, Any]) -> None:
     """What a judge suggested of the release's records, as a model's predictions of them."""
     path = FOLDER / "suggestions" / f"{judge['file']}.jsonl"
@@ -201,8 +222,14 @@ def _trajectory(project: Project, record_id: str) -> Trajectory:
 
 def _adjudicate(project: Project, adjudicator: User, line: dict[str, Any]) -> None:
     """Decide one disputed trajectory as the file says: its disputed steps, and the outcome where it is
-    given."""
-    case = adjudicate.open_case(actor=adjudicator, trajectory=_trajectory(project, line["record_id"]))
+    given; again, when it is to be reopened."""
+    trajectory = _trajectory(project, line["record_id"])
+    version = 1 if line.get("reopen") else 0
+    if version:
+        decided = Adjudication.objects.get(trajectory=trajectory, state=AdjudicationState.DECIDED)
+        case = adjudicate.reopen_case(actor=adjudicator, adjudication=decided)
+    else:
+        case = adjudicate.open_case(actor=adjudicator, trajectory=trajectory)
     notes = line.get("notes", {})
     for index, value in line["step_labels"].items():
         adjudicate.decide(
@@ -211,6 +238,7 @@ def _adjudicate(project: Project, adjudicator: User, line: dict[str, Any]) -> No
             message_index=int(index),
             value=value,
             note=notes.get(index, ""),
+            version=version,
         )
     if line.get("final_label") is not None:
         adjudicate.decide(
@@ -219,6 +247,7 @@ def _adjudicate(project: Project, adjudicator: User, line: dict[str, Any]) -> No
             message_index=None,
             value=line["final_label"],
             note=notes.get("final", ""),
+            version=version,
         )
     adjudicate.close_case(actor=adjudicator, adjudication=case, note=line.get("comment", ""))
 
@@ -257,6 +286,8 @@ def summary(project_slug: str) -> str:
     """What the demo consists of, in a line."""
     rows = Trajectory.objects.filter(project__slug=project_slug, live=True)
     submitted = Assignment.objects.filter(project__slug=project_slug, state="submitted")
+    releases = Release.objects.filter(project__slug=project_slug)
     return (
-        f"Demo project: {rows.count()} trajectories, {submitted.count()} submitted assignments, one release."
+        f"Demo project: {rows.count()} trajectories, {submitted.count()} submitted assignments, "
+        f"{releases.count()} releases."
     )

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
-from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
 
 from annotation import models as m
 from annotation.core.agreement.kappa import agreement_values, kappa_values
@@ -20,9 +20,7 @@ from annotation.core.i18n import translatable
 from annotation.core.rechecks.label_error import (
     FEWEST_WITHOUT_ERROR,
     LabelError,
-    Rechecked,
     effective_labels_per_hour,
-    label_error,
 )
 from annotation.core.rechecks.rater_confusion import rater_confusion
 from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, RecheckKind, RecheckState
@@ -30,6 +28,7 @@ from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
 from .agreement_pictures import measure_json
+from .label_error import Strata, error_json, error_of, rechecked_trajectories, strata_of, third_labels
 
 FEWEST: Final = 30
 """Of fewer labels nothing is said of a person."""
@@ -113,18 +112,10 @@ def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
     """For admins. Eight queries and those of the permission, however much there is."""
     require(viewer, "rechecks.view", project)
     asked = _asked(project)
-    strata = _strata(project)
-    rechecked = _rechecked(project)
+    strata = strata_of(project)
+    rechecked = rechecked_trajectories(project)
     lines = tuple(_lines(strata, rechecked))
-    by_name = {pk: row[:3] for pk, row in strata.items()}
-    error = label_error(
-        [
-            Rechecked(_key(by_name[pk]), task, steps, wrong)
-            for pk, task, steps, wrong in rechecked
-            if pk in by_name
-        ],
-        {_key(row): steps for *row, _n, steps in strata.values()},
-    )
+    error = error_of(strata, rechecked)
     resolved = m.Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
     size = resolved.aggregate(n=Count("pk"), steps=Sum("step_count"))
     worked = m.Assignment.objects.filter(
@@ -166,46 +157,6 @@ def _asked(project: m.Project) -> dict[RecheckKind, Asked]:
     }
 
 
-Strata = dict[int, tuple[str, str, str, int, int]]
-
-
-def _strata(project: m.Project) -> Strata:
-    """By stratum: subset, origin and doubt, resolved trajectories and their steps."""
-    rows = m.Trajectory.objects.filter(
-        project=project, live=True, state__in=RESOLVED, stratum__isnull=False
-    ).order_by()
-    columns = ("stratum", "stratum__subset__name", "stratum__origin", "stratum__doubt")
-    counted = rows.values_list(*columns).annotate(n=Count("pk"), all_steps=Sum("step_count"))
-    return {pk: (subset, origin, doubt, n, steps) for pk, subset, origin, doubt, n, steps in counted}
-
-
-def _key(row: Iterable[Any]) -> tuple[str, ...]:
-    """A stratum as core.rechecks.label_error names it: what it shares with others when it is empty comes
-    first."""
-    subset, origin, doubt = tuple(row)[:3]
-    return (origin, subset, doubt)
-
-
-def _third(project: m.Project) -> dict[str, Any]:
-    return {
-        "assignment__project": project,
-        "assignment__recheck__kind": RecheckKind.THIRD.value,
-        "assignment__state": AssignmentState.SUBMITTED,
-        "assignment__trajectory__live": True,
-        "assignment__trajectory__state__in": RESOLVED,
-    }
-
-
-def _rechecked(project: m.Project) -> list[tuple[int, int, int, int]]:
-    """(stratum, task, steps labelled blind, wrong ones) of each trajectory that a third person has
-    labelled."""
-    labels = m.Label.stored.filter(**_third(project)).annotate(blind=BLIND_VALUE).filter(blind__isnull=False)
-    path = "assignment__trajectory__"
-    rows = labels.order_by().values_list("assignment__trajectory", f"{path}stratum", f"{path}task")
-    wrong = Count("pk", filter=~Q(blind=F("step__consensus__value")))
-    return [row[1:] for row in rows.annotate(n=Count("pk"), wrong=wrong) if row[1] is not None]
-
-
 def _lines(strata: Strata, rechecked: list[tuple[int, int, int, int]]) -> Iterable[StratumLine]:
     found: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     for stratum, _task, steps, wrong in rechecked:
@@ -222,7 +173,7 @@ def _retest_tables(project: m.Project) -> dict[int, IntArray]:
         assignment__annotator=OuterRef("assignment__annotator"),
         assignment__state=AssignmentState.SUBMITTED,
     ).annotate(blind=BLIND_VALUE)
-    retests = {**_third(project), "assignment__recheck__kind": RecheckKind.RETEST.value}
+    retests = {**third_labels(project), "assignment__recheck__kind": RecheckKind.RETEST.value}
     again = m.Label.stored.filter(**retests).annotate(
         blind=BLIND_VALUE, first=Subquery(first.values("blind")[:1])
     )
@@ -254,7 +205,7 @@ def _retest(name: str, table: IntArray) -> Retest:
 
 def _labels(project: m.Project) -> list[tuple[int, int, int]]:
     """(step, annotator, blind label) of the steps that a third person has labelled too."""
-    third = m.Label.stored.filter(**_third(project)).order_by("-step").values("step")[:MOST_STEPS]
+    third = m.Label.stored.filter(**third_labels(project)).order_by("-step").values("step")[:MOST_STEPS]
     labels = m.Label.stored.filter(
         Q(assignment__recheck__isnull=True) | Q(assignment__recheck__kind=RecheckKind.THIRD.value),
         step__in=list(third.values_list("step", flat=True)),
@@ -293,15 +244,7 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
         },
         "resolved": {"trajectories": found.resolved, "steps": found.steps, "person_hours": found.hours},
         "tasks_needed": found.needed,
-        "label_error": {
-            **measure_json(error.error),
-            "bound": error.bound,
-            "bound_reason": error.bound_reason,
-            "design_effect": error.deff,
-            "tasks": error.tasks,
-            "trajectories": error.trajectories,
-            "covered": error.covered,
-        },
+        "label_error": error_json(error),
         "effective_labels_per_hour": measure_json(found.effective),
         "strata": [asdict(line) for line in found.strata],
         "retests": [

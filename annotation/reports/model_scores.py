@@ -11,12 +11,14 @@ from annotation.core.agreement.firsterror import FirstErrors
 from annotation.core.agreement.measure import IntArray
 from annotation.core.scoring import Scores, scores
 from annotation.core.scoring.details import (
+    Costs,
     Part,
     Place,
     Worst,
     by_length,
     by_position,
     confusion,
+    costs,
     offsets,
     worst,
 )
@@ -51,6 +53,7 @@ class ModelScores:
     lengths: list[Part]
     places: list[Place]
     worst: list[Erring]
+    costs: Costs
 
 
 def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
@@ -77,7 +80,16 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
             )
             for one in worst(released, said, WORST)
         ],
+        costs=costs(released, said, None if row.cost is None else float(row.cost)),
     )
+
+
+def _costs_json(found: Costs) -> dict[str, Any]:
+    shown = {
+        "usd_per_100_trajectories": found.per_hundred,
+        "usd_per_point_over_always_plus_one": found.per_point,
+    }
+    return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
 
 
 def as_json(found: ModelScores) -> dict[str, Any]:
@@ -86,6 +98,7 @@ def as_json(found: ModelScores) -> dict[str, Any]:
         "overall": scores_json(found.scores),
         "confusion": found.confusion.tolist(),
         "first_errors": asdict(found.offsets),
+        "cost": _costs_json(found.costs),
         "by_length": [
             {"from": part.low, "to": part.high, **scores_json(part.scores)} for part in found.lengths
         ],

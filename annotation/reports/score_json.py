@@ -8,9 +8,10 @@ from typing import Any
 from annotation.core.agreement.measure import Measure
 from annotation.core.scoring import Scores
 from annotation.core.scoring.best_of_n import BestOfN
+from annotation.core.scoring.ranks import Change
 from annotation.models import PredictionSet, Release
 
-from .leaderboard import Cell, Leaderboard, Row, Selections
+from .leaderboard import Cell, Leaderboard, Recalibrated, RecalibratedCell, Row, Selections
 
 
 def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
@@ -20,7 +21,9 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
         "version": board.release.version,
         "digest": board.release.digest,
         "models": [_row_json(row) for row in board.models],
+        "stacked": None if board.stacked is None else _row_json(board.stacked),
         "baselines": [_row_json(row) for row in board.baselines],
+        "pending": board.pending,
         "pairs": [
             {
                 "models": [pair.better, pair.worse],
@@ -41,6 +44,34 @@ def _row_json(row: Row) -> dict[str, Any]:
         "all_subsets": row.all_subsets,
         "overall": cell_json(row.overall),
         "subsets": {name: cell_json(cell) for name, cell in row.subsets.items()},
+        **({} if row.row is None else {"recalibrated": recalibrated_json(row.recalibrated)}),
+    }
+
+
+def recalibrated_json(found: Recalibrated | None) -> dict[str, Any] | None:
+    """Scores after recalibration and how they change; None as long as there are none."""
+    if found is None:
+        return None
+    return {
+        "overall": _recalibrated_cell(found.overall),
+        "subsets": {name: _recalibrated_cell(cell) for name, cell in found.subsets.items()},
+    }
+
+
+def _recalibrated_cell(cell: RecalibratedCell) -> dict[str, Any]:
+    return {**scores_json(cell.scores), "changes": changes_json(cell.changes)}
+
+
+def changes_json(changes: dict[str, Change | None]) -> dict[str, Any]:
+    """How figures change, each with its interval; null where one is undefined."""
+    return {
+        name: None
+        if one is None
+        else {
+            "value": one.value,
+            "interval": None if one.half is None else [one.value - one.half, one.value + one.half],
+        }
+        for name, one in changes.items()
     }
 
 

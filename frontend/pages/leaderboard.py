@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
@@ -19,11 +16,10 @@ from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.scoring.figures import FIGURES, RANKED
-from annotation.core.vocabulary import VALUES
 from annotation.language import translated
-from annotation.models import PredictionSet, Release, User
+from annotation.models import Release, User
 from annotation.reports import leaderboard as report
-from annotation.reports.model_scores import ModelScores, model_scores
+from annotation.reports.leaderboard_entries import TITLES
 from annotation.services import evaluate
 from frontend.forms.predictions import PredictionFileForm
 from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
@@ -35,25 +31,16 @@ COLUMNS = (
     *("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match"),
     *("macro_f1", "kappa", "outcome_accuracy"),
 )
-OFFSETS = {
-    "same": gettext_lazy("at the right step"),
-    "one_earlier": gettext_lazy("one step too early"),
-    "far_earlier": gettext_lazy("two steps or more too early"),
-    "one_later": gettext_lazy("one step too late"),
-    "far_later": gettext_lazy("two steps or more too late"),
-    "only_first": gettext_lazy("an error that the model misses"),
-    "only_second": gettext_lazy("an error that there is not"),
-    "neither": gettext_lazy("no error, and none is there"),
-}
 
 
-def _release(opened: ProjectPage, version: str) -> Release:
+def release_of(opened: ProjectPage, version: str) -> Release:
+    """A release of the project. Raises Http404."""
     rows = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
     return get_object_or_404(policies.visible(opened.user, rows), version=version)
 
 
 def _name(row: report.Row) -> str:
-    return row.name if row.row is not None else translated(report.BASELINES[row.name])
+    return row.name if row.row is not None else translated(TITLES[row.name])
 
 
 def _ordered(board: report.Leaderboard, subset: str, sort: str) -> list[tuple[report.Row, report.Cell]]:
@@ -95,7 +82,7 @@ def _ends(one: Measure) -> tuple[float | None, float | None]:
     return (None, None) if found is None else (found.low, found.high)
 
 
-def _dots(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[dict[str, Any]]]:
+def dots_of(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[dict[str, Any]]]:
     """The figures with their intervals on one scale, and its ticks."""
     on = charts.scale(end for one in measures for end in (one.value, *_ends(one)) if end is not None)
     dots = [charts.dot(on, one.value, *_ends(one)) for one in measures]
@@ -111,7 +98,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         sort = f"-{COLUMNS[0]}"
     drawn = COLUMNS[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
     rows = _ordered(board, subset, sort)
-    dots, ticks = _dots([cell.scores.figures[drawn] for _row, cell in rows])
+    dots, ticks = dots_of([cell.scores.figures[drawn] for _row, cell in rows])
     if opened.may(CHANGE):
         extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
     return opened.render(
@@ -140,6 +127,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         subsets=board.subsets if len(board.subsets) > 1 else (),
         subset=subset,
         models=len(board.models),
+        may_score=opened.may(CHANGE),
         **extra,
     )
 
@@ -148,7 +136,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
 def leaderboard(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The models that were scored on a release, and the baselines."""
     opened = open_project(request, slug, VERB)
-    return _page(opened, _release(opened, version))
+    return _page(opened, release_of(opened, version))
 
 
 def _gate(user: User, slug: str, version: str) -> int:
@@ -161,7 +149,7 @@ def _gate(user: User, slug: str, version: str) -> int:
 def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Bring in a file of predictions, all of it or nothing, and show what came of it."""
     opened = open_project(request, slug, CHANGE)
-    release = _release(opened, version)
+    release = release_of(opened, version)
     subsets = json.loads(release.manifest)["subsets"]
     form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
     if not form.is_valid():
@@ -181,85 +169,3 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         form.add_error("file", translated(error.message))
         return _page(opened, release, 400, form=form, refused=getattr(error, "report", None))
     return _page(opened, release, outcome=outcome)
-
-
-def _set(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
-    rows = PredictionSet.objects.filter(release=_release(opened, version)).select_related(
-        "release__project", "created_by"
-    )
-    return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
-
-
-@require_GET
-def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
-    """One model on a release: every figure, and where it errs."""
-    opened = open_project(request, slug, VERB)
-    row = _set(opened, version, pk)
-    found = model_scores(actor=opened.user, row=row)
-    return opened.render(
-        "results/model.html",
-        "releases",
-        release=row.release,
-        row=row,
-        found=found,
-        figures=[
-            {"figure": figure, "measure": found.scores.figures[name]} for name, figure in FIGURES.items()
-        ],
-        may_change=opened.may(CHANGE),
-        may_read=opened.may("trajectory.list"),
-        **_pictures(found),
-    )
-
-
-def _pictures(found: ModelScores) -> dict[str, Any]:
-    table = found.confusion
-    largest = int(table.max())
-    counts = asdict(found.offsets)
-    most = max(counts.values(), default=0)
-    parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
-    dots, ticks = _dots(parts)
-    return {
-        "heads": [
-            {"sign": sign, "x": charts.CELL * (at + 1) + charts.CELL // 2, "y": charts.CELL * (at + 1)}
-            for at, sign in enumerate(("−1", "0", "+1"))
-        ],
-        "none_x": charts.CELL * 4 + charts.CELL // 2,
-        "cells": [
-            {
-                "released": value,
-                "predicted": VALUES[column] if column < len(VALUES) else None,
-                "count": int(table[line, column]),
-                "tile": charts.cell(line, column, int(table[line, column]), largest),
-            }
-            for line, value in enumerate(VALUES)
-            for column in range(4)
-        ],
-        "offsets": [
-            {"title": title, "count": counts[name], "width": charts.bar(counts[name], most)}
-            for name, title in OFFSETS.items()
-        ],
-        "ticks": ticks,
-        "lengths": [
-            {
-                "part": part,
-                "dot": dot,
-                "measure": measure,
-                "first": part.scores.figures["first_error_accuracy"],
-            }
-            for part, dot, measure in zip(found.lengths, dots, parts, strict=True)
-        ],
-        "places": [
-            {"place": one, "share": one.right / one.steps, "width": charts.bar(one.right, one.steps)}
-            for one in found.places
-        ],
-    }
-
-
-@require_POST
-def delete(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
-    """Take the predictions of a model away; the release stays as it is."""
-    opened = open_project(request, slug, CHANGE)
-    row = _set(opened, version, pk)
-    evaluate.delete_predictions(actor=opened.user, prediction_set=row)
-    messages.success(request, _("The predictions of %(model)s are deleted.") % {"model": row.model})
-    return redirect("frontend:leaderboard", slug, version)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, agreement_of
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Release
@@ -107,7 +107,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse:
     manifest = json.loads(release.manifest)
-    said = manifest.get("agreement", {}).get("overall", {})
+    said = (agreement_of(manifest)["project"] or {}).get("overall", {})
     extra.setdefault("form", WithdrawForm())
     return opened.render(
         "results/release.html",

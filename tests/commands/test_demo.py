@@ -36,12 +36,21 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
     assert sum(states.values()) >= 24
     assert Trajectory.objects.filter(project=project, live=True, free_slots=2).count() >= 4
     assert Assignment.objects.filter(project=project, state="open").exists()
-    assert Adjudication.objects.filter(project=project, state="decided").count() == 3
+    assert Adjudication.objects.filter(project=project, state="decided").count() == 4
     judges = dict(Judge.objects.filter(project=project).values_list("name").annotate(Count("suggestions")))
     assert judges == {"Pebble 3B": 32, "Rowan Large": 32, "Vireo 2": 32}
-    release = Release.objects.get(project=project)
-    assert release.record_count == states["unanimous"] + states["adjudicated"]
-    call_command("verify_release", "demo", release.version)
+    second, first = Release.objects.filter(project=project).order_by("-number")
+    assert second.record_count == states["unanimous"] + states["adjudicated"] == first.record_count + 1
+    assert first.withdrawal.reason and not hasattr(second, "withdrawal")
+    labels = [
+        dict(release.labels.filter(message_index=None).values_list("record__record_id", "value"))
+        for release in (first, second)
+    ]
+    changed = {one for one in labels[0] if labels[0][one] != labels[1][one]}
+    assert changed == {"demo_multihop:2:1"} and labels[1].keys() - labels[0].keys() == {"demo_web:0:2"}
+    for release in (first, second):
+        assert release.prediction_sets.count() == 3
+        call_command("verify_release", "demo", release.version)
 
 
 def test_demo_accounts_open_with_the_known_passwords() -> None:

@@ -1,15 +1,17 @@
-"""What a release is made of: its records, as they are written, and what its manifest says of them."""
+"""What a release is made of: its records, as they are prepared and written (the manifest: manifest.py)."""
+
+from __future__ import annotations
 
 import hashlib
 import uuid
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Conflict
@@ -17,8 +19,6 @@ from annotation.core.i18n import translatable
 from annotation.core.release_format import (
     RecordIndexes,
     Resolved,
-    distribution,
-    file_name,
     published_line,
     record_line,
     release_record,
@@ -33,10 +33,7 @@ from annotation.models import (
     ReleaseRecord,
     Trajectory,
 )
-from annotation.policies import OPERATOR
-from annotation.reports.agreement import agreement, as_json
-
-from .. import assign
+from annotation.reports.blind_labels import Turn, pseudonyms, turns
 
 CHUNK = 100
 CHANGED = translatable("Labels changed while the release was being frozen; try again.")
@@ -63,7 +60,12 @@ class ReleaseDigest:
     files: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Counter[int]] = field(default_factory=dict)
     outcomes: dict[str, Counter[int]] = field(default_factory=dict)
-    kinds: Counter[str] = field(default_factory=Counter)
+    kinds: dict[str, Counter[str]] = field(default_factory=dict)
+    outcome_kinds: dict[str, Counter[str]] = field(default_factory=dict)
+    # by pseudonym and guideline version: how many turns, blind ones, labels, and labels in sight of something
+    turns: dict[tuple[str, int], Counter[str]] = field(default_factory=dict)
+    trajectories: array[int] = field(default_factory=lambda: array("q"))
+    names: dict[int, str] = field(default_factory=dict)
     # the first query index of each subset that no record brought along
     free: dict[str, int] = field(default_factory=dict)
     queries: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -88,6 +90,16 @@ class ReleaseDigest:
             sample,
         )
 
+    def add_turns(self, trajectory: int, found: Sequence[Turn]) -> None:
+        """Count who labelled one record, and how."""
+        self.trajectories.append(trajectory)
+        for turn in found:
+            counted = self.turns.setdefault((self.names[turn.annotator], turn.guideline_version), Counter())
+            counted["trajectories"] += 1
+            counted["blind_trajectories"] += turn.blind is not None
+            counted["labels"] += turn.labels
+            counted["labels_in_sight"] += turn.in_sight
+
     def add(self, subset: str, body: bytes, line: bytes, resolved: Resolved) -> None:
         """Count one record."""
         self.digest.update(body + b"\n")
@@ -97,23 +109,39 @@ class ReleaseDigest:
         entry["bytes"] += len(line)
         self.values.setdefault(subset, Counter()).update(value for value, _ in resolved.steps.values())
         self.outcomes.setdefault(subset, Counter())[resolved.outcome[0]] += 1
-        self.kinds.update(kind for _, kind in resolved.steps.values())
+        self.kinds.setdefault(subset, Counter()).update(kind for _, kind in resolved.steps.values())
+        self.outcome_kinds.setdefault(subset, Counter())[resolved.outcome[1]] += 1
         self.records += 1
 
 
-def prepare(project: Project, running: ReleaseDigest) -> Iterator[PreparedRecord]:
-    """The records of a release in order, each counted in `running`. Raises Conflict when a trajectory was
-    reopened while they were read."""
+Progress = Callable[[int, int], None]
+
+
+def prepare(
+    project: Project, running: ReleaseDigest, leave_out: Collection[str], progress: Progress
+) -> Iterator[PreparedRecord]:
+    """The records of a release in order, without the subsets `leave_out`, each counted in `running`;
+    `progress(done, total)` after every chunk. Raises Conflict when a trajectory was reopened while they were
+    read."""
     running.free = _free_query_indexes(project)
-    for rows in _chunks(project):
-        resolved = _resolved(rows)
-        for row in rows:
-            yield _prepared(row, resolved[row.pk], running)
+    running.names = pseudonyms(project)
+    ordered = _ordered(project, leave_out)
+    for at in range(0, len(ordered), CHUNK):
+        pks = ordered[at : at + CHUNK].tolist()
+        rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
+        resolved, said = _resolved([rows[pk] for pk in pks]), turns(pks, running.names)
+        for pk in pks:
+            running.add_turns(pk, said[pk])
+            yield _prepared(rows.pop(pk), resolved[pk], said[pk], running)
+        progress(at + len(pks), len(ordered))
 
 
-def _prepared(row: Trajectory, resolved: Resolved, running: ReleaseDigest) -> PreparedRecord:
+def _prepared(
+    row: Trajectory, resolved: Resolved, said: Sequence[Turn], running: ReleaseDigest
+) -> PreparedRecord:
     indexes = running.indexes(row)
-    record = release_record(row.content.parsed(), indexes, resolved)
+    blind = [turn.blind for turn in said if turn.blind is not None]
+    record = release_record(row.content.parsed(), indexes, resolved, blind)
     body = record_line(record)
     made = PreparedRecord(
         ordinal=running.records,
@@ -155,17 +183,17 @@ def _free_query_indexes(project: Project) -> dict[str, int]:
     return {subset: last + 1 for subset, last in rows}
 
 
-def _chunks(project: Project) -> Iterator[list[Trajectory]]:
-    """The resolved trajectories in the order of the release: by subset, then by queue position.
-
-    The keys are sorted first, without the content: a database that sorts whole rows holds all of them.
-    """
+def chosen(project: Project, leave_out: Collection[str]) -> QuerySet[Trajectory]:
+    """The trajectories of a release: what is resolved, without the subsets that are left out."""
     resolved = Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
-    ordered = list(resolved.order_by("subset__name", "position").values_list("pk", flat=True))
-    for at in range(0, len(ordered), CHUNK):
-        pks = ordered[at : at + CHUNK]
-        rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
-        yield [rows[pk] for pk in pks]
+    return resolved.exclude(subset__name__in=leave_out) if leave_out else resolved
+
+
+def _ordered(project: Project, leave_out: Collection[str]) -> array[int]:
+    """Their keys in the order of the release: by subset, then by queue position. The keys are sorted without
+    the content: a database that sorts whole rows holds all of them."""
+    keys = chosen(project, leave_out).order_by("subset__name", "position").values_list("pk", flat=True)
+    return array("q", keys.iterator(chunk_size=2_000))
 
 
 def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
@@ -193,36 +221,3 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
     if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
         raise Conflict(CHANGED, code="changed_meanwhile")
     return {pk: Resolved(steps[pk], outcomes[pk], roots[pk], reasons[pk]) for pk in pks}
-
-
-def described(project: Project, running: ReleaseDigest) -> dict[str, Any]:
-    """What a manifest says of the content: counts, distributions, agreement, guideline version, checksums."""
-    # whoever reads a release reads its manifest: nothing in it may tell of a single annotator
-    report = as_json(agreement(viewer=OPERATOR, project=project, intervals=False).without_people())
-    values = sum(running.values.values(), Counter[int]())
-    outcomes = sum(running.outcomes.values(), Counter[int]())
-    return {
-        "software_version": settings.TRISTEP_VERSION,
-        "guideline_version": assign.guideline_in_force(project.pk),
-        "annotators_per_trajectory": project.annotators_per_trajectory,
-        "digest": running.digest.hexdigest(),
-        "records": running.records,
-        "labels": values.total(),
-        "label_distribution": distribution(values),
-        "outcome_distribution": distribution(outcomes),
-        "label_kinds": dict(sorted(running.kinds.items())),
-        "subsets": {
-            subset: {
-                "records": entry["records"],
-                "labels": running.values[subset].total(),
-                "label_distribution": distribution(running.values[subset]),
-                "outcome_distribution": distribution(running.outcomes[subset]),
-            }
-            for subset, entry in running.files.items()
-        },
-        "agreement": {"overall": report["overall"]["figures"], "outcome": report["overall"]["outcome"]},
-        "files": {
-            file_name(subset): {**entry, "sha256": entry["sha256"].hexdigest()}
-            for subset, entry in running.files.items()
-        },
-    }

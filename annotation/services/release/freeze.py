@@ -1,8 +1,8 @@
 """Freeze a release: copy consensus labels, with their messages, under a number and a digest."""
 
 import json
-import re
 import uuid
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
@@ -21,48 +21,56 @@ from annotation.policies import Actor, recorded, require
 from .. import audit
 from ..blocks import read_snapshot
 from . import contents, signatures, staging
-from .contents import ReleaseDigest
+from .contents import Progress, ReleaseDigest
 from .keys import signing_key
+from .manifest import described
+from .wanted import MAX_NOTE, Wanted, wanted
 
-MAX_NOTE = 20_000
-VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,39}", re.ASCII)
-BAD_VERSION = translatable(
-    "Use letters, digits, dots, hyphens and underscores, at most 40, beginning with a letter or digit."
-)
+__all__ = ["MAX_NOTE", "freeze"]
+
+Frozen = Callable[[Release], None]
+"""Called in the transaction that freezes a release, after its row is there; what it raises undoes it."""
 
 
 def freeze(
-    *, actor: Actor, project: Project, version: str, note: str = "", now: datetime | None = None
+    *,
+    actor: Actor,
+    project: Project,
+    version: str,
+    note: str = "",
+    title: str = "",
+    licence: str = "",
+    leave_out: Collection[str] = (),
+    now: datetime | None = None,
+    progress: Progress | None = None,
+    frozen: Frozen | None = None,
 ) -> Release:
-    """Freeze all resolved trajectories of a project as release `version`.
+    """Freeze all resolved trajectories of a project, without those of the subsets `leave_out`, as release
+    `version`; `progress(done, total)` is called with records.
 
     The records are written first and the release's own row last, which is what freezes them: in one
     transaction, or on SQLite, where everybody would wait for that, in short ones (staging.py). A release
     holds the labels of one moment.
-    Raises Invalid for an unusable version or when nothing is resolved, Conflict when the version exists (a
-    double click), the labels changed meanwhile, or the key that signs cannot be read.
+    Raises Invalid for an unusable version, title, licence or note, for a subset that there is not, or when
+    nothing is resolved; Conflict when the version exists (a double click), the labels changed meanwhile, or
+    the key that signs cannot be read.
     """
     require(actor, "release.freeze", project)
-    version = version.strip()
-    if not VERSION.fullmatch(version):
-        raise Invalid(
-            translatable(
-                "“{version}” cannot be a version. {bad_version}",
-                version=version[:60],
-                bad_version=BAD_VERSION,
-            ),
-            fields={"version": BAD_VERSION},
-        )
-    if len(note) > MAX_NOTE:
-        message = translatable("Keep the note under {note} characters.", note=f"{MAX_NOTE:,}")
-        raise Invalid(message, fields={"note": message})
-    key, now = signing_key(), now or timezone.now()
+    asked = wanted(
+        project=project, version=version, note=note, title=title, licence=licence, leave_out=leave_out
+    )
+    freezing = _Freezing(
+        actor, project, asked, now or timezone.now(), signing_key(), progress or _silent, frozen
+    )
     staged = connection.vendor == "sqlite" and not connection.in_atomic_block
-    write = _staged if staged else _at_once
     try:
-        return write(actor, project, version, note, now, key)
+        return freezing.staged() if staged else freezing.at_once()
     except IntegrityError as error:
-        raise _taken(version) from error
+        raise _taken(asked.version) from error
+
+
+def _silent(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def _taken(version: str) -> Conflict:
@@ -72,114 +80,120 @@ def _taken(version: str) -> Conflict:
     )
 
 
-def _at_once(
-    actor: Actor, project: Project, version: str, note: str, now: datetime, key: SigningKey
-) -> Release:
-    running, release_id = ReleaseDigest(), uuid.uuid4()
-    with transaction.atomic():
-        # No key: people go on claiming and labelling meanwhile.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        _refuse_taken(project, version)
-        chunk: list[contents.PreparedRecord] = []
-        for record in contents.prepare(project, running):
-            chunk.append(record)
-            if len(chunk) == contents.CHUNK:
-                contents.write(release_id, chunk)
-                chunk.clear()
-        contents.write(release_id, chunk)
-        _refuse_empty(running)
-        described = contents.described(project, running)
-        return _finish(actor, project, version, note, now, key, release_id, described)
+class _Freezing:
+    """One attempt at a release."""
 
+    def __init__(
+        self,
+        actor: Actor,
+        project: Project,
+        asked: Wanted,
+        now: datetime,
+        key: SigningKey,
+        progress: Progress,
+        frozen: Frozen | None,
+    ) -> None:
+        self.actor, self.project, self.asked = actor, project, asked
+        self.now, self.key, self.progress, self.frozen = now, key, progress, frozen
 
-def _staged(
-    actor: Actor, project: Project, version: str, note: str, now: datetime, key: SigningKey
-) -> Release:
-    running = ReleaseDigest()
-    with staging.alone(), staging.Spool() as spool:
-        with read_snapshot():
-            _refuse_taken(project, version)
-            reopened = _reopenings(project)
-            for record in contents.prepare(project, running):
-                spool.add(record)
-            _refuse_empty(running)
-            described = contents.described(project, running)
-        release_id = staging.stage(spool)
+    def at_once(self) -> Release:
+        """All in one transaction."""
+        running, release_id = ReleaseDigest(), uuid.uuid4()
         with transaction.atomic():
-            if _reopenings(project) != reopened:
-                raise Conflict(contents.CHANGED, code="changed_meanwhile")
-            return _finish(actor, project, version, note, now, key, release_id, described)
+            # No key: people go on claiming and labelling meanwhile.
+            Project.objects.select_for_update(no_key=True).get(pk=self.project.pk)
+            self._refuse_taken()
+            chunk: list[contents.PreparedRecord] = []
+            for record in self._prepare(running):
+                chunk.append(record)
+                if len(chunk) == contents.CHUNK:
+                    contents.write(release_id, chunk)
+                    chunk.clear()
+            contents.write(release_id, chunk)
+            return self._finish(release_id, self._described(running))
 
+    def staged(self) -> Release:
+        """Read in one snapshot, written in short transactions."""
+        running = ReleaseDigest()
+        with staging.alone(), staging.Spool() as spool:
+            with read_snapshot():
+                self._refuse_taken()
+                reopened = self._reopenings()
+                for record in self._prepare(running):
+                    spool.add(record)
+                described = self._described(running)
+            release_id = staging.stage(spool, self.progress)
+            with transaction.atomic():
+                if self._reopenings() != reopened:
+                    raise Conflict(contents.CHANGED, code="changed_meanwhile")
+                return self._finish(release_id, described)
 
-def _reopenings(project: Project) -> int:
-    """How many cases were opened again so far: none may be between what is read and what is frozen."""
-    return AuditEvent.objects.filter(project=project, verb="case.reopen").count()
+    def _prepare(self, running: ReleaseDigest) -> Any:
+        return contents.prepare(self.project, running, self.asked.leave_out, self.progress)
 
+    def _described(self, running: ReleaseDigest) -> dict[str, Any]:
+        if not running.records:
+            raise Invalid(
+                translatable("Nothing is resolved yet, so there is nothing to freeze."),
+                code="nothing_resolved",
+            )
+        return described(self.project, running, self.asked.leave_out)
 
-def _refuse_taken(project: Project, version: str) -> None:
-    if Release.objects.filter(project=project, version=version).exists():
-        raise _taken(version)
+    def _reopenings(self) -> int:
+        """How many cases were opened again so far: none may be between what is read and what is frozen."""
+        return AuditEvent.objects.filter(project=self.project, verb="case.reopen").count()
 
+    def _refuse_taken(self) -> None:
+        if Release.objects.filter(project=self.project, version=self.asked.version).exists():
+            raise _taken(self.asked.version)
 
-def _refuse_empty(running: ReleaseDigest) -> None:
-    if not running.records:
-        raise Invalid(
-            translatable("Nothing is resolved yet, so there is nothing to freeze."),
-            code="nothing_resolved",
+    def _finish(self, release_id: uuid.UUID, described: dict[str, Any]) -> Release:
+        """The release's own row, which freezes its records."""
+        project, asked = self.project, self.asked
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        self._refuse_taken()
+        if ReleaseRecord.objects.filter(release=release_id).count() != described["records"]:
+            raise RuntimeError("records of a release are missing")
+        before = Release.objects.filter(project=project).order_by("-number").first()
+        number = before.number + 1 if before is not None else 1
+        manifest = with_checksum(
+            {
+                "format": FORMAT,
+                "project": project.slug,
+                "name": project.name,
+                "version": asked.version,
+                "number": number,
+                "previous": predecessor(json.loads(before.manifest)) if before is not None else None,
+                "title": asked.title,
+                "licence": asked.licence,
+                "note": asked.note,
+                "created_at": self.now.isoformat(),
+                **described,
+            }
         )
-
-
-def _finish(
-    actor: Actor,
-    project: Project,
-    version: str,
-    note: str,
-    now: datetime,
-    key: SigningKey,
-    release_id: uuid.UUID,
-    described: dict[str, Any],
-) -> Release:
-    """The release's own row, which freezes its records."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    _refuse_taken(project, version)
-    if ReleaseRecord.objects.filter(release=release_id).count() != described["records"]:
-        raise RuntimeError("records of a release are missing")
-    before = Release.objects.filter(project=project).order_by("-number").first()
-    number = before.number + 1 if before is not None else 1
-    manifest = with_checksum(
-        {
-            "format": FORMAT,
-            "project": project.slug,
-            "name": project.name,
-            "version": version,
-            "number": number,
-            "previous": predecessor(json.loads(before.manifest)) if before is not None else None,
-            "note": note,
-            "created_at": now.isoformat(),
-            **described,
-        }
-    )
-    release = Release.objects.create(
-        pk=release_id,
-        project=project,
-        number=number,
-        version=version,
-        note=escape(note),
-        digest=described["digest"],
-        record_count=described["records"],
-        label_count=described["labels"],
-        manifest=canonical_json(manifest).decode(),
-        signature=signatures.signed(key, manifest_file(manifest)),
-        created_by=recorded(actor),
-        created_at=now,
-    )
-    audit.record(
-        actor=actor,
-        verb="release.freeze",
-        project=project,
-        obj=release,
-        version=version,
-        digest=release.digest,
-        manifest_sha256=manifest["manifest_sha256"],
-    )
-    return release
+        release = Release.objects.create(
+            pk=release_id,
+            project=project,
+            number=number,
+            version=asked.version,
+            note=escape(asked.note),
+            digest=described["digest"],
+            record_count=described["records"],
+            label_count=described["labels"],
+            manifest=canonical_json(manifest).decode(),
+            signature=signatures.signed(self.key, manifest_file(manifest)),
+            created_by=recorded(self.actor),
+            created_at=self.now,
+        )
+        audit.record(
+            actor=self.actor,
+            verb="release.freeze",
+            project=project,
+            obj=release,
+            version=asked.version,
+            digest=release.digest,
+            manifest_sha256=manifest["manifest_sha256"],
+        )
+        if self.frozen is not None:
+            self.frozen(release)
+        return release

@@ -12,7 +12,7 @@ import pickle
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Self
@@ -27,13 +27,14 @@ from annotation.models import Release, ReleaseLabel, ReleaseRecord
 
 from ..blocks import in_blocks
 from . import contents
-from .contents import PreparedRecord
+from .contents import PreparedRecord, Progress
 
 RECORDS_AT_ONCE = 25
 BYTES_AT_ONCE = 1 << 17
 DELETED_AT_ONCE = 200
 PATIENCE_SECONDS = 60.0
 FORGOTTEN_SECONDS = 3_600
+DIGEST = 32
 
 
 def _lock_file() -> Path:
@@ -71,7 +72,7 @@ class Spool:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(dir=settings.DATA_DIR, prefix=".release-")  # noqa: SIM115
-        self.digests: list[str] = []
+        self._digests = bytearray()
 
     def __enter__(self) -> Self:
         return self
@@ -82,14 +83,22 @@ class Spool:
     def add(self, record: PreparedRecord) -> None:
         """Keep one more."""
         pickle.dump(record, self._file)
-        self.digests.append(record.sha256)
+        self._digests += bytes.fromhex(record.sha256)
+
+    def __len__(self) -> int:
+        return len(self._digests) // DIGEST
+
+    def begins_with(self, digests: Iterable[str]) -> int | None:
+        """How many checksums these are, when the first records have just them; else None."""
+        stored = bytearray().join(bytes.fromhex(one) for one in digests)
+        return len(stored) // DIGEST if self._digests.startswith(stored) else None
 
     def after(self, done: int) -> Iterator[list[PreparedRecord]]:
         """All but the first `done`, a few at a time."""
         self._file.seek(0)
         few: list[PreparedRecord] = []
         size = 0
-        for number in range(len(self.digests)):
+        for number in range(len(self)):
             record: PreparedRecord = pickle.load(self._file)
             if number >= done:
                 few.append(record)
@@ -101,11 +110,18 @@ class Spool:
             yield few
 
 
-def stage(spool: Spool) -> uuid.UUID:
-    """Stage the records in short transactions; the id of the release that they will be."""
+def stage(spool: Spool, progress: Progress) -> uuid.UUID:
+    """Stage the records in short transactions; the id of the release that they will be. `progress(done,
+    total)` says that somebody is still at work: all of them were counted when they were read."""
+    total = len(spool)
+
+    def write(records: list[PreparedRecord]) -> None:
+        contents.write(release_id, records)
+        progress(total, total)
+
     with _without_foreign_keys():
-        release_id, done = _begun(spool.digests)
-        in_blocks(spool.after(done), lambda records: contents.write(release_id, records))
+        release_id, done = _begun(spool)
+        in_blocks(spool.after(done), write)
     return release_id
 
 
@@ -125,15 +141,15 @@ def _staged() -> list[uuid.UUID]:
     return list(rows.values_list("release_id", flat=True).distinct())
 
 
-def _begun(digests: list[str]) -> tuple[uuid.UUID, int]:
+def _begun(spool: Spool) -> tuple[uuid.UUID, int]:
     """What a kill left staged and that begins with the same records, with how many; else a new id. The rest
     is deleted: there is one freeze at a time."""
     found: tuple[uuid.UUID, int] | None = None
     for release_id in _staged():
         rows = ReleaseRecord.objects.filter(release=release_id).order_by("ordinal")
-        stored = list(rows.values_list("sha256", flat=True))
-        if found is None and stored == digests[: len(stored)]:
-            found = release_id, len(stored)
+        same = spool.begins_with(rows.values_list("sha256", flat=True).iterator())
+        if found is None and same is not None:
+            found = release_id, same
         else:
             _delete(release_id)
     return found or (uuid.uuid4(), 0)

@@ -1,0 +1,132 @@
+"""What the manifest of a release says of its content, of its makers, and of how far to believe it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Count
+
+from annotation.core.i18n import translatable
+from annotation.core.rechecks.label_error import CONFIDENCE
+from annotation.core.release_format import distribution, file_name
+from annotation.core.vocabulary import RESOLVED, TrajectoryState
+from annotation.models import Membership, Project, Trajectory
+from annotation.policies import OPERATOR
+from annotation.reports import influence
+from annotation.reports.label_error import certified_error, error_json
+from annotation.reports.release_agreement import agreement_twice
+
+from .. import assign
+from .contents import ReleaseDigest
+
+NO_EXPERIMENT = translatable("when annotators saw suggestions was not randomised")
+
+
+def described(project: Project, running: ReleaseDigest, leave_out: Collection[str]) -> dict[str, Any]:
+    """Counts, distributions and origins by subset; agreement over the project and over the release; who
+    labelled, under which guidelines, after seeing what; the label error; checksums. Whoever reads a release
+    reads its manifest: annotators are pseudonyms in it, and no figure of agreement is of a single one."""
+    values = sum(running.values.values(), Counter[int]())
+    outcomes = sum(running.outcomes.values(), Counter[int]())
+    kinds = sum(running.kinds.values(), Counter[str]())
+    trajectories = np.frombuffer(running.trajectories, dtype=np.int64)
+    return {
+        "software_version": settings.TRISTEP_VERSION,
+        "guideline_version": assign.guideline_in_force(project.pk),
+        "guideline_versions": _by(running, 1),
+        "annotators_per_trajectory": project.annotators_per_trajectory,
+        "annotators": _annotators(project, running),
+        "exposure": _exposure(project, running),
+        "digest": running.digest.hexdigest(),
+        "records": running.records,
+        "labels": values.total(),
+        "label_distribution": distribution(values),
+        "outcome_distribution": distribution(outcomes),
+        "label_kinds": dict(sorted(kinds.items())),
+        "origins": _origins(kinds, sum(running.outcome_kinds.values(), Counter[str]())),
+        "subsets": {
+            subset: {
+                "records": entry["records"],
+                "labels": running.values[subset].total(),
+                "label_distribution": distribution(running.values[subset]),
+                "outcome_distribution": distribution(running.outcomes[subset]),
+                "origins": _origins(running.kinds[subset], running.outcome_kinds[subset]),
+            }
+            for subset, entry in running.files.items()
+        },
+        "left_out": _left_out(project, leave_out),
+        "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),
+        "label_error": {
+            **error_json(certified_error(viewer=OPERATOR, project=project)),
+            "confidence": CONFIDENCE,
+        },
+        "files": {
+            file_name(subset): {**entry, "sha256": entry["sha256"].hexdigest()}
+            for subset, entry in running.files.items()
+        },
+    }
+
+
+def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """How many labels were reached in which way: unanimous, discussed, adjudicated, by majority."""
+    return {"steps": dict(sorted(steps.items())), "outcomes": dict(sorted(outcomes.items()))}
+
+
+def _by(running: ReleaseDigest, part: int) -> dict[str, dict[str, int]]:
+    """The turns by pseudonym (`part` 0) or guideline version (1)."""
+    found: dict[str, Counter[str]] = {}
+    for key, counted in running.turns.items():
+        found.setdefault(str(key[part]), Counter()).update(counted)
+    return {name: dict(sorted(counted.items())) for name, counted in found.items()}
+
+
+def _annotators(project: Project, running: ReleaseDigest) -> dict[str, Any]:
+    """How many people labelled the trajectories of the release, and by pseudonym how much; `read`: the
+    version of the guidelines that they said they had read."""
+    read = dict(Membership.objects.filter(project=project).values_list("user", "guideline_seen"))
+    seen = {name: read.get(pk) for pk, name in running.names.items()}
+    people = _by(running, 0)
+    return {
+        "number": len(people),
+        "people": {name: {**counted, "guidelines_read": seen.get(name)} for name, counted in people.items()},
+    }
+
+
+def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
+    """When annotators saw suggestions, how many labels were given in sight of one, and what that did where it
+    was randomised."""
+    counted = sum(running.turns.values(), Counter[str]())
+    found: dict[str, Any] = {
+        "policy": project.suggestion_policy,
+        "labels": counted["labels"],
+        "labels_in_sight": counted["labels_in_sight"],
+        "trajectories": counted["trajectories"],
+        "blind_trajectories": counted["blind_trajectories"],
+        "experiment": None,
+        "experiment_reason": NO_EXPERIMENT,
+    }
+    if project.experiment_seed is None:
+        return found
+    report = influence.as_json(influence.influence(viewer=OPERATOR, project=project))
+    arms = [{name: value for name, value in arm.items() if name != "figures"} for arm in report["arms"]]
+    experiment = {"arms": arms, "effects": report["contrasts"]}
+    return {**found, "policy": None, "experiment": experiment, "experiment_reason": ""}
+
+
+def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:
+    """What is not in the release: subsets that were left out, and by state what is not resolved in the
+    others."""
+    rows = Trajectory.objects.filter(project=project, live=True).order_by()
+    counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"))
+    subsets = dict.fromkeys(sorted(leave_out), 0)
+    states = {state.value: 0 for state in TrajectoryState if state not in RESOLVED}
+    for subset, state, n in counted:
+        if subset in subsets:
+            subsets[subset] += n
+        elif state in states:
+            states[state] += n
+    return {"subsets": subsets, "not_resolved": states}
