@@ -20,9 +20,15 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
         "project": board.release.project.slug,
         "version": board.release.version,
         "digest": board.release.digest,
-        "models": [_row_json(row) for row in board.models],
+        "models": [
+            {**_row_json(row), "seen_by_annotators": row.row is not None and row.row.pk in board.seen}
+            for row in board.models
+        ],
         "stacked": None if board.stacked is None else _row_json(board.stacked),
         "baselines": [_row_json(row) for row in board.baselines],
+        "blind_human": None
+        if board.human is None
+        else {**_row_json(board.human), "labellings": board.labellings},
         "pending": board.pending,
         "pairs": [
             {
@@ -53,12 +59,13 @@ def recalibrated_json(found: Recalibrated | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "overall": _recalibrated_cell(found.overall),
-        "subsets": {name: _recalibrated_cell(cell) for name, cell in found.subsets.items()},
+        "overall": recalibrated_cell_json(found.overall),
+        "subsets": {name: recalibrated_cell_json(cell) for name, cell in found.subsets.items()},
     }
 
 
-def _recalibrated_cell(cell: RecalibratedCell) -> dict[str, Any]:
+def recalibrated_cell_json(cell: RecalibratedCell) -> dict[str, Any]:
+    """Scores of a model after recalibration, and how they change."""
     return {**scores_json(cell.scores), "changes": changes_json(cell.changes)}
 
 
@@ -69,7 +76,7 @@ def changes_json(changes: dict[str, Change | None]) -> dict[str, Any]:
         if one is None
         else {
             "value": one.value,
-            "interval": None if one.half is None else [one.value - one.half, one.value + one.half],
+            "interval": None if one.half is None else [one.low, one.high],
         }
         for name, one in changes.items()
     }
@@ -80,6 +87,7 @@ def _set_json(row: PredictionSet) -> dict[str, Any]:
         "prompt_version": row.prompt_version,
         "judged_on": None if row.judged_on is None else row.judged_on.isoformat(),
         "cost": None if row.cost is None else float(row.cost),
+        "judge": row.judge_id,
     }
 
 

@@ -50,6 +50,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     opened = open_project(request, slug, VERB)
     row = set_of(opened, version, pk)
     found = model_scores(actor=opened.user, row=row)
+    after = found.recalibrated
     return opened.render(
         "results/model.html",
         "releases",
@@ -57,7 +58,13 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         row=row,
         found=found,
         figures=[
-            {"figure": figure, "measure": found.scores.figures[name]} for name, figure in FIGURES.items()
+            {
+                "figure": figure,
+                "measure": found.scores.figures[name],
+                "after": after.scores.figures[name] if after is not None else None,
+                "change": after.changes[name] if after is not None else None,
+            }
+            for name, figure in FIGURES.items()
         ],
         may_change=opened.may(CHANGE),
         records=reverse("frontend:release-errors", args=[slug, version, pk]),

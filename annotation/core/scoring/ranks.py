@@ -57,6 +57,16 @@ class Change:
     value: float
     half: float | None
 
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return None if self.half is None else self.value - self.half
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return None if self.half is None else self.value + self.half
+
 
 @dataclass(frozen=True, slots=True)
 class Rank:
