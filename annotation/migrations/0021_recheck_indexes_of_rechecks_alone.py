@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0019_judges_scored_on_releases"),
+        ("annotation", "0020_blind_labellings"),
     ]
 
     operations = [
