@@ -13,7 +13,8 @@ class ReleaseOutline(models.Model):
 
     `baseline` and `stacked` are packed predictions that are fitted on the release (services.evaluate): those
     of the trained baseline, and of all models together. NULL: to be fitted; empty: cannot be. `method` is the
-    version of what is fitted; until `fit_again_at` nobody else needs to begin.
+    version of what is fitted; until `fit_again_at` nobody else needs to begin. `blind` are the blind
+    labellings (core.scoring.blind); NULL: not read yet.
     """
 
     release = models.OneToOneField(
@@ -24,6 +25,7 @@ class ReleaseOutline(models.Model):
     stacked = models.BinaryField(null=True)
     method = models.CharField(max_length=20, blank=True)
     fit_again_at = models.DateTimeField(null=True)
+    blind = models.BinaryField(null=True)
 
     def __str__(self) -> str:
         return f"outline of {self.release_id}"

@@ -11,6 +11,7 @@ import numpy as np
 from annotation.core.agreement.measure import FloatArray
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.best_of_n import BestOfN, best_of_n
+from annotation.core.scoring.blind import human_scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import BoolArray
@@ -19,7 +20,8 @@ from annotation.core.scoring.scores import Compared, compared, every_compared, o
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
-from .leaderboard_entries import STACKED, Entry, entries
+from .leaderboard_entries import HUMAN, STACKED, Entry, entries
+from .seen_judges import seen_sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +78,28 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """`models` by StepAcc, the best first; `stacked`, the judge made of all of them; `baselines` in the order
-    of BASELINES; `pairs` of the models that predict something of every subset, from 20 tasks on. `pending`:
-    something that is fitted on the release is not there yet."""
+    """`models` by StepAcc, the best first; `stacked`, the judge made of all of them; `human`, made of so many
+    blind `labellings`, where two people labelled blind; `baselines` in the order of BASELINES; `seen`: the
+    prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
+    something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
+    yet."""
 
     release: Release
     subsets: tuple[str, ...]
     models: tuple[Row, ...]
     stacked: Row | None
+    human: Row | None
+    labellings: int
     baselines: tuple[Row, ...]
     pairs: tuple[Pair, ...]
+    seen: frozenset[int]
     pending: bool
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """All of them."""
-        return (*self.models, *((self.stacked,) if self.stacked else ()), *self.baselines)
+        between = [row for row in (self.stacked, self.human) if row is not None]
+        return (*self.models, *between, *self.baselines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,8 @@ class _Counted:
 
 def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     """Score every model that has predictions of a release, as it is and recalibrated, and the baselines. Two
-    queries and those of the permission, as soon as the release has predictions."""
+    queries, up to three about judges that annotators saw, and those of the permission, as soon as the release
+    has predictions."""
     require(actor, "release.view", release)
     found = entries(release)
     released, everybody = found.released, [*found.models, *found.others]
@@ -145,8 +154,10 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         released.subsets,
         tuple(models),
         next((row for row in rows if row.row is None and row.name == STACKED), None),
+        *_human(released, found.turns),
         tuple(row for row in rows if row.row is None and row.name != STACKED),
         _pairs(released, found.models, counted.sums),
+        seen_sets(release, [row.row for row in models if row.row is not None]),
         found.pending,
     )
 
@@ -168,6 +179,19 @@ def _row(
             {name: found.recalibrated for name, found in by_subset.items() if found.recalibrated},
         ),
     )
+
+
+def _human(released: ReleasedLabels, turns: Sequence[Predictions]) -> tuple[Row | None, int]:
+    """The row of the blind human, which is never ranked, and of how many labellings it is made."""
+    whole = human_scores(released, turns, np.ones(released.n_records, dtype=bool))
+    if whole is None:
+        return None, 0
+    by_subset = {
+        name: human_scores(released, turns, released.subset == place)
+        for place, name in enumerate(released.subsets)
+    }
+    cells = {name: Cell(found[0], {}) for name, found in by_subset.items() if found is not None}
+    return Row(HUMAN, None, Cell(whole[0], {}), cells, len(cells) == len(released.subsets), None), whole[1]
 
 
 def selections(*, actor: Actor, release: Release) -> list[Selections]:

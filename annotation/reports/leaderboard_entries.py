@@ -7,6 +7,7 @@ from typing import Final
 
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.blind import read_blind
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
 from annotation.models import PredictionSet, Release
@@ -17,12 +18,17 @@ ALWAYS_PLUS: Final = "always_plus_one"
 MAJORITY: Final = "majority"
 TRAINED: Final = "trained_baseline"
 STACKED: Final = "stacked"
+HUMAN: Final = "blind_human"
 BASELINES: Final[dict[str, Translatable]] = {
     ALWAYS_PLUS: translatable("Always +1"),
     MAJORITY: translatable("The commonest label"),
     TRAINED: translatable("The trained baseline"),
 }
-TITLES: Final[dict[str, Translatable]] = {**BASELINES, STACKED: translatable("All models, stacked")}
+TITLES: Final[dict[str, Translatable]] = {
+    **BASELINES,
+    STACKED: translatable("All models, stacked"),
+    HUMAN: translatable("Blind human"),
+}
 """The rows that are no models, by name."""
 
 
@@ -41,12 +47,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """`models` by name, then `others`: the stacked judge and the baselines. `pending`: something is still
-    to be fitted."""
+    """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
+    (core.scoring.blind). `pending`: something is still to be fitted."""
 
     released: ReleasedLabels
     models: list[Entry]
     others: list[Entry]
+    turns: list[Predictions]
     pending: bool
 
 
@@ -76,9 +83,9 @@ def entries(release: Release) -> Entries:
         if said is not None
     ]
     pending = bool(rows) and (
-        known.baseline is None or known.stacked is None or any(row.recalibrated is None for row in rows)
+        None in (known.baseline, known.stacked, known.blind) or any(row.recalibrated is None for row in rows)
     )
-    return Entries(released, models, others, pending)
+    return Entries(released, models, others, read_blind(known.blind, released), pending)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

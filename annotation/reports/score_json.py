@@ -20,9 +20,15 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
         "project": board.release.project.slug,
         "version": board.release.version,
         "digest": board.release.digest,
-        "models": [_row_json(row) for row in board.models],
+        "models": [
+            {**_row_json(row), "seen_by_annotators": row.row is not None and row.row.pk in board.seen}
+            for row in board.models
+        ],
         "stacked": None if board.stacked is None else _row_json(board.stacked),
         "baselines": [_row_json(row) for row in board.baselines],
+        "blind_human": None
+        if board.human is None
+        else {**_row_json(board.human), "labellings": board.labellings},
         "pending": board.pending,
         "pairs": [
             {
@@ -81,6 +87,7 @@ def _set_json(row: PredictionSet) -> dict[str, Any]:
         "prompt_version": row.prompt_version,
         "judged_on": None if row.judged_on is None else row.judged_on.isoformat(),
         "cost": None if row.cost is None else float(row.cost),
+        "judge": row.judge_id,
     }
 
 

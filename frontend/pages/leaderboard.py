@@ -15,6 +15,11 @@ from annotation import policies
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
 from annotation.core.label_files import MAX_REQUEST
+from annotation.core.release_format import (
+    FORMAT_WITHOUT_BLIND_LABELS,
+    FORMAT_WITHOUT_ROOTS,
+    UNSIGNED_FORMAT,
+)
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.language import translated
 from annotation.models import Release, User
@@ -23,8 +28,10 @@ from annotation.reports.leaderboard_entries import STACKED, TITLES
 from annotation.services import evaluate
 from frontend.forms.predictions import PredictionFileForm
 from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
+from frontend.pages.leaderboard_pairs import pairs_of
 from frontend.rendering import charts
 
+WITHOUT_BLIND_LABELS = (FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 VERB = "release.view"
 CHANGE = "predictions.change"
 COLUMNS = (
@@ -177,8 +184,18 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         subset=subset,
         models=len(board.models),
         may_score=opened.may(CHANGE),
+        board=board,
+        human_reason=_human_reason(release),
+        pairs=pairs_of(board, asked),
         **extra,
     )
+
+
+def _human_reason(release: Release) -> str:
+    """Why there is no blind human, where there is none."""
+    if json.loads(release.manifest).get("format") in WITHOUT_BLIND_LABELS:
+        return _("This release was frozen before releases held blind labels.")
+    return _("No trajectory of this release was labelled blind by two people.")
 
 
 @require_GET

@@ -13,7 +13,7 @@ def snippets(format: str, config: str, split: str) -> Iterator[tuple[str, str]]:
     """(title, code) of each way to load an export of `format`; `config` and `split` are of the example."""
     if format == AGENTPROCESSBENCH:
         yield (
-            "Plain JSON",
+            "json",
             "import json\n\n"
             f'with open("{config}.jsonl", encoding="utf-8") as lines:\n'
             "    records = [json.loads(line) for line in lines]",
@@ -49,5 +49,5 @@ def snippets(format: str, config: str, split: str) -> Iterator[tuple[str, str]]:
     )
     yield (
         "pyarrow",
-        f'import pyarrow.parquet\n\ntable = pyarrow.parquet.read_table("data/{config}/{split}.parquet")',
+        f'import pyarrow.parquet as parquet\n\ntable = parquet.read_table("data/{config}/{split}.parquet")',
     )

@@ -22,6 +22,7 @@ from annotation.core.baseline.features import step_features
 from annotation.core.baseline.training import Example, task_of, unseen_labels
 from annotation.core.judging import JudgeInput
 from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.blind import packed_blind
 from annotation.core.scoring.fitted import METHOD, kept
 from annotation.core.scoring.recalibration import recalibrated, stacked
 from annotation.core.seed import SEED
@@ -50,7 +51,8 @@ def sweep_unfitted(*, now: datetime | None = None) -> int:
     now = now or timezone.now()
     pending = PredictionSet.objects.filter(release=OuterRef("pk"), recalibrated=None)
     unfitted = ReleaseOutline.objects.filter(
-        Q(baseline=None) | Q(stacked=None) | ~Q(method=METHOD) | Exists(pending), passed("fit_again_at", now)
+        Q(baseline=None) | Q(stacked=None) | Q(blind=None) | ~Q(method=METHOD) | Exists(pending),
+        passed("fit_again_at", now),
     )
     sent = 0
     for pk in list(unfitted.order_by("pk").values_list("pk", flat=True)):
@@ -79,6 +81,9 @@ def fit_release(*, release_id: uuid.UUID) -> None:
     }
     together = _stacked(released, said) if anew or fitted or outline.stacked is None else None
     _write(release, rows, fitted, together, anew)
+    if outline.blind is None:
+        blind = packed_blind(released, report.records(release))
+        ReleaseOutline.objects.filter(release=release).update(blind=blind)
     if anew or outline.baseline is None:
         made = kept(_baseline(release, released))
         ReleaseOutline.objects.filter(release=release, method=METHOD).update(baseline=made)
