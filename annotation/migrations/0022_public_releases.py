@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0020_blind_labellings"),
+        ("annotation", "0021_recheck_indexes_of_rechecks_alone"),
     ]
 
     operations = [
