@@ -82,6 +82,34 @@ def import_file(slug: str, path: Path) -> dict[str, Any]:
     }
 
 
+def import_labels(slug: str, path: Path, annotator: str) -> dict[str, Any]:
+    """Import somebody's labels as the command does; seconds, peak memory, and how many trajectories are in
+    which state then."""
+    from collections import Counter
+
+    from annotation.models import Project, Trajectory
+    from annotation.policies import OPERATOR
+    from annotation.services import label
+
+    project = Project.objects.get(slug=slug)
+    before = peak_memory()
+    wall, cpu = time.perf_counter(), time.process_time()
+    with path.open("rb") as stream:
+        made = label.import_labels(
+            actor=OPERATOR, project=project, annotator=annotator, stream=stream, filename=path.name
+        )
+    found = {
+        "trajectories": made.created,
+        "labels": made.labels,
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "peak_bytes": peak_memory(),
+        "idle_bytes": before,
+    }
+    states = Trajectory.objects.filter(project=project, live=True).values_list("state", flat=True)
+    return found | {"states": Counter(states.order_by())}
+
+
 def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -96,8 +124,12 @@ def fill(slug: str, share: float, unanimous: bool) -> dict[str, Any]:
     return filling.label(project=Project.objects.get(slug=slug), share=share, unanimous=unanimous)
 
 
+EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "training"}
+
+
 def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
-    """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory."""
+    """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory. An
+    export is of one of the formats of EXPORTS."""
     from annotation.core.release_exports import ExportOptions
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
@@ -109,9 +141,10 @@ def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     if frozen is None:
         count = release.freeze(actor=OPERATOR, project=project, version="1.0").record_count
-    elif work == "export":
+    elif work in EXPORTS:
+        options = ExportOptions(EXPORTS[work])
         manifest = release.export_release(
-            actor=OPERATOR, release=frozen, options=ExportOptions(), output=folder / "exported"
+            actor=OPERATOR, release=frozen, options=options, output=folder / work
         )
         count = manifest["records"]
     else:
@@ -135,11 +168,15 @@ def main() -> int:
     one = works.add_parser("import")
     one.add_argument("project")
     one.add_argument("file", type=Path)
+    six = works.add_parser("labels")
+    six.add_argument("project")
+    six.add_argument("file", type=Path)
+    six.add_argument("annotator")
     two = works.add_parser("fill")
     two.add_argument("project")
     two.add_argument("share", type=float)
     two.add_argument("--unanimous", action="store_true")
-    for work in ("freeze", "export", "verify"):
+    for work in ("freeze", *EXPORTS, "verify"):
         five = works.add_parser(work)
         five.add_argument("project")
         five.add_argument("folder", type=Path)
@@ -164,6 +201,7 @@ def main() -> int:
     works_by_name: dict[str, Callable[[], dict[str, Any]]] = {
         "start": lambda: start(options.project),
         "import": lambda: import_file(options.project, options.file),
+        "labels": lambda: import_labels(options.project, options.file, options.annotator),
         "fill": lambda: fill(options.project, options.share, options.unanimous),
         "workbench": lambda: workbench.prepare(options.folder, start, import_file),
         "endurance-start": lambda: endurance.prepare(options.project, options.names),
@@ -171,7 +209,7 @@ def main() -> int:
         "endurance-claims": lambda: endurance.claim_and_leave(options.project, people=options.people, seed=1),
         "stored": lambda: workbench.stored(options.project),
         **dict.fromkeys(
-            ("freeze", "export", "verify"), lambda: publish(options.work, options.project, options.folder)
+            ("freeze", *EXPORTS, "verify"), lambda: publish(options.work, options.project, options.folder)
         ),
     }
     json.dump(works_by_name[options.work](), sys.stdout)
