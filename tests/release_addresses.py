@@ -26,6 +26,8 @@ def release_pages() -> Iterator[Address]:
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
     yield Address(f + "release-errors", of_release("predictions"), query="released=-1&predicted=1")
     yield Address(f + "release-predicted", lambda world: {**of_release("predictions")(world), "ordinal": 1})
+    yield Address(f + "release-best-of-n", version())
+    yield Address(f + "release-benchmark", version())
     yield Address(f + "release-record", version(ordinal=0))
     yield Address(f + "release-message", version(ordinal=1, message=2))
     yield Address(f + "release-image", version(ordinal=1, message=2, part=0))
@@ -54,6 +56,7 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
+    yield Address(a + "benchmark", version())
     yield Address(a + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield Address(a + "prediction-set", of_release("predictions"))
 
