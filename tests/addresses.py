@@ -115,7 +115,10 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "example-remove", pk("example"))
     yield from _talking_pages()
     yield from _judging_pages()
-    yield Address(f + "release-freeze", slug, body={"version": "2.0"})
+    known = {"unresolved": "on", "doubtful": "on", "final": "on"}
+    yield Address(f + "release-freeze", slug, body={"version": "2.0", **known})
+    for name in ("freeze-detail", "freeze-status", "freeze-cancel"):
+        yield Address(f + name, pk("freeze", of_project=True))
     yield Address(f + "release", version())
     yield Address(f + "release-verify", version())
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
@@ -261,6 +264,7 @@ def _api() -> Iterator[Address]:
     yield from _talking_api()
     yield from _judging_api()
     yield Address(a + "releases", slug, body={"version": "2.0"})
+    yield from (Address(a + name, pk("freeze")) for name in ("freeze", "freeze-cancel"))
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())
     yield Address(a + "release-manifest", version())

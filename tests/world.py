@@ -34,6 +34,7 @@ from annotation.models import (
     Assignment,
     Comment,
     Discussion,
+    Freeze,
     ImportFile,
     Judge,
     JudgeAnswer,
@@ -185,6 +186,7 @@ def make_world() -> World:
             "invitation": invitation.pk,
             "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set.pk,
             "import": _failed_import(cast),
+            "freeze": _failed_freeze(cast),
             "token": token.pk,
             "ann": cast.ann.pk,
             "ann-shared": given(cast.ann, "shared"),
@@ -320,6 +322,14 @@ def _talk(cast: Cast, trajectory: Trajectory) -> tuple[Discussion, Comment]:
     note = canary("revised", "ann", place)
     discuss.revise(actor=cast.ann, discussion=talk, message_index=second, value=0, note=note)
     return talk, said[0]
+
+
+def _failed_freeze(cast: Cast) -> int:
+    job = release.start_freeze(
+        actor=cast.admin, project=cast.project, version="1.1", note=canary("freeze-note")
+    )
+    Freeze.objects.filter(pk=job.pk).update(state="failed", error="The key is away.")
+    return int(job.pk)
 
 
 def _failed_import(cast: Cast) -> int:

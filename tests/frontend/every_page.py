@@ -58,7 +58,7 @@ PAGES = {
     "influence": ("admin", "influence", 17),
     "releases": ("admin", "releases", 7),
     "release": ("admin", "release", 6),
-    "freeze": ("admin", "release-freeze", 9),
+    "freeze": ("admin", "release-freeze", 25),
 }
 
 
