@@ -125,6 +125,7 @@ urlpatterns = [
     path(f"{RELEASE}export/<slug:subset>.jsonl", releases.Export.as_view(), name="release-export"),
     path(f"{RELEASE}predictions/", predictions.PredictionSets.as_view(), name="prediction-sets"),
     path(f"{RELEASE}predictions/<int:pk>/", predictions.OnePredictionSet.as_view(), name="prediction-set"),
+    path(f"{RELEASE}judges/", predictions.ScoredJudges.as_view(), name="scored-judges"),
     path(f"{RELEASE}leaderboard/", predictions.Leaderboard.as_view(), name="leaderboard"),
     path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),

@@ -96,8 +96,13 @@ def fill(slug: str, share: float, unanimous: bool) -> dict[str, Any]:
     return filling.label(project=Project.objects.get(slug=slug), share=share, unanimous=unanimous)
 
 
+EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "training"}
+
+
 def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
-    """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory."""
+    """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory. An
+    export is of one of the formats of EXPORTS."""
+    from annotation.core.release_exports import ExportOptions
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
     from annotation.services import release
@@ -108,9 +113,10 @@ def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     if frozen is None:
         count = release.freeze(actor=OPERATOR, project=project, version="1.0").record_count
-    elif work == "export":
+    elif work in EXPORTS:
+        options = ExportOptions(EXPORTS[work])
         manifest = release.export_release(
-            actor=OPERATOR, release=frozen, format="agentprocessbench", output=folder / "exported"
+            actor=OPERATOR, release=frozen, options=options, output=folder / work
         )
         count = manifest["records"]
     else:
@@ -138,7 +144,7 @@ def main() -> int:
     two.add_argument("project")
     two.add_argument("share", type=float)
     two.add_argument("--unanimous", action="store_true")
-    for work in ("freeze", "export", "verify"):
+    for work in ("freeze", *EXPORTS, "verify"):
         five = works.add_parser(work)
         five.add_argument("project")
         five.add_argument("folder", type=Path)
@@ -170,7 +176,7 @@ def main() -> int:
         "endurance-claims": lambda: endurance.claim_and_leave(options.project, people=options.people, seed=1),
         "stored": lambda: workbench.stored(options.project),
         **dict.fromkeys(
-            ("freeze", "export", "verify"), lambda: publish(options.work, options.project, options.folder)
+            ("freeze", *EXPORTS, "verify"), lambda: publish(options.work, options.project, options.folder)
         ),
     }
     json.dump(works_by_name[options.work](), sys.stdout)

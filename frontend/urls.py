@@ -31,14 +31,17 @@ from frontend.pages import (
     look_again,
     members,
     messages,
+    model,
     notices,
     overview,
     people,
+    predicted_records,
     profile,
     projects,
     releases,
     run,
     runs,
+    scored_judges,
     trajectories,
     work,
     workbench,
@@ -177,6 +180,7 @@ judging = [
 ]
 
 RELEASE = PROJECT + "releases/<str:version>/"
+MODEL = RELEASE + "models/<int:pk>/"
 
 results = [
     page(PROJECT + "agreement/", agreement.agreement, "agreement"),
@@ -194,9 +198,23 @@ results = [
     page(RELEASE + "verify/", releases.verify, "release-verify"),
     page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
     page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
+    page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
-    page(RELEASE + "models/<int:pk>/", leaderboard.model, "model"),
-    page(RELEASE + "models/<int:pk>/delete/", leaderboard.delete, "predictions-delete"),
+    page(MODEL, model.model, "model"),
+    page(MODEL + "records/", predicted_records.records, "release-errors"),
+    page(MODEL + "records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),
+    page(RELEASE + "records/<int:ordinal>/", predicted_records.record, "release-record"),
+    page(
+        RELEASE + "records/<int:ordinal>/messages/<int:message>/",
+        predicted_records.message,
+        "release-message",
+    ),
+    page(
+        RELEASE + "records/<int:ordinal>/images/<int:message>/<int:part>/",
+        predicted_records.image,
+        "release-image",
+    ),
+    page(MODEL + "delete/", model.delete, "predictions-delete"),
     page(RELEASE + "files/<str:name>", releases.export, "release-export"),
 ]
 

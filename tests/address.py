@@ -59,7 +59,7 @@ def run_action(name: str) -> Fill:
     return lambda world: {**pk("run", of_project=True)(world), "name": name}
 
 
-def version(**more: str) -> Fill:
+def version(**more: str | int) -> Fill:
     """The release."""
     return lambda world: {**slug(world), "version": "1.0", **more}
 

@@ -9,7 +9,8 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, looks, of_release, pk, run_action, slug, version, within
+from tests.address import Address, answer, kind, looks, pk, run_action, slug, within
+from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
 INSIDERS = ("rita-held", "emil-left")
@@ -115,18 +116,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "example-remove", pk("example"))
     yield from _talking_pages()
     yield from _judging_pages()
-    known = {"unresolved": "on", "doubtful": "on", "final": "on"}
-    yield Address(f + "release-freeze", slug, body={"version": "2.0", **known})
-    for name in ("freeze-detail", "freeze-status", "freeze-cancel"):
-        yield Address(f + name, pk("freeze", of_project=True))
-    yield Address(f + "release", version())
-    yield Address(f + "release-verify", version())
-    yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
-    yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
-    yield from (Address(f + name, of_release("predictions")) for name in ("model", "predictions-delete"))
-    yield Address(f + "release-export", version(name="tiny.jsonl"), "jsonl")
-    yield Address(f + "release-export", version(name="manifest.json"), "manifest")
-    yield Address(f + "release-export", version(name="all.zip"), "zip")
+    yield from release_pages()
 
 
 def _judging_pages() -> Iterator[Address]:
@@ -263,18 +253,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "example", pk("example"))
     yield from _talking_api()
     yield from _judging_api()
-    yield Address(a + "releases", slug, body={"version": "2.0"})
-    yield from (Address(a + name, pk("freeze")) for name in ("freeze", "freeze-cancel"))
-    yield Address(a + "release", version())
-    yield Address(a + "release-verify", version())
-    yield Address(a + "release-manifest", version())
-    yield Address(a + "release-signature", version())
-    yield Address(a + "release-key", version())
-    yield Address(a + "release-export", version(subset="tiny"))
-    yield Address(a + "release-archive", version())
-    yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
-    yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
-    yield Address(a + "prediction-set", of_release("predictions"))
+    yield from release_api()
     yield Address(a + "unknown", lambda world: {"rest": "nothing/here/"})
 
 

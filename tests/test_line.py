@@ -155,6 +155,11 @@ def _score_three_models(data: Path, folder: Path) -> None:
         rules = [chosen[model]["overall"][rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
         assert [rule["lowest_index"] for rule in rules] == solved
     assert models["Llama-3.2-3B-Instruct"]["overall"]["ranks"]["step_accuracy"]["simultaneous"] == [3, 3]
+    after = models["GPT-5.2"]["recalibrated"]["overall"]
+    assert after["kappa"] > 0.47 and after["changes"]["first_error_accuracy"]["value"] < 0
+    assert board["stacked"]["overall"]["kappa"] > 0.48 and not board["pending"]
+    baseline = {row["model"]: row["overall"] for row in board["baselines"]}["trained_baseline"]
+    assert baseline["step_accuracy"] > 499 / 734 and baseline["kappa"] > 0.25
     assert "always_plus_one" in run("leaderboard", "apb", "1.0").out
     assert "two_stage" in run("best_of_n", "apb", "1.0").out
 

@@ -3,17 +3,29 @@
 from django.conf import settings
 from django.db import models
 
+from .judges import Judge
 from .releases import Release
 
 
 class ReleaseOutline(models.Model):
     """The labels of a release without its messages, packed (core.scoring.labels.ReleasedLabels): worked out
-    of its records once, so that scoring need not read them."""
+    of its records once, so that scoring need not read them.
+
+    `baseline` and `stacked` are packed predictions that are fitted on the release (services.evaluate): those
+    of the trained baseline, and of all models together. NULL: to be fitted; empty: cannot be. `method` is the
+    version of what is fitted; until `fit_again_at` nobody else needs to begin. `blind` are the blind
+    labellings (core.scoring.blind); NULL: not read yet.
+    """
 
     release = models.OneToOneField(
         Release, on_delete=models.PROTECT, primary_key=True, related_name="outline"
     )
     labels = models.BinaryField()
+    baseline = models.BinaryField(null=True)
+    stacked = models.BinaryField(null=True)
+    method = models.CharField(max_length=20, blank=True)
+    fit_again_at = models.DateTimeField(null=True)
+    blind = models.BinaryField(null=True)
 
     def __str__(self) -> str:
         return f"outline of {self.release_id}"
@@ -22,8 +34,10 @@ class ReleaseOutline(models.Model):
 class PredictionSet(models.Model):
     """One model's labels for a release.
 
-    `labels` are packed, in the order of the release (core.scoring.labels.Predictions). `prompt_version`,
-    `judged_on` and `cost` (US dollars, of the whole set) are what its importer says of it.
+    `labels` are packed, in the order of the release (core.scoring.labels.Predictions); `recalibrated` are the
+    same after recalibration, as ReleaseOutline keeps what is fitted. `prompt_version`, `judged_on` and `cost`
+    (US dollars, of the whole set) are what its importer says of it. `judge` is the judge of the project whose
+    suggestions these are, if they are one's.
     """
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="prediction_sets")
@@ -31,8 +45,12 @@ class PredictionSet(models.Model):
     prompt_version = models.CharField(max_length=80, blank=True)
     judged_on = models.DateField(null=True, blank=True)
     cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    judge = models.ForeignKey(
+        Judge, on_delete=models.SET_NULL, null=True, blank=True, related_name="prediction_sets"
+    )
     record_count = models.PositiveIntegerField()
     labels = models.BinaryField()
+    recalibrated = models.BinaryField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Final
 
 import numpy as np
 
 from annotation.core.agreement.measure import FloatArray
-from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.best_of_n import BestOfN, best_of_n
+from annotation.core.scoring.blind import human_scores
 from annotation.core.scoring.counts import task_sums
-from annotation.core.scoring.figures import RANKED
-from annotation.core.scoring.labels import BoolArray, always_plus, majority
-from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
-from annotation.core.scoring.scores import compared, of_sums
+from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.labels import BoolArray
+from annotation.core.scoring.ranks import Change, Rank, changes, differences, movable, ranks, tolerated
+from annotation.core.scoring.scores import Compared, compared, every_compared, of_compared
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
-from .release_labels import predictions, released_labels
-
-BASELINES: Final[dict[str, Translatable]] = {
-    "always_plus_one": translatable("Always +1"),
-    "majority": translatable("The commonest label"),
-}
+from .leaderboard_entries import HUMAN, STACKED, Entry, entries
+from .seen_judges import seen_sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +33,34 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class RecalibratedCell:
+    """One model after recalibration, which is never ranked; `changes` by figure, against the model as it is,
+    None where a figure is undefined."""
+
+    scores: Scores
+    changes: dict[str, Change | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibrated:
+    """A model after recalibration, on the parts of its row."""
+
+    overall: RecalibratedCell
+    subsets: dict[str, RecalibratedCell]
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """A model, or a baseline (`row` None). `subsets` are those that it predicts anything of; `overall` takes
-    these together, and is ranked if they are `all_subsets` of the release."""
+    """A model, or what is none (`row` None). `subsets` are those that it predicts anything of; `overall`
+    takes these together, and is ranked if they are `all_subsets` of the release. `recalibrated` is None until
+    it is worked out, and for what is no model."""
 
     name: str
     row: PredictionSet | None
     overall: Cell
     subsets: dict[str, Cell]
     all_subsets: bool
+    recalibrated: Recalibrated | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +78,28 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """`models` by StepAcc, the best first; `baselines` in the order of BASELINES; `pairs` of the models that
-    predict something of every subset, from 20 tasks on."""
+    """`models` by StepAcc, the best first; `stacked`, the judge made of all of them; `human`, made of so many
+    blind `labellings`, where two people labelled blind; `baselines` in the order of BASELINES; `seen`: the
+    prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
+    something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
+    yet."""
 
     release: Release
     subsets: tuple[str, ...]
     models: tuple[Row, ...]
+    stacked: Row | None
+    human: Row | None
+    labellings: int
     baselines: tuple[Row, ...]
     pairs: tuple[Pair, ...]
+    seen: frozenset[int]
+    pending: bool
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """All of them."""
-        return (*self.models, *self.baselines)
+        between = [row for row in (self.stacked, self.human) if row is not None]
+        return (*self.models, *between, *self.baselines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,49 +112,95 @@ class Selections:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """A model or a baseline with its predictions, and the subsets (by place) that these are of."""
+class _Scored:
+    """What is found of an entry on one part of the release."""
 
-    name: str
-    row: PredictionSet | None
-    said: Predictions
-    covered: frozenset[int]
+    cell: Cell
+    recalibrated: RecalibratedCell | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Entries with their counts by task, (E, T, COLUMNS), and those of the recalibrated ones among them."""
+
+    entries: Sequence[Entry]
+    sums: FloatArray
+    again: dict[int, FloatArray]
 
 
 def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
-    """Score every model that has predictions of a release, and the baselines. Two queries and those of the
-    permission, as soon as the release has predictions."""
+    """Score every model that has predictions of a release, as it is and recalibrated, and the baselines. Two
+    queries, up to three about judges that annotators saw, and those of the permission, as soon as the release
+    has predictions."""
     require(actor, "release.view", release)
-    released = released_labels(release)
-    entries = _entries(release, released)
-    for name, made in (("always_plus_one", always_plus), ("majority", majority)):
-        entries.append(_Entry(name, None, made(released), frozenset(range(len(released.subsets)))))
-    sums = np.stack([task_sums(released, one.said) for one in entries])
-    parts = {place: _part(released, entries, sums, place) for place in range(len(released.subsets))}
+    found = entries(release)
+    released, everybody = found.released, [*found.models, *found.others]
+    counted = _Counted(
+        everybody,
+        np.stack([task_sums(released, one.said) for one in everybody]),
+        {
+            at: task_sums(released, one.recalibrated)
+            for at, one in enumerate(everybody)
+            if one.recalibrated is not None
+        },
+    )
+    parts = {place: _part(released, counted, place) for place in range(len(released.subsets))}
     # with one subset, everything is that subset
-    overall = parts[0] if len(parts) == 1 else _overall(released, entries, sums)
-    rows = [
-        Row(
-            one.name,
-            one.row,
-            overall[at],
-            {released.subsets[place]: parts[place][at] for place in sorted(one.covered)},
-            len(one.covered) == len(released.subsets),
-        )
-        for at, one in enumerate(entries)
-    ]
+    overall = parts[0] if len(parts) == 1 else _overall(released, counted)
+    rows = [_row(released, at, one, overall[at], parts) for at, one in enumerate(everybody)]
     models = sorted((row for row in rows if row.row is not None), key=_best_first)
-    baselines = tuple(row for row in rows if row.row is None)
-    pairs = _pairs(released, entries, sums)
-    return Leaderboard(release, released.subsets, tuple(models), baselines, pairs)
+    return Leaderboard(
+        release,
+        released.subsets,
+        tuple(models),
+        next((row for row in rows if row.row is None and row.name == STACKED), None),
+        *_human(released, found.turns),
+        tuple(row for row in rows if row.row is None and row.name != STACKED),
+        _pairs(released, found.models, counted.sums),
+        seen_sets(release, [row.row for row in models if row.row is not None]),
+        found.pending,
+    )
+
+
+def _row(
+    released: ReleasedLabels, at: int, one: Entry, overall: _Scored, parts: dict[int, dict[int, _Scored]]
+) -> Row:
+    by_subset = {released.subsets[place]: parts[place][at] for place in sorted(one.covered)}
+    return Row(
+        one.name,
+        one.row,
+        overall.cell,
+        {name: found.cell for name, found in by_subset.items()},
+        len(one.covered) == len(released.subsets),
+        None
+        if overall.recalibrated is None
+        else Recalibrated(
+            overall.recalibrated,
+            {name: found.recalibrated for name, found in by_subset.items() if found.recalibrated},
+        ),
+    )
+
+
+def _human(released: ReleasedLabels, turns: Sequence[Predictions]) -> tuple[Row | None, int]:
+    """The row of the blind human, which is never ranked, and of how many labellings it is made."""
+    whole = human_scores(released, turns, np.ones(released.n_records, dtype=bool))
+    if whole is None:
+        return None, 0
+    by_subset = {
+        name: human_scores(released, turns, released.subset == place)
+        for place, name in enumerate(released.subsets)
+    }
+    cells = {name: Cell(found[0], {}) for name, found in by_subset.items() if found is not None}
+    return Row(HUMAN, None, Cell(whole[0], {}), cells, len(cells) == len(released.subsets), None), whole[1]
 
 
 def selections(*, actor: Actor, release: Release) -> list[Selections]:
     """Best-of-N of every model that has predictions of a release, by name. As many queries."""
     require(actor, "release.view", release)
-    released = released_labels(release)
+    known = entries(release)
+    released = known.released
     found = []
-    for one in _entries(release, released):
+    for one in known.models:
         by_subset = {
             released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
         }
@@ -139,23 +208,15 @@ def selections(*, actor: Actor, release: Release) -> list[Selections]:
     return found
 
 
-def _entries(release: Release, released: ReleasedLabels) -> list[_Entry]:
-    rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
-    return [
-        _Entry(row.model, row, said, frozenset(released.subset[said.there].tolist()))
-        for row, said in zip(rows, predictions(released, rows), strict=True)
-    ]
-
-
 def _best_first(row: Row) -> tuple[float, str]:
     value = row.overall.scores.figures["step_accuracy"].value
     return (-value if value is not None else 1.0, row.name)
 
 
-def _pairs(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray) -> tuple[Pair, ...]:
+def _pairs(released: ReleasedLabels, models: list[Entry], sums: FloatArray) -> tuple[Pair, ...]:
     """Every pair of models that predict something of every subset, the largest difference first."""
     every = len(released.subsets)
-    whole = [at for at, one in enumerate(entries) if one.row is not None and len(one.covered) == every]
+    whole = [at for at, one in enumerate(models) if len(one.covered) == every]
     if not whole:
         return ()
     found = differences(compared(released, sums[whole], "step_accuracy"))
@@ -163,7 +224,7 @@ def _pairs(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray) ->
     for i, j in permutations(range(len(whole)), 2):
         value, half = float(found.value[i, j]), float(found.half[i, j])
         if value > 0 or (value == 0 and i < j):
-            one, other = entries[whole[i]], entries[whole[j]]
+            one, other = models[whole[i]], models[whole[j]]
             limit = tolerated(value, half, movable(released, one.said, other.said))
             pairs.append(Pair(one.name, other.name, value, half, float(found.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
@@ -174,51 +235,71 @@ def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]
     return best_of_n(released.only(records), said.only(released, records))
 
 
-def _cells(
-    part: ReleasedLabels, entries: Sequence[_Entry], said: list[Predictions], sums: FloatArray
-) -> list[Cell]:
-    """The cells of models and baselines on the same part; models are ranked against each other."""
-    of_models = [at for at, one in enumerate(entries) if one.row is not None]
-    by_figure: dict[str, dict[int, Rank | None]] = {}
-    for name in RANKED:
-        found = ranks(compared(part, sums[of_models], name)) if of_models else []
-        by_figure[name] = dict(zip(of_models, found, strict=True))
-    return [
-        Cell(scores, {name: by_figure[name].get(at) for name in RANKED})
-        for at, scores in enumerate(of_sums(part, said, sums))
-    ]
-
-
-def _part(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray, place: int) -> dict[int, Cell]:
+def _part(released: ReleasedLabels, counted: _Counted, place: int) -> dict[int, _Scored]:
     """The cells of everybody who predicts anything of a subset, by place among the entries."""
-    return _on(released, entries, sums, released.subset == place, {place})
+    there = [at for at, one in enumerate(counted.entries) if place in one.covered]
+    return _on(released, counted, released.subset == place, there)
 
 
-def _overall(released: ReleasedLabels, entries: list[_Entry], sums: FloatArray) -> dict[int, Cell]:
+def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
     """The cells of everybody over the subsets that they predict anything of; ranked are those of all."""
-    cells: dict[int, Cell] = {}
-    for covered in {one.covered for one in entries}:
-        same = [one if one.covered == covered else None for one in entries]
-        found = _on(released, same, sums, np.isin(released.subset, list(covered)), covered)
+    cells: dict[int, _Scored] = {}
+    for covered in {one.covered for one in counted.entries}:
+        same = [at for at, one in enumerate(counted.entries) if one.covered == covered]
+        found = _on(released, counted, np.isin(released.subset, list(covered)), same)
         whole = len(covered) == len(released.subsets)
-        for at, cell in found.items():
-            cells[at] = cell if whole else Cell(cell.scores, dict.fromkeys(RANKED))
+        for at, one in found.items():
+            unranked = Cell(one.cell.scores, dict.fromkeys(RANKED))
+            cells[at] = one if whole else _Scored(unranked, one.recalibrated)
     return cells
 
 
 def _on(
-    released: ReleasedLabels,
-    entries: Sequence[_Entry | None],
-    sums: FloatArray,
-    records: BoolArray,
-    needed: Iterable[int],
-) -> dict[int, Cell]:
-    wanted = frozenset(needed)
-    there = {at: one for at, one in enumerate(entries) if one is not None and wanted <= one.covered}
+    released: ReleasedLabels, counted: _Counted, records: BoolArray, there: list[int]
+) -> dict[int, _Scored]:
+    """What is found of some of the entries on some of the records (R,)."""
     if not there:
         return {}
     part = released.only(records)
     tasks = np.unique(released.task[records])
-    said = [one.said.only(released, records) for one in there.values()]
-    cells = _cells(part, list(there.values()), said, sums[list(there)][:, tasks])
-    return dict(zip(there, cells, strict=True))
+    chosen = [counted.entries[at] for at in there]
+    sums = counted.sums[there][:, tasks]
+    every = every_compared(part, sums)
+    said = [one.said.only(released, records) for one in chosen]
+    ranked = _ranked(chosen, every)
+    again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]
+    made = [one.recalibrated.only(released, records) for one in chosen if one.recalibrated is not None]
+    after = _recalibrated(part, made, [counted.again[there[at]][tasks] for at in again], every, again)
+    return {
+        there[at]: _Scored(Cell(scores, {name: ranked[name].get(at) for name in RANKED}), after.get(at))
+        for at, scores in enumerate(of_compared(part, said, sums, every))
+    }
+
+
+def _ranked(chosen: list[Entry], every: dict[str, Compared]) -> dict[str, dict[int, Rank | None]]:
+    """By figure the ranks of models, which are ranked against each other, by place."""
+    models = [at for at, one in enumerate(chosen) if one.row is not None]
+    if not models:
+        return {name: {} for name in RANKED}
+    return {name: dict(zip(models, ranks(every[name].only(models)), strict=True)) for name in RANKED}
+
+
+def _recalibrated(
+    part: ReleasedLabels,
+    made: list[Predictions],
+    sums: list[FloatArray],
+    before: dict[str, Compared],
+    places: list[int],
+) -> dict[int, RecalibratedCell]:
+    """The cells of models after recalibration, by their places among those in `before`."""
+    if not made:
+        return {}
+    stacked = np.stack(sums)
+    after = every_compared(part, stacked)
+    changed = {name: changes(before[name].only(places), after[name]) for name in FIGURES}
+    return {
+        place: RecalibratedCell(scores, {name: changed[name][at] for name in FIGURES})
+        for at, (place, scores) in enumerate(
+            zip(places, of_compared(part, made, stacked, after), strict=True)
+        )
+    }

@@ -5,37 +5,66 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.fitted import METHOD
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
 CHUNK = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The labels of a release; what is fitted on it, as it is stored (core.scoring.fitted), None as long as
+    it is not; whether that is of the present method; and the blind labellings (core.scoring.blind)."""
+
+    released: ReleasedLabels
+    baseline: bytes | memoryview | None = None
+    stacked: bytes | memoryview | None = None
+    fitted: bool = False
+    blind: bytes | memoryview | None = None
+
+
 def released_labels(release: Release) -> ReleasedLabels:
-    """The labels of a release: from its outline in one query; without one from all its records, in the memory
-    of 100. Raises Conflict on a damaged record."""
-    packed = ReleaseOutline.objects.filter(release=release).values_list("labels", flat=True).first()
-    if packed is not None:
-        return ReleasedLabels.unpacked(bytes(packed))
-    return ReleasedLabels.of(_records(release))
+    """The labels of a release, as `outline` has them."""
+    return outline(release).released
 
 
-def _records(release: Release) -> Iterator[dict[str, Any]]:
+def outline(release: Release) -> Outline:
+    """From the outline of a release in one query; without one from all its records, in the memory of 100.
+    Raises Conflict on a damaged record."""
+    kept = ReleaseOutline.objects.filter(release=release).first()
+    if kept is None:
+        return Outline(ReleasedLabels.of(records(release)))
+    released = ReleasedLabels.unpacked(bytes(kept.labels))
+    if kept.method != METHOD:
+        return Outline(released, blind=kept.blind)
+    return Outline(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind)
+
+
+def records(release: Release) -> Iterator[dict[str, Any]]:
+    """The records of a release in order. Raises Conflict on a damaged one."""
     rows = ReleaseRecord.objects.filter(release=release).order_by("ordinal")
     for record_id, body in rows.values_list("record_id", "body").iterator(chunk_size=CHUNK):
-        try:
-            yield json.loads(zlib.decompress(bytes(body)))
-        except (zlib.error, ValueError) as error:
-            raise Conflict(
-                translatable(
-                    "Record {record_id} of this release is damaged; verify the release.", record_id=record_id
-                ),
-                code="damaged",
-            ) from error
+        yield parsed_record(record_id, body)
+
+
+def parsed_record(record_id: str, body: bytes | memoryview) -> dict[str, Any]:
+    """A record of a release from its body. Raises Conflict on a damaged one."""
+    try:
+        record: dict[str, Any] = json.loads(zlib.decompress(bytes(body)))
+    except (zlib.error, ValueError) as error:
+        raise Conflict(
+            translatable(
+                "Record {record_id} of this release is damaged; verify the release.", record_id=record_id
+            ),
+            code="damaged",
+        ) from error
+    return record
 
 
 def predictions(released: ReleasedLabels, rows: Sequence[PredictionSet]) -> list[Predictions]:

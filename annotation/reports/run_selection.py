@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -11,7 +11,18 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import SuggestionItemState, TrajectoryState
-from annotation.models import Judge, Subset, Suggestion, SuggestionItem, SuggestionRun, Trajectory
+from annotation.models import (
+    Judge,
+    Release,
+    ReleaseRecord,
+    Subset,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+    Trajectory,
+)
+
+from .frozen_trajectories import frozen_trajectories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +30,9 @@ class Selection:
     """A part of a project's trajectories, in the order of the queue; empty means all.
 
     `subset` is a name, `state` a TrajectoryState, `policy_model` as shown, `limit` the most there may be,
-    `failed_of` the id of a run of the same judge whose failures are meant. What the judge has suggested for
-    already is never part of it.
+    `failed_of` the id of a run of the same judge whose failures are meant, `release` the version of a release
+    of the project: the trajectories that it holds, as far as their content is that of its records. What the
+    judge has suggested for already is never part of it.
     """
 
     subset: str = ""
@@ -28,12 +40,13 @@ class Selection:
     policy_model: str = ""
     limit: int | None = None
     failed_of: int | None = None
+    release: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Selection:
         """From a run's `selection`, or from a request. Raises Invalid for an unknown subset, state or
         judge."""
-        unknown = sorted(set(given) - {"subset", "state", "policy_model", "limit", "failed_of"})
+        unknown = sorted(set(given) - {field.name for field in fields(cls)})
         if unknown:
             problem = translatable("Trajectories cannot be selected by this field.")
             raise Invalid(problem, fields=dict.fromkeys(unknown, problem))
@@ -65,6 +78,8 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
         rows = rows.filter(state=selection.state)
     if selection.policy_model:
         rows = rows.filter(policy_model=selection.policy_model)
+    if selection.release:
+        rows = _of_release(judge, selection.release, rows)
     if selection.failed_of is not None:
         run = SuggestionRun.objects.filter(pk=selection.failed_of, judge=judge).first()
         if run is None:
@@ -78,6 +93,18 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
             raise _unknown("limit", translatable("At least 1."))
         rows = rows[: selection.limit]
     return rows
+
+
+def _of_release(judge: Judge, version: str, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+    release = Release.objects.filter(project=judge.project_id, version=version).first()
+    if release is None:
+        raise _unknown("release", translatable("There is no release “{name}”.", name=version))
+    named = ReleaseRecord.objects.filter(
+        release=release, subset=OuterRef("subset__name"), record_id=OuterRef("record_id")
+    )
+    # nearly always none: what has labels is never replaced
+    other = frozen_trajectories(release).other
+    return rows.filter(Exists(named)).exclude(pk__in=other) if other else rows.filter(Exists(named))
 
 
 def _unknown(field: str, problem: str) -> Invalid:

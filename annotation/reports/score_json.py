@@ -8,9 +8,10 @@ from typing import Any
 from annotation.core.agreement.measure import Measure
 from annotation.core.scoring import Scores
 from annotation.core.scoring.best_of_n import BestOfN
+from annotation.core.scoring.ranks import Change
 from annotation.models import PredictionSet, Release
 
-from .leaderboard import Cell, Leaderboard, Row, Selections
+from .leaderboard import Cell, Leaderboard, Recalibrated, RecalibratedCell, Row, Selections
 
 
 def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
@@ -19,8 +20,16 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
         "project": board.release.project.slug,
         "version": board.release.version,
         "digest": board.release.digest,
-        "models": [_row_json(row) for row in board.models],
+        "models": [
+            {**_row_json(row), "seen_by_annotators": row.row is not None and row.row.pk in board.seen}
+            for row in board.models
+        ],
+        "stacked": None if board.stacked is None else _row_json(board.stacked),
         "baselines": [_row_json(row) for row in board.baselines],
+        "blind_human": None
+        if board.human is None
+        else {**_row_json(board.human), "labellings": board.labellings},
+        "pending": board.pending,
         "pairs": [
             {
                 "models": [pair.better, pair.worse],
@@ -41,6 +50,35 @@ def _row_json(row: Row) -> dict[str, Any]:
         "all_subsets": row.all_subsets,
         "overall": cell_json(row.overall),
         "subsets": {name: cell_json(cell) for name, cell in row.subsets.items()},
+        **({} if row.row is None else {"recalibrated": recalibrated_json(row.recalibrated)}),
+    }
+
+
+def recalibrated_json(found: Recalibrated | None) -> dict[str, Any] | None:
+    """Scores after recalibration and how they change; None as long as there are none."""
+    if found is None:
+        return None
+    return {
+        "overall": recalibrated_cell_json(found.overall),
+        "subsets": {name: recalibrated_cell_json(cell) for name, cell in found.subsets.items()},
+    }
+
+
+def recalibrated_cell_json(cell: RecalibratedCell) -> dict[str, Any]:
+    """Scores of a model after recalibration, and how they change."""
+    return {**scores_json(cell.scores), "changes": changes_json(cell.changes)}
+
+
+def changes_json(changes: dict[str, Change | None]) -> dict[str, Any]:
+    """How figures change, each with its interval; null where one is undefined."""
+    return {
+        name: None
+        if one is None
+        else {
+            "value": one.value,
+            "interval": None if one.half is None else [one.low, one.high],
+        }
+        for name, one in changes.items()
     }
 
 
@@ -49,6 +87,7 @@ def _set_json(row: PredictionSet) -> dict[str, Any]:
         "prompt_version": row.prompt_version,
         "judged_on": None if row.judged_on is None else row.judged_on.isoformat(),
         "cost": None if row.cost is None else float(row.cost),
+        "judge": row.judge_id,
     }
 
 

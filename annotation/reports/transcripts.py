@@ -1,6 +1,7 @@
 """A trajectory's messages and what belongs to them, as far as the viewer may see them (docs/design.md, "Who
 may see what")."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,14 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
     """
     if access.mode == "none":
         raise NotFound(translatable("This trajectory does not exist, or you may not see it."))
-    content = trajectory.content.parsed()
+    return read_content(
+        trajectory.content.parsed(), reference_answer=access.reference_answer, hints=access.reward_hints
+    )
+
+
+def read_content(content: Mapping[str, Any], *, reference_answer: bool, hints: bool) -> Transcript:
+    """The transcript of a stored content (core.trajectory.TrajectoryDraft.content), with the reference answer
+    and the hints for whoever may see them."""
     messages = normalise(content["messages"])
     return Transcript(
         messages=messages,
@@ -48,9 +56,9 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
         tools=content.get("tools") or [],
         question=content.get("question") or "",
         task_description=content.get("task_description"),
-        reference_answer=content.get("reference_answer") if access.reference_answer else None,
+        reference_answer=content.get("reference_answer") if reference_answer else None,
         answer_text=content.get("answer_text"),
-        hints=(content.get("hints") or None) if access.reward_hints else None,
+        hints=(content.get("hints") or None) if hints else None,
     )
 
 
@@ -61,6 +69,11 @@ def image(*, actor: Viewer, trajectory: Trajectory, message_index: int, part_ind
     be shown.
     """
     messages = transcript(trajectory=trajectory, access=field_access(actor, trajectory)).messages
+    return image_in(messages, message_index, part_index)
+
+
+def image_in(messages: Sequence[Message], message_index: int, part_index: int) -> Image:
+    """An image of these messages. Raises as `image` does."""
     if message_index < len(messages) and part_index < len(messages[message_index].parts):
         part = messages[message_index].parts[part_index]
         if part.kind == "image" and part.data is not None:

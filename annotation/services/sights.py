@@ -12,11 +12,23 @@ from collections.abc import Iterable, Sequence
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import ExposureKind, Role, TrajectoryState
-from annotation.models import Adjudication, Discussion, Exposure, JudgeAnswer, Project, Step, Trajectory, User
+from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Discussion,
+    Exposure,
+    JudgeAnswer,
+    PredictionSet,
+    Project,
+    Release,
+    Step,
+    Trajectory,
+    User,
+)
 from annotation.policies import field_access, kept_from_lists, require, roles, visible
 from annotation.reports import agreement_steps as step_lists
-from annotation.reports import cases, discussions, runs, trajectory_list
+from annotation.reports import cases, discussions, predicted_records, runs, trajectory_list
 from annotation.reports import examples as example_lists
 from annotation.reports import history as reports
 from annotation.reports.history_entries import Entry, Place
@@ -113,6 +125,29 @@ def record(*, actor: User, trajectory: Trajectory) -> bytes:
         raise Denied(translatable("Only admins may see the original record."))
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     return trajectory.content.raw_bytes()
+
+
+def frozen_record(
+    *, actor: User, release: Release, ordinal: int, row: PredictionSet | None = None
+) -> predicted_records.FrozenRecord | None:
+    """A record of a release with its consensus, and beside it what a model predicts (`row`, of that release);
+    None for whoever is labelling that trajectory at present. For adjudicators and admins; Denied for anybody
+    else."""
+    shown = predicted_records.frozen_record(actor=actor, release=release, ordinal=ordinal)
+    trajectory = shown.trajectory
+    own = Assignment.stored.filter(trajectory=trajectory, annotator=actor, state=AssignmentState.OPEN)
+    if trajectory is not None and own.exists():
+        return None
+    if row is not None:
+        predicted_records.add_predictions(shown, row)
+    if trajectory is not None:
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+        if row is not None and row.judge_id is not None:
+            told = [one.step.message_index for one in shown.told if one.step is not None]
+            steps = Step.objects.filter(trajectory=trajectory, message_index__in=told)
+            of_outcome = [None] if len(told) < len(shown.told) else []
+            _suggestions(actor, trajectory, [*steps, *of_outcome])
+    return shown
 
 
 def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:

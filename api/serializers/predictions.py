@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.services.evaluate.import_file import MAX_MODEL, MAX_PROMPT_VERSION
+from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
 
-from .base import Output, Query, StoredText
+from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole
 
 
 class PredictionSet(Output):
@@ -20,6 +20,9 @@ class PredictionSet(Output):
     prompt_version = StoredText()
     judged_on = serializers.DateField(allow_null=True)
     cost = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
+    judge = serializers.IntegerField(
+        source="judge_id", allow_null=True, help_text="The judge of the project whose suggestions these are."
+    )
     records = serializers.IntegerField(source="record_count")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
@@ -73,3 +76,36 @@ class PredictionImport(Output):
     invalid = serializers.IntegerField()
     failed = serializers.IntegerField()
     superseded = serializers.IntegerField()
+
+
+class JudgeToScore(Input):
+    """Which judge of the project."""
+
+    judge = Whole(min_value=1, max_value=MAX_BIGINT)
+
+
+class ScoredJudge(Output):
+    """What came of it, in records. `created`: new in the set; `unchanged`: there already; `failed`: the judge
+    was asked in vain; `absent`: it has said nothing of them; `changed`: their trajectory has other content
+    now; `gone`: they have none. `missing` counts steps without a label."""
+
+    prediction_set = PredictionSet()
+    created = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    absent = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    gone = serializers.IntegerField()
+    missing = serializers.IntegerField()
+
+
+class JudgeCoverage(Output):
+    """A judge on the release, in records: `suggested`; of the others `failed` and `pending`, which it can
+    still be asked about (a run with this release). `prediction_set`: what has been scored of it."""
+
+    judge = serializers.IntegerField(source="judge.pk")
+    name = StoredText(source="judge.name")
+    suggested = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    prediction_set = serializers.IntegerField(source="prediction_set.pk", allow_null=True, default=None)

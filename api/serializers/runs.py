@@ -42,6 +42,12 @@ class Selection(Input):
     state = serializers.ChoiceField(required=False, allow_blank=True, choices=words(TrajectoryState))
     policy_model = serializers.CharField(required=False, allow_blank=True, max_length=120)
     limit = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_INT)
+    release = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=40,
+        help_text="The version of a release: what it holds. At the end the judge is scored on it.",
+    )
 
 
 class NewRun(Selection):

@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.label_files import MAX_REQUEST
-from annotation.models import PredictionSet, Project, Release, User
+from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
 from annotation.reports import model_scores
+from annotation.reports.judge_coverage import judge_coverage
 from annotation.reports.leaderboard import leaderboard, selections
 from annotation.reports.score_json import leaderboard_json, selections_json
 from annotation.services import evaluate
@@ -112,6 +113,33 @@ class OnePredictionSet(Frozen):
         """Take the predictions of a model away. The release stays as it is. For admins."""
         evaluate.delete_predictions(actor=self.user, prediction_set=self.row(version, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ScoredJudges(Frozen):
+    """`/projects/<slug>/releases/<version>/judges/`"""
+
+    noun = "predictions"
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="List the judges to score", responses=shapes.JudgeCoverage(many=True))
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """The judges of the project by name, and how many trajectories of the release each has judged. For
+        admins. Conflict (`damaged`) when a record of the release cannot be read."""
+        rows = judge_coverage(actor=self.user, release=self.found(version))
+        return Response(shapes.JudgeCoverage(rows, many=True).data)
+
+    @extend_schema(summary="Score a judge", request=shapes.JudgeToScore, responses={200: shapes.ScoredJudge})
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Make what a judge suggests its predictions of the release, or add what has come since; nothing
+        changes the release. For admins. Conflict (`predicted_otherwise`) when the set of that name says
+        something else already."""
+        release = self.found(version)
+        require(self.user, "predictions.change", release)
+        judges = Judge.objects.filter(project=release.project_id)
+        judge = fetch(self.user, judges, pk=self.parsed(shapes.JudgeToScore)["judge"])
+        found = evaluate.score_judge(actor=self.user, release=release, judge=judge)
+        return Response(shapes.ScoredJudge(found).data)
 
 
 class Leaderboard(Frozen):

@@ -8,12 +8,14 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import NotFound
+from annotation.core.release_exports import FORMATS, export_options
+from annotation.core.release_exports.options import ALIASES, PROTOCOLS, ZEROS
 from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Freeze as FreezeRow
 from annotation.models import Release
@@ -199,20 +201,49 @@ def _chain(first: tuple[str, bytes], rest: Iterator[tuple[str, bytes]]) -> Itera
         yield line
 
 
+CHOICES = [
+    OpenApiParameter(
+        "format", str, enum=[*FORMATS, *ALIASES], description="What is exported; without, AgentProcessBench."
+    ),
+    OpenApiParameter("split", str, description="The share of each subset's tasks for testing, such as 0.2."),
+    OpenApiParameter("seed", str, description="Decides which tasks these are; 0 unless asked otherwise."),
+    OpenApiParameter(
+        "protocol",
+        str,
+        enum=list(PROTOCOLS),
+        description="Whether consequences of an error are −1 or without a label.",
+    ),
+    OpenApiParameter(
+        "zero", str, enum=list(ZEROS), description="What becomes of the label 0 in a training set."
+    ),
+    OpenApiParameter(
+        "blind_labels",
+        str,
+        enum=["true", "false"],
+        description="With what each annotator said blind, under pseudonyms. For admins.",
+    ),
+]
+
+
 class Archive(Frozen):
     """`/projects/<slug>/releases/<version>/all.zip`"""
 
+    reading_may_conflict = True
     throttle_scope = "costly"
 
     @extend_schema(
-        summary="Download all files of a release", responses={(200, "application/zip"): OpenApiTypes.BINARY}
+        summary="Download all files of a release",
+        parameters=CHOICES,
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, slug: str, version: str) -> StreamingHttpResponse:
-        """Every subset, the manifest, its signature and the public key in one ZIP file, streamed; the same
-        bytes each time. `verify_release --path` checks the unpacked folder."""
+        """Every file of an export in one ZIP file, streamed; the same bytes each time. Without choices these
+        are the AgentProcessBench files; `huggingface` and `training` are data sets in Parquet with card,
+        Croissant and signed checksums. `verify_release --path` checks the unpacked folder."""
         release = self.found(version)
+        options = export_options(request.query_params.dict())
         return StreamingHttpResponse(
-            releases.export_zip(actor=self.user, release=release),
+            releases.export_zip(actor=self.user, release=release, options=options),
             content_type="application/zip",
             headers={
                 "Content-Disposition": f'attachment; filename="{slug}-{release.version}.zip"',

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.label_files import MAX_FILE
-from annotation.services.evaluate.import_file import MAX_MODEL, MAX_PROMPT_VERSION
+from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
 
 
 class PredictionFileForm(forms.Form):

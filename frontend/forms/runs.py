@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import TrajectoryState
-from annotation.models import Judge, Project, Subset, Trajectory
+from annotation.models import Judge, Project, Release, Subset, Trajectory
 from frontend.templatetags.tristep import state_name
 
 
@@ -24,6 +24,11 @@ class RunForm(forms.Form):
     subset = forms.ChoiceField(label=_("Subset"), required=False)
     state = forms.ChoiceField(label=_("State"), required=False)
     policy_model = forms.ChoiceField(label=_("Policy model"), required=False)
+    release = forms.ChoiceField(
+        label=_("Release"),
+        required=False,
+        help_text=_("Only what it holds. At the end of the run the judge is scored on it."),
+    )
     limit = forms.IntegerField(
         label=_("Maximum number of trajectories"), required=False, min_value=1, max_value=MAX_INT
     )
@@ -48,10 +53,12 @@ class RunForm(forms.Form):
             .values_list("policy_model", flat=True)
             .distinct()
         )
+        releases = Release.objects.filter(project=project).values_list("version", flat=True)
         choices = {
             "subset": [(name, name) for name in names],
             "state": [(state.value, state_name(state.value)) for state in TrajectoryState],
             "policy_model": [(name, name) for name in models],
+            "release": [(version, version) for version in releases],
         }
         for field, found in choices.items():
             self.fields[field].choices = [everything, *found]  # type: ignore[attr-defined]
@@ -59,7 +66,7 @@ class RunForm(forms.Form):
     def selection(self) -> dict[str, Any]:
         """What `suggest.Selection` takes."""
         given = self.cleaned_data
-        return {name: given[name] for name in ("subset", "state", "policy_model", "limit")}
+        return {name: given[name] for name in ("subset", "state", "policy_model", "limit", "release")}
 
 
 class BudgetForm(forms.Form):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import policies
 from annotation.core.errors import Invalid
+from annotation.core.images import Image
 from annotation.core.vocabulary import Role
 from annotation.models import Project, User
 
@@ -154,6 +155,12 @@ def may_send(user: User, slug: str, verb: str) -> None:
 def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """One page of a list; a number out of range gives the nearest page there is."""
     return Paginator(rows, per_page).get_page(request.GET.get("page"))
+
+
+def image_response(found: Image) -> HttpResponse:
+    """An image as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
+    headers = {"Content-Disposition": "inline", "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(found.data, content_type=found.media_type, headers=headers)
 
 
 def whole_number(request: HttpRequest, name: str) -> int | None:

@@ -4,67 +4,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
 from annotation.core.label_files import MAX_REQUEST
+from annotation.core.release_format import (
+    FORMAT_WITHOUT_BLIND_LABELS,
+    FORMAT_WITHOUT_ROOTS,
+    UNSIGNED_FORMAT,
+)
 from annotation.core.scoring.figures import FIGURES, RANKED
-from annotation.core.vocabulary import VALUES
 from annotation.language import translated
-from annotation.models import PredictionSet, Release, User
+from annotation.models import Release, User
 from annotation.reports import leaderboard as report
-from annotation.reports.model_scores import ModelScores, model_scores
+from annotation.reports.leaderboard_entries import STACKED, TITLES
 from annotation.services import evaluate
 from frontend.forms.predictions import PredictionFileForm
 from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
+from frontend.pages.leaderboard_pairs import pairs_of
 from frontend.rendering import charts
 
+WITHOUT_BLIND_LABELS = (FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 VERB = "release.view"
 CHANGE = "predictions.change"
 COLUMNS = (
     *("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match"),
     *("macro_f1", "kappa", "outcome_accuracy"),
 )
-OFFSETS = {
-    "same": gettext_lazy("at the right step"),
-    "one_earlier": gettext_lazy("one step too early"),
-    "far_earlier": gettext_lazy("two steps or more too early"),
-    "one_later": gettext_lazy("one step too late"),
-    "far_later": gettext_lazy("two steps or more too late"),
-    "only_first": gettext_lazy("an error that the model misses"),
-    "only_second": gettext_lazy("an error that there is not"),
-    "neither": gettext_lazy("no error, and none is there"),
-}
 
 
-def _release(opened: ProjectPage, version: str) -> Release:
+def release_of(opened: ProjectPage, version: str) -> Release:
+    """A release of the project. Raises Http404."""
     rows = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
     return get_object_or_404(policies.visible(opened.user, rows), version=version)
 
 
 def _name(row: report.Row) -> str:
-    return row.name if row.row is not None else translated(report.BASELINES[row.name])
+    return row.name if row.row is not None else translated(TITLES[row.name])
 
 
-def _ordered(board: report.Leaderboard, subset: str, sort: str) -> list[tuple[report.Row, report.Cell]]:
+AnyCell = report.Cell | report.RecalibratedCell
+
+
+def _cell(row: report.Row, subset: str, recalibrated: bool) -> AnyCell | None:
+    """What is shown of a row: a model after recalibration, if that is asked for, all else as it is."""
+    shown: report.Row | report.Recalibrated | None = (
+        row.recalibrated if recalibrated and row.row is not None else row
+    )
+    if shown is None:
+        return None
+    return shown.subsets.get(subset) if subset else shown.overall
+
+
+def _ordered(
+    board: report.Leaderboard, subset: str, sort: str, recalibrated: bool
+) -> list[tuple[report.Row, AnyCell]]:
     """Every row that is scored on the subset (all: ""), in order; undefined figures last."""
-    rows = [(row, row.overall if not subset else row.subsets.get(subset)) for row in board.rows]
+    rows = [(row, _cell(row, subset, recalibrated)) for row in board.rows]
     shown = [(row, cell) for row, cell in rows if cell is not None]
     name = sort.removeprefix("-")
     if name == "model":
         return sorted(shown, key=lambda pair: _name(pair[0]).casefold(), reverse=sort.startswith("-"))
 
-    def key(pair: tuple[report.Row, report.Cell]) -> tuple[bool, float]:
+    def key(pair: tuple[report.Row, AnyCell]) -> tuple[bool, float]:
         value = pair[1].scores.figures[name].value
         return value is None, 0.0 if value is None else -value if sort.startswith("-") else value
 
@@ -95,23 +104,60 @@ def _ends(one: Measure) -> tuple[float | None, float | None]:
     return (None, None) if found is None else (found.low, found.high)
 
 
-def _dots(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[dict[str, Any]]]:
+def _scale(measures: Sequence[Measure], *more: float | None) -> tuple[charts.Scale, list[dict[str, Any]]]:
+    """A scale that holds figures with their intervals and what is more, and its ticks."""
+    ends = (end for one in measures for end in (one.value, *_ends(one)))
+    on = charts.scale(end for end in (*ends, *more) if end is not None)
+    return on, [{"value": tick, "x": on.at(tick)} for tick in on.ticks]
+
+
+def dots_of(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[dict[str, Any]]]:
     """The figures with their intervals on one scale, and its ticks."""
-    on = charts.scale(end for one in measures for end in (one.value, *_ends(one)) if end is not None)
-    dots = [charts.dot(on, one.value, *_ends(one)) for one in measures]
-    return dots, [{"value": tick, "x": on.at(tick)} for tick in on.ticks]
+    on, ticks = _scale(measures)
+    return [charts.dot(on, one.value, *_ends(one)) for one in measures], ticks
+
+
+def _before(row: report.Row, subset: str, drawn: str) -> float | None:
+    """A model's figure without recalibration, to be drawn beside the other."""
+    cell = _cell(row, subset, recalibrated=False)
+    return None if row.row is None or cell is None else cell.scores.figures[drawn].value
+
+
+def _line(row: report.Row, cell: AnyCell, drawn: str) -> dict[str, Any]:
+    """What the table and the picture show of a row."""
+    changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
+    ranks = cell.ranks if isinstance(cell, report.Cell) else {}
+    return {
+        "row": row,
+        "name": _name(row),
+        "stacked": row.row is None and row.name == STACKED,
+        "cell": cell,
+        "measures": [
+            {
+                "measure": cell.scores.figures[name],
+                "figure": FIGURES[name],
+                "change": changes[name] if changes is not None else None,
+            }
+            for name in COLUMNS
+        ],
+        "rank": ranks.get(drawn) if drawn in RANKED else None,
+        "drawn": cell.scores.figures[drawn],
+        "change": changes[drawn] if changes is not None else None,
+    }
 
 
 def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any) -> HttpResponse:
     board = report.leaderboard(actor=opened.user, release=release)
     asked = opened.request.GET
     subset = asked.get("subset", "") if asked.get("subset", "") in board.subsets else ""
-    sort = asked.get("sort", "")
+    sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
     if sort.removeprefix("-") not in ("model", *COLUMNS):
         sort = f"-{COLUMNS[0]}"
     drawn = COLUMNS[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
-    rows = _ordered(board, subset, sort)
-    dots, ticks = _dots([cell.scores.figures[drawn] for _row, cell in rows])
+    rows = _ordered(board, subset, sort, recalibrated)
+    lines = [_line(row, cell, drawn) for row, cell in rows]
+    before = [_before(row, subset, drawn) if recalibrated else None for row, _cell in rows]
+    on, ticks = _scale([line["drawn"] for line in lines], *before)
     if opened.may(CHANGE):
         extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
     return opened.render(
@@ -124,31 +170,39 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         drawn=FIGURES[drawn],
         ticks=ticks,
         rows=[
-            {
-                "row": row,
-                "name": _name(row),
-                "cell": cell,
-                "measures": [
-                    {"measure": cell.scores.figures[name], "figure": FIGURES[name]} for name in COLUMNS
-                ],
-                "rank": cell.ranks.get(drawn) if drawn in RANKED else None,
-                "drawn": cell.scores.figures[drawn],
-                "dot": dot,
+            line
+            | {
+                "dot": charts.dot(on, line["drawn"].value, *_ends(line["drawn"])),
+                "old": None if old is None else on.at(old),
             }
-            for (row, cell), dot in zip(rows, dots, strict=True)
+            for line, old in zip(lines, before, strict=True)
         ],
+        recalibrated=recalibrated,
+        pending=board.pending,
+        left_out=sum(row.recalibrated is None for row in board.models) if not board.pending else 0,
         subsets=board.subsets if len(board.subsets) > 1 else (),
         subset=subset,
         models=len(board.models),
+        may_score=opened.may(CHANGE),
+        board=board,
+        human_reason=_human_reason(release),
+        pairs=pairs_of(board, asked),
         **extra,
     )
+
+
+def _human_reason(release: Release) -> str:
+    """Why there is no blind human, where there is none."""
+    if json.loads(release.manifest).get("format") in WITHOUT_BLIND_LABELS:
+        return _("This release was frozen before releases held blind labels.")
+    return _("No trajectory of this release was labelled blind by two people.")
 
 
 @require_GET
 def leaderboard(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The models that were scored on a release, and the baselines."""
     opened = open_project(request, slug, VERB)
-    return _page(opened, _release(opened, version))
+    return _page(opened, release_of(opened, version))
 
 
 def _gate(user: User, slug: str, version: str) -> int:
@@ -161,7 +215,7 @@ def _gate(user: User, slug: str, version: str) -> int:
 def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Bring in a file of predictions, all of it or nothing, and show what came of it."""
     opened = open_project(request, slug, CHANGE)
-    release = _release(opened, version)
+    release = release_of(opened, version)
     subsets = json.loads(release.manifest)["subsets"]
     form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
     if not form.is_valid():
@@ -181,85 +235,3 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         form.add_error("file", translated(error.message))
         return _page(opened, release, 400, form=form, refused=getattr(error, "report", None))
     return _page(opened, release, outcome=outcome)
-
-
-def _set(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
-    rows = PredictionSet.objects.filter(release=_release(opened, version)).select_related(
-        "release__project", "created_by"
-    )
-    return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
-
-
-@require_GET
-def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
-    """One model on a release: every figure, and where it errs."""
-    opened = open_project(request, slug, VERB)
-    row = _set(opened, version, pk)
-    found = model_scores(actor=opened.user, row=row)
-    return opened.render(
-        "results/model.html",
-        "releases",
-        release=row.release,
-        row=row,
-        found=found,
-        figures=[
-            {"figure": figure, "measure": found.scores.figures[name]} for name, figure in FIGURES.items()
-        ],
-        may_change=opened.may(CHANGE),
-        may_read=opened.may("trajectory.list"),
-        **_pictures(found),
-    )
-
-
-def _pictures(found: ModelScores) -> dict[str, Any]:
-    table = found.confusion
-    largest = int(table.max())
-    counts = asdict(found.offsets)
-    most = max(counts.values(), default=0)
-    parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
-    dots, ticks = _dots(parts)
-    return {
-        "heads": [
-            {"sign": sign, "x": charts.CELL * (at + 1) + charts.CELL // 2, "y": charts.CELL * (at + 1)}
-            for at, sign in enumerate(("−1", "0", "+1"))
-        ],
-        "none_x": charts.CELL * 4 + charts.CELL // 2,
-        "cells": [
-            {
-                "released": value,
-                "predicted": VALUES[column] if column < len(VALUES) else None,
-                "count": int(table[line, column]),
-                "tile": charts.cell(line, column, int(table[line, column]), largest),
-            }
-            for line, value in enumerate(VALUES)
-            for column in range(4)
-        ],
-        "offsets": [
-            {"title": title, "count": counts[name], "width": charts.bar(counts[name], most)}
-            for name, title in OFFSETS.items()
-        ],
-        "ticks": ticks,
-        "lengths": [
-            {
-                "part": part,
-                "dot": dot,
-                "measure": measure,
-                "first": part.scores.figures["first_error_accuracy"],
-            }
-            for part, dot, measure in zip(found.lengths, dots, parts, strict=True)
-        ],
-        "places": [
-            {"place": one, "share": one.right / one.steps, "width": charts.bar(one.right, one.steps)}
-            for one in found.places
-        ],
-    }
-
-
-@require_POST
-def delete(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
-    """Take the predictions of a model away; the release stays as it is."""
-    opened = open_project(request, slug, CHANGE)
-    row = _set(opened, version, pk)
-    evaluate.delete_predictions(actor=opened.user, prediction_set=row)
-    messages.success(request, _("The predictions of %(model)s are deleted.") % {"model": row.model})
-    return redirect("frontend:leaderboard", slug, version)

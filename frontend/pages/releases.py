@@ -15,13 +15,21 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Invalid
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, agreement_of
+from annotation.core.release_exports import export_options
+from annotation.core.release_format import (
+    AGENTPROCESSBENCH,
+    MANIFEST,
+    PUBLIC_KEY,
+    SIGNATURE,
+    agreement_of,
+)
 from annotation.core.vocabulary import VALUES
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.pages.release_files import export_form, files_context
 from frontend.rendering.charts import stacked
 from frontend.templatetags.tristep import MARK_KINDS
 
@@ -95,7 +103,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
             {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in FIGURES
         ],
         may_withdraw=opened.may("release.withdraw"),
-        **extra,
+        **{**files_context(opened, manifest), **extra},
     )
 
 
@@ -139,12 +147,9 @@ def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResp
     row = get_object_or_404(_rows(opened), version=version)
     documents = service.documents(row)
     if name == ARCHIVE:
-        whole = service.export_zip(actor=opened.user, release=row)
-        response: HttpResponseBase = StreamingHttpResponse(whole, content_type="application/zip")
-        response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}.zip"'
-        return response
+        return _archive(request, opened, row)
     if name in documents:
-        response = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
+        response: HttpResponseBase = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
     else:
         subset = name.removesuffix(".jsonl")
         if subset == name or subset not in json.loads(row.manifest)["subsets"]:
@@ -152,6 +157,22 @@ def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResp
         lines = service.export_lines(actor=opened.user, release=row, subset=subset)
         response = StreamingHttpResponse(_bytes(lines), content_type="application/x-ndjson")
     response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}-{name}"'
+    return response
+
+
+def _archive(request: HttpRequest, opened: ProjectPage, row: Release) -> HttpResponseBase:
+    """All files of the chosen format; the page with the form again when the choices cannot be."""
+    try:
+        options = export_options(request.GET.dict())
+        whole = service.export_zip(actor=opened.user, release=row, options=options)
+    except Invalid as error:
+        form = export_form(opened, json.loads(row.manifest), request.GET)
+        form.full_clean()
+        add_errors(form, error)
+        return _detail(opened, row, export_form=form, status=400)
+    kind = "" if options.format == AGENTPROCESSBENCH else f"-{options.format}"
+    response = StreamingHttpResponse(whole, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}{kind}.zip"'
     return response
 
 

@@ -20,7 +20,7 @@ from annotation.reports.guidelines import has_unread
 from annotation.reports.own_work import neighbours, own_work
 from annotation.reports.workbench import Workbench
 from annotation.reports.workbench import workbench as workbench_report
-from frontend.pages.common import page_of, person
+from frontend.pages.common import image_response, page_of, person
 from frontend.pages.reading import guidelines_shown, reading
 
 
@@ -61,14 +61,7 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
     found = transcripts.image(
         actor=person(request), trajectory=trajectory, message_index=message, part_index=part
     )
-    return HttpResponse(
-        found.data,
-        content_type=found.media_type,
-        headers={
-            "Content-Disposition": "inline",
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    return image_response(found)
 
 
 def _offers_suggestions(bench: Workbench) -> bool:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
+from frontend.rendering.blocks import Picture
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.structure import Items, Node, Passage, Passages
 
@@ -23,6 +24,7 @@ def environment(**options: Any) -> Environment:
     env = Environment(**options, extensions=["jinja2.ext.i18n"])
     env.install_gettext_callables(_gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.globals["url"] = lambda name, *args: reverse(name, args=args)
+    env.globals["image_address"] = _image_address
     env.filters |= {
         "readable": escape_control_chars,
         "facts_line": _facts_line,
@@ -30,6 +32,13 @@ def environment(**options: Any) -> Environment:
     }
     env.tests["documents"] = _is_documents
     return env
+
+
+def _image_address(trajectory: Any, picture: Picture) -> str:
+    """Where an image is: what is not a trajectory of the project says so itself."""
+    own = getattr(trajectory, "image_address", None)
+    place = (picture.message_index, picture.part_index)
+    return own(*place) if own else reverse("frontend:trajectory-image", args=(trajectory.pk, *place))
 
 
 def _gettext(text: str) -> str:

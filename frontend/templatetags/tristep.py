@@ -198,6 +198,16 @@ def percent(value: float | None) -> str:
 
 
 @register.filter
+def signed(value: float | None, percent: bool = False) -> str:
+    """A change with its sign: of a share in percentage points with one place, else with three places."""
+    if value is None:
+        return "–"
+    # + 0.0: what is rounded to nothing has no minus
+    shown = f"{round(100 * value, 1) + 0.0:+.1f}" if percent else f"{round(value, 3) + 0.0:+.3f}"
+    return shown.replace("-", "−")
+
+
+@register.filter
 def at(mapping: dict[Any, Any], key: Any) -> Any:
     """The entry of a mapping, or None; there may be no mapping."""
     return (mapping or {}).get(key)

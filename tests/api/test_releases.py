@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -132,3 +134,23 @@ def test_release_that_is_not_there_is_404(by: Callers) -> None:
     for version in ("9.9", "%ED%A0%80", "1.0%0A", "é" * 300):
         for ending in ("", "manifest.json", "export/tiny.jsonl"):
             refused(by.admin.get(f"{RELEASES}{version}/{ending}"), 404)
+
+
+def test_export_of_a_data_set_is_a_zip_and_refuses_choices_in_one_sentence(
+    by: Callers, frozen: dict[str, object]
+) -> None:
+    address = f"{RELEASES}1.0/all.zip"
+    whole = by.judith.get(address, {"format": "training", "split": "0.5", "zero": "cut"})
+    assert whole["Content-Type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(b"".join(whole.streaming_content))) as archive:
+        names = {name.removeprefix("bench-1.0/") for name in archive.namelist()}
+    assert {"README.md", "croissant.json", "checksums.json", "data/tiny/test.parquet"} <= names
+
+    for field, query in (
+        ("format", {"format": "csv"}),
+        ("split", {"format": "huggingface", "split": "2"}),
+        ("colour", {"format": "huggingface", "colour": "red"}),
+    ):
+        answer = refused(by.judith.get(address, query), 400, "invalid")
+        assert list(answer["fields"]) == [field]
+    refused(by.judith.get(address, {"format": "huggingface", "blind_labels": "true"}), 403)

@@ -28,6 +28,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/trajectories/{{id}}/raw/",
         f"{API}/trajectories/{{id}}/judgements/",
         f"{API}/trajectories/{{id}}/history/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/all.zip",
         f"{API}/projects/{{slug}}/releases/{{version}}/export/{{subset}}.jsonl",
         f"{API}/projects/{{slug}}/releases/{{version}}/leaderboard/",
         f"{API}/projects/{{slug}}/releases/{{version}}/predictions/{{id}}/",

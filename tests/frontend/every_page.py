@@ -48,7 +48,7 @@ PAGES = {
     "judge": ("admin", "judge", 14),
     "runs": ("admin", "runs", 8),
     "run": ("admin", "run", 12),
-    "estimate": ("admin", "run-new", 14),
+    "estimate": ("admin", "run-new", 15),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
     "case": ("judith", "adjudication", 19),

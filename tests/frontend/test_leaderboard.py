@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import PredictionSet
+from annotation.services import evaluate
 from annotation.services import release as service
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
@@ -21,6 +22,27 @@ def frozen(cast):
     made = service.freeze(actor=cast.admin, project=cast.project, version="1.0")
     bring(cast, made, line(0, {"2": 1, "4": 0}), model="Sage<b>", subset="one")
     return made
+
+
+def test_recalibrated_models_are_shown_with_their_change_once_they_are_worked_out(browse, cast, at, text):
+    people.import_records(cast.project, 2)
+    people.make_unanimous(cast, 2)
+    made = service.freeze(actor=cast.admin, project=cast.project, version="1.0")
+    bring(cast, made, *(line(query, {"2": 1, "4": 0}) for query in (0, 1)), model="Sage<b>")
+    bring(cast, made, line(0, {"2": 1, "4": 0}), model="Once")
+    client, pk = browse("judith"), PredictionSet.objects.get(model="Sage<b>").pk
+    address = at("leaderboard", "bench", "1.0")
+    assert "are being worked out" in text(client.get(address))
+    assert "Sage&lt;b&gt;" not in text(client.get(address + "?recalibrated=1"))
+
+    evaluate.fit_release(release_id=made.pk)
+    plain, page = text(client.get(address)), text(client.get(address + "?recalibrated=1&sort=kappa"))
+    assert "are being worked out" not in plain + page
+    assert "The trained baseline" in plain and "All models, stacked" in plain
+    assert "Sage&lt;b&gt;" in page and "are not ranked" in page and "Rank" not in page
+    assert "Once" not in page and "fewer than two tasks" in page
+    assert "+0.0" in page, "of the outcomes, which stay"
+    assert "after a regression" in text(client.get(at("model", "bench", "1.0", pk)))
 
 
 def upload(data: bytes, **more: str) -> dict[str, object]:

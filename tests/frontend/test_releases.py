@@ -184,3 +184,22 @@ def test_release_pages_have_their_roles(browse, frozen, at):
     assert browse("judith").get(at("release-freeze", "bench")).status_code == 403
     assert browse("judith").post(at("release-withdraw", "bench", "1.0"), {"reason": "x"}).status_code == 403
     assert browse("admin").get(at("release", "bench", "9.9")).status_code == 404
+
+
+def test_data_set_is_chosen_on_the_page_and_wrong_choices_come_back(browse, frozen, at, text):
+    client, files = browse("judith"), at("release-export", "bench", "1.0", "all.zip")
+    page = text(client.get(at("release", "bench", "1.0")))
+    assert "As a data set" in page and "load_dataset(" in page
+    assert "With blind labels" not in page
+    assert "With blind labels" in text(browse("admin").get(at("release", "bench", "1.0")))
+
+    asked = {"format": "training", "split": "", "seed": "", "protocol": "propagated", "zero": "merge"}
+    answer = client.get(files, asked)
+    assert answer.status_code == 200
+    assert answer["Content-Disposition"] == 'attachment; filename="bench-1.0-training.zip"'
+    assert b"data/one/train.parquet" in b"".join(answer.streaming_content)
+
+    refused = client.get(files, asked | {"split": "7"})
+    assert refused.status_code == 400
+    assert "must be a number between 0 and 1" in text(refused)
+    assert refused.context["export_form"]["split"].value() == "7"

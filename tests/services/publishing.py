@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection, models
 
 from annotation.core.canonical import canonical_json
+from annotation.core.release_exports import export_options
 from annotation.core.release_format import UNSIGNED_FORMAT, manifest_file, with_checksum
 from annotation.core.signatures import SigningKey
 from annotation.models import Project, Release, frozen
@@ -26,8 +27,10 @@ def lines(folder: Path, subset: str = "tiny") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / f"{subset}.jsonl").read_bytes().splitlines()]
 
 
-def export(made: Release, folder: Path) -> dict[str, Any]:
-    return release.export_release(actor=OPERATOR, release=made, format="agentprocessbench", output=folder)
+def export(made: Release, folder: Path, **choices: Any) -> dict[str, Any]:
+    return release.export_release(
+        actor=OPERATOR, release=made, options=export_options(choices), output=folder
+    )
 
 
 def flipped(value: Any, place: int = 0) -> Any:

@@ -115,6 +115,21 @@ def cross_fit(
     same input and seed give the same models. Raises ValueError for fewer than two tasks.
     """
     fold = deal(groups, seed=seed) if fold is None else fold
+    without, probabilities = held_out(rows, labels, groups, fold, seed=seed, alive=alive)
+    everything = fit(rows, labels, groups, seed=seed, alive=alive)
+    return CrossFit(everything, without, fold, probabilities)
+
+
+def held_out(
+    rows: Floats,
+    labels: Ints,
+    groups: Ints,
+    fold: Ints,
+    *,
+    seed: int,
+    alive: Callable[[], None] = _nothing,
+) -> tuple[tuple[Classifier, ...], Floats]:
+    """The models without each fold, and the probabilities (n, 3) of each row by the model without its own."""
     probabilities = np.zeros((len(rows), len(VALUES)))
     without = []
     for number in range(int(fold.max()) + 1):
@@ -123,8 +138,7 @@ def cross_fit(
         without.append(model)
         if not rest.all():
             probabilities[~rest] = model.probabilities(rows[~rest])
-    everything = fit(rows, labels, groups, seed=seed, alive=alive)
-    return CrossFit(everything, tuple(without), fold, probabilities)
+    return tuple(without), probabilities
 
 
 def deal(groups: Ints, *, seed: int, folds: int = FOLDS) -> Ints:

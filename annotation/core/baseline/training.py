@@ -19,7 +19,7 @@ from ..judging.judge_input import JudgeInput
 from ..judging.judgement import Judgement
 from .explanations import reason
 from .features import VERSION, run_features, step_features
-from .model import Classifier, CrossFit, Floats, Ints, cross_fit, deal, log_loss, places
+from .model import Classifier, CrossFit, Floats, Ints, cross_fit, deal, held_out, log_loss, places
 
 PLACES: Final = 9
 """Digits of a figure that the digest is made of: the last ones may differ between machines."""
@@ -118,29 +118,72 @@ def train(
     `alive` is called every few hundredths of a second of work and may raise. Raises ValueError for fewer than
     two tasks.
     """
-    names = sorted({one.task for one in examples})
-    of_example = np.array([names.index(one.task) for one in examples])
-    rows = np.vstack([one.features for one in examples])
-    labels = np.array([label for one in examples for label in one.labels], dtype=np.int64)
-    trajectory = np.repeat(np.arange(len(examples)), [len(one.labels) for one in examples])
-    groups = of_example[trajectory]
+    table = _Table.of(examples)
+    labels, groups, trajectory = table.labels, table.groups, table.trajectory
     fold = deal(groups, seed=seed)
-    steps = cross_fit(rows, labels, groups, seed=seed, fold=fold, alive=alive)
-    first = np.unique(trajectory, return_index=True)[1]
+    steps = cross_fit(table.rows, labels, groups, seed=seed, fold=fold, alive=alive)
     outcomes = cross_fit(
-        np.vstack([run_features(one.features) for one in examples]),
-        np.array([one.outcome for one in examples], dtype=np.int64),
-        of_example,
-        seed=seed,
-        fold=fold[first],
-        alive=alive,
+        table.runs, table.outcomes, table.of_run, seed=seed, fold=fold[table.first()], alive=alive
     )
+    names = table.names
     folds = {names[group]: int(number) for group, number in zip(groups, fold, strict=True)}
-    told = np.array([one.outcome for one in examples])
+    told = table.outcomes
     found = figures(labels, groups, trajectory, steps)
     found["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
     found["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
     return Trained(steps, outcomes, folds), found
+
+
+def unseen_labels(
+    examples: Sequence[Example], *, seed: int, alive: Callable[[], None] = lambda: None
+) -> tuple[Ints, Ints]:
+    """What models that saw no run of a task say of it: the most probable label of every step, example by
+    example (n_steps,), and of every outcome (n_examples,).
+
+    `alive` as in `train`. Raises ValueError for fewer than two tasks.
+    """
+    table = _Table.of(examples)
+    fold = deal(table.groups, seed=seed)
+    _, steps = held_out(table.rows, table.labels, table.groups, fold, seed=seed, alive=alive)
+    runs = fold[table.first()]
+    _, outcomes = held_out(table.runs, table.outcomes, table.of_run, runs, seed=seed, alive=alive)
+    return _values(steps), _values(outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Examples as arrays. By step: `rows` of features, `labels`, `groups` (the place of the task in `names`),
+    `trajectory`; by example: `runs` of features, `outcomes`, `of_run` (the task)."""
+
+    names: list[str]
+    rows: Floats
+    labels: Ints
+    groups: Ints
+    trajectory: Ints
+    runs: Floats
+    outcomes: Ints
+    of_run: Ints
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> _Table:
+        names = sorted({one.task for one in examples})
+        place = {name: at for at, name in enumerate(names)}
+        of_run = np.array([place[one.task] for one in examples])
+        trajectory = np.repeat(np.arange(len(examples)), [len(one.labels) for one in examples])
+        return cls(
+            names,
+            np.vstack([one.features for one in examples]),
+            np.array([label for one in examples for label in one.labels], dtype=np.int64),
+            of_run[trajectory],
+            trajectory,
+            np.vstack([run_features(one.features) for one in examples]),
+            np.array([one.outcome for one in examples], dtype=np.int64),
+            of_run,
+        )
+
+    def first(self) -> Ints:
+        """Where the steps of each example begin."""
+        return np.unique(self.trajectory, return_index=True)[1]
 
 
 def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> dict[str, Any]:

@@ -6,10 +6,15 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement.firsterror import CLASSES, FirstErrors, classify
-from annotation.core.agreement.measure import IntArray
+from annotation.core.agreement.measure import IntArray, Measure
+from annotation.core.i18n import translatable
 from annotation.core.scoring.counts import TABLE, by_trajectory, tables, task_sums
-from annotation.core.scoring.labels import BoolArray, Predictions, ReleasedLabels
+from annotation.core.scoring.figures import NOTHING_PREDICTED
+from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Scores, scores
+
+NO_COST: Final = translatable("nobody has said what the predictions cost")
+NO_BETTER: Final = translatable("its StepAcc is not above that of always +1")
 
 LENGTHS: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 """From and to which number of steps (or of which step), in parts of a cut."""
@@ -32,6 +37,14 @@ class Place:
     high: int | None
     steps: int
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """US dollars for a hundred trajectories, and for each percentage point of StepAcc over always +1."""
+
+    per_hundred: Measure
+    per_point: Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +98,59 @@ def by_position(released: ReleasedLabels, said: Predictions) -> list[Place]:
 def worst(released: ReleasedLabels, said: Predictions, limit: int) -> list[Worst]:
     """The trajectories with the most wrong steps, those that the model was asked about; of equal ones those
     with the larger share, then in the order of the release. None without a wrong step or outcome."""
+    return erring(released, said, said.there)[:limit]
+
+
+def erring(
+    released: ReleasedLabels,
+    said: Predictions,
+    chosen: BoolArray,
+    *,
+    only_wrong: bool = True,
+    first: IntArray | None = None,
+) -> list[Worst]:
+    """The `chosen` trajectories (R,), those with the most wrong steps first; with `only_wrong` those with
+    a wrong step or outcome alone, with `first` (R,) those that have most of it before all."""
     length = released.lengths()
     wrong = np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
-    first, theirs, _, _ = by_trajectory(released, said)
+    its, theirs, _, _ = by_trajectory(released, said)
     outcome = released.outcome == said.outcome
-    shown = np.flatnonzero(said.there & ((wrong > 0) | ~outcome))
-    order = shown[np.lexsort((shown, -wrong[shown] / length[shown], -wrong[shown]))][:limit]
+    shown = np.flatnonzero(chosen & ((wrong > 0) | ~outcome) if only_wrong else chosen)
+    most = np.zeros(len(shown)) if first is None else -first[shown]
+    order = shown[np.lexsort((shown, -wrong[shown] / length[shown], -wrong[shown], most))]
     return [
-        Worst(int(at), int(wrong[at]), int(length[at]), bool(first[at] == theirs[at]), bool(outcome[at]))
+        Worst(int(at), int(wrong[at]), int(length[at]), bool(its[at] == theirs[at]), bool(outcome[at]))
         for at in order
     ]
+
+
+def in_cell(released: ReleasedLabels, said: Predictions, value: int, predicted: int | None) -> BoolArray:
+    """The steps of one cell of the confusion, (S,): of that label, and predicted to have that one (None: no
+    label)."""
+    steps: BoolArray = (released.value == value) & (
+        said.steps == (MISSING if predicted is None else predicted)
+    )
+    return steps
+
+
+def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolArray:
+    """The completely predicted trajectories of one class of first errors (the fields of FirstErrors, in their
+    order), (R,)."""
+    first, theirs, _, complete = by_trajectory(released, said)
+    found: BoolArray = complete & (classify(first, theirs) == number)
+    return found
+
+
+def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:
+    """What a model's labels of a release have cost, in US dollars; `cost` is that of all of them."""
+    asked = int(said.there.sum())
+    if cost is None:
+        return Costs(Measure(None, asked, NO_COST), Measure(None, asked, NO_COST))
+    above = float((released.value == said.steps).mean() - (released.value == 1).mean()) if asked else 0.0
+    return Costs(
+        Measure(100 * cost / asked, asked) if asked else Measure(None, 0, NOTHING_PREDICTED),
+        Measure(cost / (100 * above), asked) if above > 0 else Measure(None, asked, NO_BETTER),
+    )
 
 
 def _within(values: IntArray, low: int, high: int | None) -> BoolArray:

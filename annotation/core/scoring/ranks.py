@@ -51,6 +51,24 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """How a figure of a model changes, and half the width of the 95 % interval of that; None without one."""
+
+    value: float
+    half: float | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return None if self.half is None else self.value - self.half
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        return None if self.half is None else self.value + self.half
+
+
+@dataclass(frozen=True, slots=True)
 class Rank:
     """The best and the worst rank that a model may have, from 1; `alone` pair by pair, `together` for all
     pairs at once."""
@@ -66,6 +84,22 @@ def differences(found: Compared) -> Differences:
     value, error, degrees = _pairs(found)
     half = np.where(error > 0, stdtrit(degrees, LEVEL) * error, 0.0)
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
+
+
+def changes(before: Compared, after: Compared) -> list[Change | None]:
+    """How one figure of each model changes, task by task; None where it is undefined."""
+    from scipy.special import stdtrit
+
+    apart = after.influence - before.influence
+    variance = (apart**2).sum(axis=-1)
+    usable = before.usable & after.usable
+    spread = usable & (variance >= LEAST_VARIANCE)
+    half = np.where(usable, 0.0, np.nan)
+    half[spread] = stdtrit(freedom(apart[spread], after.stratum), LEVEL) * np.sqrt(variance[spread])
+    return [
+        None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide))
+        for value, wide in zip(after.value - before.value, half, strict=True)
+    ]
 
 
 def ranks(found: Compared, draws: int = DRAWS, seed: int = SEED) -> list[Rank | None]:

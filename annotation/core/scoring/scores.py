@@ -63,6 +63,10 @@ class Compared:
     stratum: IntArray
     usable: npt.NDArray[np.bool_]
 
+    def only(self, models: list[int]) -> "Compared":
+        """Some of the models, by place."""
+        return Compared(self.value[models], self.influence[models], self.stratum, self.usable[models])
+
 
 def scores(released: ReleasedLabels, said: Sequence[Predictions]) -> list[Scores]:
     """The scores of each model, all figures with intervals."""
@@ -74,14 +78,18 @@ def scores(released: ReleasedLabels, said: Sequence[Predictions]) -> list[Scores
 
 def of_sums(released: ReleasedLabels, said: Sequence[Predictions], sums: FloatArray) -> list[Scores]:
     """The same from counts that are there already, (M, T, COLUMNS)."""
-    stratum = strata(released)
-    # columns stand together in memory: figures read few of them
-    totals = sums.sum(axis=1)
-    without = np.asfortranarray(totals[:, None, :] - sums)
+    return of_compared(released, said, sums, every_compared(released, sums))
+
+
+def of_compared(
+    released: ReleasedLabels, said: Sequence[Predictions], sums: FloatArray, every: dict[str, Compared]
+) -> list[Scores]:
+    """The same from counts and what `every_compared` made of them."""
+    stratum, totals = strata(released), sums.sum(axis=1)
     measures: list[dict[str, Measure]] = [{} for _ in said]
     deff = np.full(len(said), np.nan)
     for name, figure in FIGURES.items():
-        found = _compared(figure, totals, without, stratum)
+        found = every[name]
         for at, (measure, interval) in enumerate(
             zip(_values(figure, totals), _intervals(figure, found), strict=True)
         ):
@@ -109,6 +117,14 @@ def of_sums(released: ReleasedLabels, said: Sequence[Predictions], sums: FloatAr
         )
         for one, figures, effect in zip(said, measures, deff, strict=True)
     ]
+
+
+def every_compared(released: ReleasedLabels, sums: FloatArray) -> dict[str, Compared]:
+    """Every figure of several models, task by task, from counts (M, T, COLUMNS)."""
+    stratum, totals = strata(released), sums.sum(axis=1)
+    # columns stand together in memory: figures read few of them
+    without = np.asfortranarray(totals[:, None, :] - sums)
+    return {name: _compared(figure, totals, without, stratum) for name, figure in FIGURES.items()}
 
 
 def compared(released: ReleasedLabels, sums: FloatArray, name: str) -> Compared:

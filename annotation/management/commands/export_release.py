@@ -1,30 +1,56 @@
-"""export_release PROJECT VERSION --format agentprocessbench --output DIR"""
+"""export_release PROJECT VERSION --format agentprocessbench|huggingface|training --output DIR"""
 
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.core.release_format import AGENTPROCESSBENCH, EXPORT_FORMATS
+from annotation.core.release_exports import FORMATS, export_options
+from annotation.core.release_exports.options import ALIASES, PROPAGATED, PROTOCOLS, ZERO_TRUE, ZEROS
+from annotation.core.release_format import AGENTPROCESSBENCH
 from annotation.management.base import OperatorCommand, add_project, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release
 
 
 class Command(OperatorCommand):
-    help = "Write a release as files: <subset>.jsonl and manifest.json with every file's sha256."
+    help = (
+        "Write a release as files: AgentProcessBench lines, a Hugging Face data set (Parquet, card, "
+        "Croissant), or step rewards for training; with checksums and signatures."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
         parser.add_argument("release_version", metavar="VERSION")
-        parser.add_argument("--format", default=AGENTPROCESSBENCH, choices=EXPORT_FORMATS)
+        parser.add_argument("--format", default=AGENTPROCESSBENCH, choices=(*FORMATS, *ALIASES))
         parser.add_argument("--output", required=True, metavar="DIR")
+        parser.add_argument(
+            "--split", metavar="SHARE", help="share of each subset's tasks for a test split, such as 0.2"
+        )
+        parser.add_argument("--seed", metavar="N", help="which tasks those are (default 0)")
+        parser.add_argument(
+            "--protocol",
+            default=PROPAGATED,
+            choices=PROTOCOLS,
+            help="whether a consequence of an error is −1 (propagated), or has no label (independent)",
+        )
+        parser.add_argument(
+            "--blind-labels", action="store_true", help="what each annotator said blind, under pseudonyms"
+        )
+        parser.add_argument(
+            "--zero",
+            default=ZERO_TRUE,
+            choices=ZEROS,
+            help="of training sets: the label 0 is true or false, has no label of its own (merge), or ends "
+            "the trajectory (cut)",
+        )
 
     def run(self, **options: Any) -> None:
         frozen = find_release(options["project"], options["release_version"])
         output = Path(options["output"])
-        manifest = release.export_release(
-            actor=OPERATOR, release=frozen, format=options["format"], output=output
+        chosen = export_options(
+            {key: options[key] for key in ("format", "split", "seed", "protocol", "blind_labels", "zero")}
         )
+        manifest = release.export_release(actor=OPERATOR, release=frozen, options=chosen, output=output)
         self.summary(
-            f"{manifest['records']:,} records in {len(manifest['files'])} files written to {output}."
+            f"{manifest['records']:,} records in {len(manifest['files'])} subsets written to {output}."
         )

@@ -26,6 +26,7 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
+        created = 0
         about = evaluate.About(options["prompt_version"], options["date"], options["cost"])
         for path in [existing_file(name) for name in options["files"]]:
             with path.open("rb") as stream:
@@ -45,10 +46,15 @@ class Command(OperatorCommand):
                 ("lines replaced by newer ones", result.superseded),
             )
             wrong = "".join(f", {count:,} {what}" for what, count in counts if count)
+            created += result.created
             self.summary(
                 f"{path.name}: {result.created:,} records predicted by {result.prediction_set.model}, "
                 f"{result.unchanged:,} unchanged{wrong}."
             )
+        if created:
+            # here and now, so that a leaderboard right after this has everything, worker or not
+            evaluate.fit_release(release_id=release.pk)
+            self.summary("Recalibrated judges, the stacked one and the trained baseline are worked out.")
 
 
 def _date(text: str) -> date:

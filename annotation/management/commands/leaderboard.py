@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, find_release, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import Cell, Row, leaderboard
+from annotation.reports.leaderboard import Cell, RecalibratedCell, Row, leaderboard
 from annotation.reports.score_json import leaderboard_json
 
 SHOWN = {
@@ -32,13 +32,23 @@ class Command(OperatorCommand):
         else:
             for row in board.rows:
                 self._row(row)
-        self.summary(f"{len(board.models):,} models on release {release.version}.")
+        pending = " Recalibrated figures are still being worked out." if board.pending else ""
+        self.summary(f"{len(board.models):,} models on release {release.version}.{pending}")
 
     def _row(self, row: Row) -> None:
         self.stdout.write(row.name)
         self._cell("all of these" if len(row.subsets) > 1 else "", row.overall)
+        if row.recalibrated is not None:
+            self._recalibrated(row.recalibrated.overall)
         for name, cell in row.subsets.items() if len(row.subsets) > 1 else ():
             self._cell(name, cell)
+
+    def _recalibrated(self, cell: RecalibratedCell) -> None:
+        self.stdout.write("  recalibrated")
+        for name, title in SHOWN.items():
+            change = cell.changes[name]
+            by = "" if change is None else f"  changed by {change.value:+.4f}"
+            self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{by}")
 
     def _cell(self, part: str, cell: Cell) -> None:
         if part:

@@ -1,4 +1,4 @@
-"""suggest PROJECT --judge NAME [--subset NAME] [--limit N] [--budget USD] [--estimate] [--enqueue]"""
+"""suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]"""
 
 import signal
 import sys
@@ -36,6 +36,7 @@ class Command(OperatorCommand):
         add_project(parser)
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument("--subset", default="", help="only this subset")
+        parser.add_argument("--release", default="", metavar="VERSION", help="only what this release holds")
         parser.add_argument(
             "--limit", type=int, default=None, metavar="N", help="at most so many trajectories"
         )
@@ -48,7 +49,7 @@ class Command(OperatorCommand):
         judge = Judge.objects.filter(project=project, name=options["judge"]).first()
         if judge is None:
             raise CommandError(f"There is no judge “{options['judge']}” in {project.slug}.")
-        selection = Selection(subset=options["subset"], limit=options["limit"])
+        selection = Selection(subset=options["subset"], limit=options["limit"], release=options["release"])
         if options["estimate"]:
             self._estimate(judge, selection)
             return

@@ -1,6 +1,20 @@
 """Predictions of models on frozen releases; nothing here changes a release."""
 
-from .import_file import About, PredictionImport, import_predictions
+from .fitting import fit_release, sweep_unfitted
+from .import_file import PredictionImport, import_predictions
+from .judges import ScoredJudge, score_judge, score_run, sweep_runs
 from .sets import delete_predictions
+from .store import About
 
-__all__ = ["About", "PredictionImport", "delete_predictions", "import_predictions"]
+__all__ = [
+    "About",
+    "PredictionImport",
+    "ScoredJudge",
+    "delete_predictions",
+    "fit_release",
+    "import_predictions",
+    "score_judge",
+    "score_run",
+    "sweep_runs",
+    "sweep_unfitted",
+]

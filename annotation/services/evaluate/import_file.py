@@ -3,45 +3,26 @@
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from datetime import date
-from decimal import Decimal
+from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 import numpy as np
-from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.errors import Conflict, Invalid
+from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
 from annotation.core.label_files import excerpt
-from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring import MISSING, Predictions
 from annotation.core.scoring.reading import PredictionFile, read_predictions
-from annotation.core.text import escape
-from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseOutline
-from annotation.policies import Actor, recorded, require
+from annotation.models import PredictionSet, Release
+from annotation.policies import Actor, require
 from annotation.reports import release_labels as report
 
-from .. import audit
+from .store import REASONS_AT_ONCE, About, Reasons, checked, model_name, packed_reasons, store
 
 IN_MEMORY = 1 << 20
-REASONS_AT_ONCE = 100
-MAX_MODEL = 120
-MAX_PROMPT_VERSION = 80
-MAX_COST = Decimal(10**8)
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What an importer says of a prediction set besides its labels; None leaves what is known. `cost` is in
-    US dollars, of the whole set."""
-
-    prompt_version: str | None = None
-    judged_on: date | None = None
-    cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +64,8 @@ def import_predictions(
     this moment.
     """
     require(actor, "predictions.change", release)
-    name = _model(model)
-    said = _checked(about or About())
+    name = model_name(model)
+    said = checked(about or About())
     released = report.released_labels(release)
     if subset and subset not in released.subsets:
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)
@@ -98,11 +79,17 @@ def import_predictions(
             raise file.errors.refusal()
         chunks = list(_chunks(file, fresh))
     given = file.predictions()
-    try:
-        with transaction.atomic():
-            stored = _store(actor, release, name, released, given, fresh, chunks, said, before)
-    except IntegrityError as error:
-        raise _overtaken() from error
+    stored = store(
+        actor=actor,
+        release=release,
+        name=name,
+        released=released,
+        given=given,
+        fresh=fresh,
+        reasons=chunks,
+        said=said,
+        before=before,
+    )
     return PredictionImport(
         prediction_set=stored,
         created=len(fresh),
@@ -112,31 +99,6 @@ def import_predictions(
         failed=int(given.failed.sum()),
         superseded=file.superseded,
     )
-
-
-def _model(name: str) -> str:
-    name = escape(name.strip())
-    if not name or len(name) > MAX_MODEL:
-        problem = translatable("A model needs a name of at most {n} characters.", n=MAX_MODEL)
-        raise Invalid(problem, fields={"model": problem})
-    return name
-
-
-def _checked(about: About) -> dict[str, Any]:
-    """What is given, by field. Raises Invalid."""
-    given = {one.name: getattr(about, one.name) for one in fields(about)}
-    given = {name: value for name, value in given.items() if value is not None}
-    if "prompt_version" in given:
-        given["prompt_version"] = escape(given["prompt_version"].strip())
-        if len(given["prompt_version"]) > MAX_PROMPT_VERSION:
-            problem = translatable("At most {n} characters.", n=MAX_PROMPT_VERSION)
-            raise Invalid(problem, fields={"prompt_version": problem})
-    if "cost" in given and not (given["cost"].is_finite() and 0 <= given["cost"] < MAX_COST):
-        problem = translatable("The cost must be an amount of US dollars, from 0.")
-        raise Invalid(problem, fields={"cost": problem})
-    if "cost" in given:
-        given["cost"] = given["cost"].quantize(Decimal("0.0001"))
-    return given
 
 
 def _fresh(file: PredictionFile, before: PredictionSet | None, name: str) -> list[int]:
@@ -167,90 +129,15 @@ def _digests(row: PredictionSet, places: set[int]) -> dict[int, str]:
     """The digest of the stored reasons of these records."""
     found = dict.fromkeys(places, sha256_hex(canonical_json({})))
     if places:
-        for body in row.reasons.values_list("body", flat=True).iterator(chunk_size=20):
+        for body in row.reasons.order_by("pk").values_list("body", flat=True).iterator(chunk_size=20):
             said = json.loads(zlib.decompress(bytes(body)))
             kept = {int(place): reasons for place, reasons in said.items() if int(place) in places}
             found |= {place: sha256_hex(canonical_json(reasons)) for place, reasons in kept.items()}
     return found
 
 
-def _chunks(file: PredictionFile, fresh: list[int]) -> Iterator[tuple[int, int, bytes]]:
-    """What is said of the records that are new, 100 together: the first and last of them, and the bytes."""
+def _chunks(file: PredictionFile, fresh: list[int]) -> Iterator[Reasons]:
+    """What is said of the records that are new."""
     for at in range(0, len(fresh), REASONS_AT_ONCE):
         places = fresh[at : at + REASONS_AT_ONCE]
-        said = {str(place): file.reasons_of(place) for place in places}
-        told = {place: reasons for place, reasons in said.items() if reasons}
-        if told:
-            yield places[0], places[-1], zlib.compress(canonical_json(told), 6)
-
-
-def _store(
-    actor: Actor,
-    release: Release,
-    name: str,
-    released: ReleasedLabels,
-    given: Predictions,
-    fresh: list[int],
-    chunks: list[tuple[int, int, bytes]],
-    said: dict[str, Any],
-    before: PredictionSet | None,
-) -> PredictionSet:
-    """Make or extend the set, in the caller's transaction. Raises Conflict when it is not what was read."""
-    now = timezone.now()
-    ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
-    if before is None:
-        row = PredictionSet.objects.create(
-            release=release,
-            model=name,
-            record_count=len(fresh),
-            labels=given.packed(),
-            created_by=recorded(actor),
-            created_at=now,
-            updated_at=now,
-            **said,
-        )
-    else:
-        changed = {key: value for key, value in said.items() if getattr(before, key) != value}
-        if not fresh and not changed:
-            return before
-        merged = _merged(Predictions.unpacked(bytes(before.labels), released), given, fresh, released)
-        rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
-        count = int(merged.there.sum())
-        if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
-            raise _overtaken()
-        row = PredictionSet.objects.get(pk=before.pk)
-    PredictionReasons.objects.bulk_create(
-        PredictionReasons(prediction_set=row, first=first, last=last, body=body)
-        for first, last, body in chunks
-    )
-    audit.record(
-        actor=actor,
-        verb="predictions.import",
-        project=release.project,
-        obj=row,
-        release=release.version,
-        model=name,
-        created=len(fresh),
-    )
-    return row
-
-
-def _merged(
-    known: Predictions, given: Predictions, fresh: list[int], released: ReleasedLabels
-) -> Predictions:
-    new = np.zeros(released.n_records, dtype=bool)
-    new[fresh] = True
-    steps = new[released.record]
-    return Predictions(
-        np.where(steps, given.steps, known.steps),
-        np.where(new, given.outcome, known.outcome),
-        np.where(new, given.there, known.there),
-        np.where(new, given.failed, known.failed),
-    )
-
-
-def _overtaken() -> Conflict:
-    return Conflict(
-        translatable("Somebody else is changing the predictions of this model right now; try again."),
-        code="overtaken",
-    )
+        yield from packed_reasons({place: file.reasons_of(place) for place in places})

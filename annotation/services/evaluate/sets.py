@@ -6,6 +6,7 @@ from annotation.models import PredictionSet
 from annotation.policies import Actor, require
 
 from .. import audit
+from .fitting import ask_to_fit
 
 
 @transaction.atomic
@@ -24,3 +25,4 @@ def delete_predictions(*, actor: Actor, prediction_set: PredictionSet) -> None:
         records=prediction_set.record_count,
     )
     prediction_set.delete()
+    ask_to_fit(release=release)

@@ -2,11 +2,13 @@
 
 from .archive import export_zip
 from .background import cancel_freeze, reap, run_freeze, start_freeze
-from .export import documents, export_lines, export_release, verify_export
+from .documents import documents
+from .export import export_lines, export_release
 from .freeze import freeze
 from .signatures import SignatureCheck, check_release
 from .staging import sweep_staged
 from .verify import Verification, verify
+from .verify_files import verify_export
 from .withdraw import withdraw
 
 __all__ = [

@@ -3,15 +3,21 @@
 import io
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC
 from itertools import groupby
 from operator import itemgetter
+from typing import IO
 
+from annotation.core.release_exports import DATASET_FORMATS, ExportOptions
 from annotation.core.release_format import file_name
 from annotation.models import Release
 from annotation.policies import Actor
 
-from .export import documents, export_lines
+from .. import audit
+from .documents import documents
+from .export import PLAIN, admit, export_lines
+from .export_dataset import DatasetExport, prepare_export, write_dataset
 
 BLOCK = 1 << 16
 READABLE = 0o100644 << 16
@@ -35,36 +41,65 @@ class _Sink(io.RawIOBase):
         return whole
 
 
-def export_zip(*, actor: Actor, release: Release) -> Iterator[bytes]:
-    """The manifest, its signature, the public key and every subset's file, in a folder named after project
-    and version, as `export_release` writes them; `verify_release --path` checks the unpacked folder.
+def export_zip(*, actor: Actor, release: Release, options: ExportOptions = PLAIN) -> Iterator[bytes]:
+    """An export in a folder named after project and version, as `export_release` writes it; `verify_release
+    --path` checks the unpacked folder.
 
-    Permission is asked and the exposure noted at once (`export_lines`). Memory is that of one block. The same
-    release gives the same bytes each time, as long as the same zlib compresses them: files carry the time of
-    the freezing. Raises Conflict on a damaged record, which leaves the ZIP file without its end.
+    Permission is asked and the exposure noted at once (`admit`), and a data set is held against its digest
+    before anything is sent. Memory is that of one block, or row group. The same release gives the same bytes
+    each time, as long as the same zlib and pyarrow write them: files carry the time of the freezing. Raises
+    Invalid when the release does not hold what the choices need, Conflict on a damaged record, which may
+    leave the ZIP file without its end.
     """
-    return _written(release, export_lines(actor=actor, release=release))
+    if options.format not in DATASET_FORMATS:
+        return _lines_zip(release, export_lines(actor=actor, release=release))
+    admit(actor=actor, release=release, options=options)
+    export = prepare_export(release, options)
+    if options.blind_labels:
+        audit.record(
+            actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
+        )
+    return _dataset_zip(export)
 
 
-def _written(release: Release, lines: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
-    sink = _Sink()
-    folder = f"{release.project.slug}-{release.version}"
-    with zipfile.ZipFile(sink, "w") as archive:
+class _Zip:
+    """Writes the files of an export into a ZIP file that is sent while it is made."""
+
+    def __init__(self, release: Release) -> None:
+        self.sink = _Sink()
+        self.archive = zipfile.ZipFile(self.sink, "w")
+        self.folder = f"{release.project.slug}-{release.version}"
+        self.frozen = release.created_at.astimezone(UTC).timetuple()[:6]
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """A new file."""
+        entry = zipfile.ZipInfo(f"{self.folder}/{name}", self.frozen)
+        entry.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+        entry.create_system, entry.external_attr = UNIX, READABLE
+        with self.archive.open(entry, "w", force_zip64=True) as file:
+            yield file
+
+
+def _lines_zip(release: Release, lines: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+    made = _Zip(release)
+    with made.archive:
         for name, content in documents(release).items():
-            archive.writestr(_entry(release, f"{folder}/{name}"), content)
+            with made.open(name) as file:
+                file.write(content)
         for subset, of_it in groupby(lines, key=itemgetter(0)):
-            entry = _entry(release, f"{folder}/{file_name(subset)}")
-            with archive.open(entry, "w", force_zip64=True) as file:
+            with made.open(file_name(subset)) as file:
                 for _subset, line in of_it:
                     file.write(line)
-                    if sink.size >= BLOCK:
-                        yield sink.taken()
-    yield sink.taken()
+                    if made.sink.size >= BLOCK:
+                        yield made.sink.taken()
+    yield made.sink.taken()
 
 
-def _entry(release: Release, name: str) -> zipfile.ZipInfo:
-    frozen = release.created_at.astimezone(UTC)
-    entry = zipfile.ZipInfo(name, frozen.timetuple()[:6])
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system, entry.external_attr = UNIX, READABLE
-    return entry
+def _dataset_zip(export: DatasetExport) -> Iterator[bytes]:
+    made = _Zip(export.release)
+    with made.archive:
+        for _ in write_dataset(export, made):
+            if made.sink.size >= BLOCK:
+                yield made.sink.taken()
+    yield made.sink.taken()

@@ -1,48 +1,40 @@
-"""Export a release as files, and verify exported files."""
+"""Export a release as files: the AgentProcessBench lines, or a data set (export_dataset.py)."""
 
 import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.core.errors import Conflict, Invalid
+from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.release_format import (
-    EXPORT_FORMATS,
-    MANIFEST,
-    PUBLIC_KEY,
-    SIGNATURE,
-    file_name,
-    manifest_file,
-    manifest_problems,
-    published_line,
+from annotation.core.release_exports import DATASET_FORMATS, ExportOptions
+from annotation.core.release_exports.checksums import named_files
+from annotation.core.release_exports.layout import (
+    CHECKSUMS,
+    CHECKSUMS_SIGNATURE,
+    CROISSANT,
+    EXPORT_KEY,
+    README,
 )
-from annotation.core.signatures import PublicKey
-from annotation.core.vocabulary import ExposureKind, SignatureState
+from annotation.core.release_exports.options import refuse_unless_allowed
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, file_name, published_line
+from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Release, ReleaseRecord, Trajectory, User
 from annotation.policies import Actor, require
 
 from .. import audit, exposures
-from .signatures import Signature, SignatureCheck, check_manifest
-from .verify import Verification, bodies, signature_problems
+from .documents import documents
+from .export_dataset import damaged, prepare_export, write_dataset
+from .verify import bodies
 
-BLOCK = 1 << 20
-
-
-def documents(release: Release) -> dict[str, bytes]:
-    """The files that go with an export, by name: the manifest, its signature and the public key of that; a
-    release from before there were signatures has its manifest only."""
-    found = {MANIFEST: manifest_file(json.loads(release.manifest))}
-    if release.signature is not None:
-        with suppress(ValueError):
-            signature = Signature.parse(release.signature)
-            found |= {SIGNATURE: signature.signature, PUBLIC_KEY: signature.key.pem}
-    return found
+PLAIN = ExportOptions()
+LEFT_BEHIND = (SIGNATURE, PUBLIC_KEY, README, CROISSANT, CHECKSUMS, CHECKSUMS_SIGNATURE, EXPORT_KEY)
+"""Files of an older export into the same folder that this one may not have."""
 
 
 def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterator[tuple[str, bytes]]:
@@ -52,16 +44,35 @@ def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterato
     Permission is asked at once, not when the first line is drawn, and it is noted that the person now knows
     the consensus of these trajectories. Raises Conflict on a damaged record.
     """
-    require(actor, "release.view", release)
-    if isinstance(actor, User):
-        unseen = _unseen(actor, release, subset)
-        exposures.expose_all(user=actor, trajectories=unseen, kind=ExposureKind.CONSENSUS)
+    admit(actor=actor, release=release, subset=subset)
     return _lines(release, subset)
 
 
-def _unseen(user: User, release: Release, subset: str) -> QuerySet[Trajectory, int]:
-    """The trajectories in a release, or one subset of it, whose consensus a person has not seen so far."""
-    known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=ExposureKind.CONSENSUS)
+def admit(*, actor: Actor, release: Release, subset: str = "", options: ExportOptions = PLAIN) -> None:
+    """Raise Denied unless the actor may have this export, Invalid when the release does not hold what it
+    needs; then note what a person sees in it: the consensus, and with blind labels what annotators said."""
+    _check(actor, release, options)
+    if isinstance(actor, User):
+        kinds = (
+            (ExposureKind.CONSENSUS, ExposureKind.LABEL)
+            if options.blind_labels
+            else (ExposureKind.CONSENSUS,)
+        )
+        for kind in kinds:
+            exposures.expose_all(user=actor, trajectories=_unseen(actor, release, subset, kind), kind=kind)
+
+
+def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
+    require(actor, "release.view", release)
+    if options.blind_labels:
+        # they are by person, if under pseudonyms, and so for who may see pairs of annotators
+        require(actor, "agreement.pairs", release)
+    refuse_unless_allowed(options, json.loads(release.manifest))
+
+
+def _unseen(user: User, release: Release, subset: str, kind: ExposureKind) -> QuerySet[Trajectory, int]:
+    """The trajectories in a release, or one subset of it, of which a person has not seen this so far."""
+    known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=kind)
     frozen = ReleaseRecord.objects.filter(
         release=release, subset=OuterRef("subset__name"), record_id=OuterRef("record_id")
     )
@@ -76,125 +87,77 @@ def _lines(release: Release, subset: str) -> Iterator[tuple[str, bytes]]:
         if subset and row.subset != subset:
             continue
         if body is None:
-            raise Conflict(
-                translatable(
-                    "Record {record_id} of this release is damaged; verify the release.",
-                    record_id=row.record_id,
-                ),
-                code="damaged",
-            )
+            raise damaged(row.record_id)
         yield row.subset, published_line(json.loads(body))
 
 
-def export_release(*, actor: Actor, release: Release, format: str, output: Path) -> dict[str, Any]:
-    """Write `<subset>.jsonl` files, `manifest.json`, its signature and the public key into the folder
-    `output` (made when missing).
+class _Folder:
+    """Writes the files of an export below a folder."""
 
-    Each file appears whole or not at all. Returns the manifest. Raises Invalid for an unknown format,
-    Conflict when what was written does not match the release's own checksums.
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: list[str] = []
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """A new file; the folders that it is in are made."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.names.append(name)
+        with path.open("wb") as out:
+            yield out
+
+
+def export_release(*, actor: Actor, release: Release, options: ExportOptions, output: Path) -> dict[str, Any]:
+    """Write an export into the folder `output` (made when missing): the data, `manifest.json`, its signature
+    and the public key; of a data set also its card, `croissant.json` and the signed `checksums.json`.
+
+    Each file appears whole or not at all, and what is left of an older export that would be taken for part of
+    this one is removed. Returns the manifest. Raises Invalid when the release does not hold what the choices
+    need, Conflict when it does not match its own checksums.
     """
-    require(actor, "release.view", release)
-    if format not in EXPORT_FORMATS:
-        raise Invalid(
-            translatable(
-                "Unknown format “{format}”; choose {export_formats}.",
-                format=format,
-                export_formats=", ".join(EXPORT_FORMATS),
-            )
-        )
-    manifest: dict[str, Any] = json.loads(release.manifest)
+    _check(actor, release, options)
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output, prefix=".export-") as scratch:
-        written = _write(release, Path(scratch))
-        stated = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-        if written != stated:
-            raise Conflict(
-                translatable("The release does not match its checksums; verify it."), code="damaged"
-            )
-        beside = documents(release)
-        for name, content in beside.items():
-            (Path(scratch) / name).write_bytes(content)
-        for name in (*written, *beside):
-            (Path(scratch) / name).replace(output / name)
-        for name in {SIGNATURE, PUBLIC_KEY} - set(beside):
-            # of an older export
-            (output / name).unlink(missing_ok=True)
-    audit.record(actor=actor, verb="release.export", project=release.project, obj=release, format=format)
+        folder = _Folder(Path(scratch))
+        if options.format in DATASET_FORMATS:
+            for _ in write_dataset(prepare_export(release, options), folder):
+                pass
+        else:
+            _write_lines(release, folder)
+        _move(folder, output)
+    audit.record(
+        actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
+    )
+    manifest: dict[str, Any] = json.loads(release.manifest)
     return manifest
 
 
-def _write(release: Release, folder: Path) -> dict[str, str]:
-    """Write the subsets' files: {name: sha256}. Records come subset by subset, so one file is open at a
-    time."""
+def _write_lines(release: Release, folder: _Folder) -> None:
+    """Write the subsets' files and what goes with them. Records come subset by subset, so one file is open at
+    a time. Raises Conflict when what was written is not what the manifest says."""
     written: dict[str, Any] = {}
     for subset, line in _lines(release, ""):
         name = file_name(subset)
         digest = written.setdefault(name, hashlib.sha256())
         digest.update(line)
-        with (folder / name).open("ab") as out:
+        with (folder.folder / name).open("ab") as out:
             out.write(line)
-    return {name: digest.hexdigest() for name, digest in written.items()}
+    stated = {name: entry["sha256"] for name, entry in json.loads(release.manifest)["files"].items()}
+    if {name: digest.hexdigest() for name, digest in written.items()} != stated:
+        raise Conflict(translatable("The release does not match its checksums; verify it."), code="damaged")
+    folder.names += written
+    for name, content in documents(release).items():
+        with folder.open(name) as out:
+            out.write(content)
 
 
-def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
-    """Check an exported folder against the checksums in its manifest, and the manifest's signature, which
-    must be of `key` where one is named, otherwise of a key that is known here.
-
-    Raises Invalid when there is no manifest.
-    """
-    source = path / MANIFEST
-    if not source.is_file():
-        raise Invalid(
-            translatable("There is no {manifest} in {path}.", manifest=MANIFEST, path=path),
-            code="no_manifest",
-        )
-    written = source.read_bytes()
-    try:
-        manifest = json.loads(written)
-    except (ValueError, RecursionError):
-        manifest = None
-    problems = manifest_problems(manifest)
-    if problems or manifest is None:
-        return Verification(False, 0, 0, "", tuple(problems))
-    signature = _check_signature(path, manifest, {key.fingerprint: key} if key is not None else None)
-    problems += signature_problems(signature, key_named=key is not None)
-    if written != manifest_file(manifest):
-        problems.append(f"{MANIFEST}: it is not written as it was exported.")
-    for name, entry in manifest["files"].items():
-        if Path(name).name != name or not (path / name).is_file():
-            problems.append(f"{name}: the file is missing.")
-        elif _sha256(path / name) != entry["sha256"]:
-            problems.append(f"{name}: its content does not match its checksum.")
-    strays = {one.name for one in path.glob("*.jsonl")} - set(manifest["files"])
-    problems += [f"{name}: this file is not part of the release." for name in sorted(strays)]
-    return Verification(
-        not problems,
-        manifest["records"],
-        manifest["labels"],
-        manifest["digest"],
-        tuple(problems),
-        signature.state,
-        signature.fingerprint,
-    )
-
-
-def _check_signature(
-    path: Path, manifest: dict[str, Any], known: dict[str, PublicKey] | None
-) -> SignatureCheck:
-    """The state of an exported manifest's signature."""
-    try:
-        public = PublicKey.of((path / PUBLIC_KEY).read_bytes())
-        signature: Signature | None = Signature(public, (path / SIGNATURE).read_bytes())
-    except FileNotFoundError:
-        signature = None
-    except ValueError:
-        return SignatureCheck(SignatureState.INVALID)
-    return check_manifest(manifest, signature, known)
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+def _move(folder: _Folder, output: Path) -> None:
+    """Put the files where they belong, and take away what an older export left."""
+    older = output / CHECKSUMS
+    stale = {*LEFT_BEHIND, *(named_files(older.read_bytes()) if older.is_file() else ())} - set(folder.names)
+    for name in folder.names:
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder.folder / name).replace(output / name)
+    for name in stale - {MANIFEST}:
+        (output / name).unlink(missing_ok=True)

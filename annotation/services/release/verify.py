@@ -67,11 +67,12 @@ class RecomputedDigest:
 def bodies(release: Release) -> Iterator[tuple[ReleaseRecord, bytes | None]]:
     """Every record in order with its canonical line; None where the stored bytes cannot be read."""
     for row in ReleaseRecord.objects.filter(release=release).order_by("ordinal").iterator(chunk_size=CHUNK):
-        yield row, _decompressed(bytes(row.body))
+        yield row, decompressed(bytes(row.body))
 
 
-def _decompressed(body: bytes) -> bytes | None:
-    """None also when something follows the compressed bytes, which `zlib.decompress` would pass over."""
+def decompressed(body: bytes) -> bytes | None:
+    """The canonical line of a record; None when the stored bytes cannot be read, also when something follows
+    the compressed bytes, which `zlib.decompress` would pass over."""
     stream = zlib.decompressobj()
     try:
         text = stream.decompress(body)

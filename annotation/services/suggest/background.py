@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
+from annotation import dispatch
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.models import SuggestionRun
 
@@ -66,7 +67,10 @@ def _work(run_id: int) -> None:
     current: int | None = run_id
     try:
         while current is not None:
-            run_suggestions(run_id=current, stopping=_stopping)
+            run = run_suggestions(run_id=current, stopping=_stopping)
+            if run.selection.get("release"):
+                # whoever started it wants the judge scored on that release
+                dispatch.send("score_run", run.pk)
             current = _next(current)
     except Exception:
         # the row keeps its lease until that runs out, and then the reaper queues it again

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0017_looks_again"),
+        ("annotation", "0020_blind_labellings"),
     ]
 
     operations = [

@@ -1,0 +1,86 @@
+"""The blind human: how people, who have seen no suggestion and nobody else's label, do on a release.
+
+Counted are the trajectories that at least two people labelled blind, and of these every such labelling,
+pooled: for two people the mean of what either earns. Consensus was made of these same labels, so the figures
+are an upper reference for a person, not what one who took no part would earn.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from annotation.core.scoring.counts import COLUMNS, task_sums
+from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
+from annotation.core.scoring.scores import Scores, of_sums
+
+FEWEST: Final = 2
+
+
+def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]]) -> bytes:
+    """The blind labellings of a release, from its records in order; empty where no trajectory has two."""
+    starts = released.starts()
+    turns: list[Predictions] = []
+    for place, record in enumerate(records):
+        given = record.get("blind_labels") or []
+        if len(given) < FEWEST:
+            continue
+        indexes = released.message_index[starts[place] : starts[place + 1]].tolist()
+        for number, one in enumerate(given):
+            if number == len(turns):
+                turns.append(Predictions.none(released))
+            said = turns[number]
+            labels = [one["step_labels"].get(str(index)) for index in indexes]
+            said.steps[starts[place] : starts[place + 1]] = [
+                MISSING if label is None else label for label in labels
+            ]
+            said.outcome[place] = MISSING if one.get("final_label") is None else one["final_label"]
+            said.there[place] = True
+    return zlib.compress(b"".join(_fixed(one) for one in turns), 1) if turns else b""
+
+
+def _fixed(said: Predictions) -> bytes:
+    parts = (said.steps, said.outcome, said.there.astype(np.int8))
+    return np.concatenate(parts).astype(np.int8).tobytes()
+
+
+def read_blind(stored: bytes | memoryview | None, released: ReleasedLabels) -> list[Predictions]:
+    """What `packed_blind` made: the first, second … labelling of every trajectory that has so many."""
+    if not stored:
+        return []
+    numbers = np.frombuffer(zlib.decompress(bytes(stored)), dtype=np.int8)
+    steps, records = released.n_steps, released.n_records
+    rows = numbers.reshape(-1, steps + 2 * records)
+    none = np.zeros(records, dtype=bool)
+    return [
+        Predictions(row[:steps], row[steps : steps + records], row[steps + records :] == 1, none)
+        for row in rows
+    ]
+
+
+def human_scores(
+    released: ReleasedLabels, turns: Sequence[Predictions], chosen: BoolArray
+) -> tuple[Scores, int] | None:
+    """The figures over the `chosen` records (R,), and of how many labellings they are made; None without one.
+
+    Intervals are over tasks, as those of models; `n` counts every labelling.
+    """
+    if not turns:
+        return None
+    mask = chosen & turns[0].there
+    if not mask.any():
+        return None
+    sums = np.zeros((released.n_tasks, COLUMNS))
+    labellings = 0
+    for said in turns:
+        present = mask & said.there
+        labellings += int(present.sum())
+        if present.any():
+            own = task_sums(released.only(present), said.only(released, present))
+            sums[np.unique(released.task[present])] += own
+    part = released.only(mask)
+    pooled = sums[np.unique(released.task[mask])][None]
+    return of_sums(part, [turns[0].only(released, mask)], pooled)[0], labellings

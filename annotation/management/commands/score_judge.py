@@ -1,0 +1,41 @@
+"""score_judge PROJECT VERSION --judge NAME [--run] [--budget USD]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.management.base import OperatorCommand, add_release, find_release
+from annotation.models import Judge
+from annotation.policies import OPERATOR
+from annotation.reports.judge_coverage import judge_coverage
+from annotation.services import evaluate
+
+
+class Command(OperatorCommand):
+    help = "Make what a judge of the project suggests its predictions of a release."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_release(parser)
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--run", action="store_true", help="first ask it about what it lacks")
+        parser.add_argument("--budget", default="", metavar="USD", help="of the run, at most")
+
+    def run(self, **options: Any) -> None:
+        release = find_release(options["project"], options["release_version"])
+        judge = Judge.objects.filter(project=release.project, name=options["judge"]).first()
+        if judge is None:
+            raise CommandError(f"There is no judge “{options['judge']}” in {release.project.slug}.")
+        if options["run"]:
+            rows = judge_coverage(actor=OPERATOR, release=release)
+            if next(row.pending for row in rows if row.judge == judge):
+                wanted = {"judge": judge.name, "release": release.version, "budget": options["budget"]}
+                call_command("suggest", release.project.slug, **wanted, stderr=self.stderr)
+        found = evaluate.score_judge(actor=OPERATOR, release=release, judge=judge)
+        self.summary(
+            f"{judge.name}: {found.created:,} records scored, {found.unchanged:,} unchanged; "
+            f"{found.failed:,} judgements failed, {found.missing:,} labels missing; "
+            f"{found.absent:,} records without a suggestion"
+            f" ({found.changed:,} changed since, {found.gone:,} gone)."
+        )

@@ -1,0 +1,134 @@
+"""Fit on a release what its leaderboard shows beside the models: recalibrated judges, the judge that is made
+of all of them, and the trained baseline.
+
+It takes from a second to minutes, so it is done once, in the background, when predictions have come or gone
+(docs/scoring.md, "Recalibrated judges"). Everything is cross-fitted by task with fixed seeds: whoever does it
+again writes the same bytes, and two who do it at once are no harm. What is written is worked out of rows that
+are audited themselves.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core.baseline.features import step_features
+from annotation.core.baseline.training import Example, task_of, unseen_labels
+from annotation.core.judging import JudgeInput
+from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.blind import packed_blind
+from annotation.core.scoring.fitted import METHOD, kept
+from annotation.core.scoring.recalibration import recalibrated, stacked
+from annotation.core.seed import SEED
+from annotation.models import PredictionSet, Release, ReleaseOutline
+from annotation.reports import release_labels as report
+
+from ..job_lease import passed
+
+PATIENCE = timedelta(minutes=10)
+"""So long is waited for a worker to have fitted, before another is asked."""
+FEWEST_TASKS = 2
+
+
+def ask_to_fit(*, release: Release, changed: PredictionSet | None = None) -> None:
+    """Forget what was fitted with the predictions that are changed (or gone), and send the job that fits it
+    anew. Part of the transaction that changes them."""
+    if changed is not None:
+        PredictionSet.objects.filter(pk=changed.pk).update(recalibrated=None)
+    until = timezone.now() + PATIENCE
+    ReleaseOutline.objects.filter(release=release).update(stacked=None, fit_again_at=until)
+    dispatch.send("fit_release", str(release.pk))
+
+
+def sweep_unfitted(*, now: datetime | None = None) -> int:
+    """Send the job again for releases that nobody has fitted (a lost job, or a newer method); how many."""
+    now = now or timezone.now()
+    pending = PredictionSet.objects.filter(release=OuterRef("pk"), recalibrated=None)
+    unfitted = ReleaseOutline.objects.filter(
+        Q(baseline=None) | Q(stacked=None) | Q(blind=None) | ~Q(method=METHOD) | Exists(pending),
+        passed("fit_again_at", now),
+    )
+    sent = 0
+    for pk in list(unfitted.order_by("pk").values_list("pk", flat=True)):
+        if unfitted.filter(pk=pk).update(fit_again_at=now + PATIENCE):
+            dispatch.send("fit_release", str(pk))
+            sent += 1
+    return sent
+
+
+def fit_release(*, release_id: uuid.UUID) -> None:
+    """Fit what is not fitted yet for a release. Its outline is made if it is not there.
+
+    Raises Conflict on a damaged record. The baseline comes last, because it takes longest."""
+    release = Release.objects.get(pk=release_id)
+    released = report.released_labels(release)
+    outline, _made = ReleaseOutline.objects.get_or_create(
+        release=release, defaults={"labels": released.packed()}
+    )
+    anew = outline.method != METHOD
+    rows = list(PredictionSet.objects.filter(release=release).order_by("model"))
+    said = report.predictions(released, rows)
+    fitted = {
+        row.pk: kept(recalibrated(released, one))
+        for row, one in zip(rows, said, strict=True)
+        if anew or row.recalibrated is None
+    }
+    together = _stacked(released, said) if anew or fitted or outline.stacked is None else None
+    _write(release, rows, fitted, together, anew)
+    if outline.blind is None:
+        blind = packed_blind(released, report.records(release))
+        ReleaseOutline.objects.filter(release=release).update(blind=blind)
+    if anew or outline.baseline is None:
+        made = kept(_baseline(release, released))
+        ReleaseOutline.objects.filter(release=release, method=METHOD).update(baseline=made)
+
+
+def _stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> bytes:
+    """Of one model alone, it would be that one recalibrated."""
+    return kept(stacked(released, said) if len(said) > 1 else None)
+
+
+@transaction.atomic
+def _write(
+    release: Release, rows: list[PredictionSet], fitted: dict[int, bytes], together: bytes | None, anew: bool
+) -> None:
+    """What was fitted, as far as the predictions are still those that it was fitted with."""
+    outline = ReleaseOutline.objects.select_for_update(no_key=True).get(release=release)
+    for row in rows:
+        if row.pk in fitted:
+            same = PredictionSet.objects.filter(pk=row.pk, updated_at=row.updated_at)
+            same.update(recalibrated=fitted[row.pk])
+    present = PredictionSet.objects.filter(release=release).values_list("pk", "updated_at")
+    if anew:
+        outline.method, outline.baseline = METHOD, None
+    if together is not None and dict(present) == {row.pk: row.updated_at for row in rows}:
+        outline.stacked = together
+    outline.save(update_fields=("method", "baseline", "stacked"))
+
+
+def _baseline(release: Release, released: ReleasedLabels) -> Predictions | None:
+    """What the baseline says of every step, trained on the records of the other tasks; None where it cannot
+    be trained: on fewer than two tasks, or where a record's labels are not of its steps."""
+    examples = []
+    for place, record in enumerate(report.records(release)):
+        material = JudgeInput.of(record)
+        labels = {int(index): value for index, value in record["step_labels"].items()}
+        if not labels or set(material.steps) != labels.keys():
+            return None
+        examples.append(
+            Example(
+                task=task_of(material.question, f"task {released.task[place]}"),
+                features=step_features(material),
+                labels=tuple(labels[index] for index in material.steps),
+                outcome=record["final_label"],
+            )
+        )
+    if len({one.task for one in examples}) < FEWEST_TASKS:
+        return None
+    return Predictions.constant(*unseen_labels(examples, seed=SEED))

@@ -1,0 +1,260 @@
+"""Score a judge of the project on a release: what it has suggested becomes a prediction set."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+from django.db.models import Exists, Max, OuterRef, Sum
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.i18n import translatable
+from annotation.core.label_files import FAILED_PREFIX
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.text import unescape
+from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.models import (
+    Judge,
+    JudgeAnswer,
+    PredictionSet,
+    Release,
+    SuggestedLabel,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+)
+from annotation.policies import OPERATOR, Actor, require
+from annotation.reports.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
+from annotation.reports.release_labels import released_labels
+
+from .store import REASONS_AT_ONCE, Reasons, model_name, packed_reasons, store
+
+log = logging.getLogger(__name__)
+
+FORGOTTEN: Final = timedelta(hours=1)
+"""A run that ended longer ago is taken up by nobody but people."""
+CENTS: Final = Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredJudge:
+    """What came of it, in records of the release. `created`: new in the set; `unchanged`: there already.
+    `failed`: the judge was asked in vain. `absent`: it has said nothing of them; `changed`: their trajectory
+    has other content now; `gone`: they have none. `missing`: steps without a label."""
+
+    prediction_set: PredictionSet
+    created: int
+    unchanged: int
+    failed: int
+    absent: int
+    changed: int
+    gone: int
+    missing: int
+
+
+@dataclass(slots=True)
+class _Said:
+    """What a judge says of a release, and its reasons by ordinal."""
+
+    predictions: Predictions
+    reasons: dict[int, dict[str, Any]]
+
+
+def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
+    """Make the judge's suggestions for the trajectories of a release its predictions of that release, or add
+    those to the set that have come since; the same again changes nothing, and nothing changes the release.
+
+    A trajectory counts when its content is still that of the record; otherwise the record is without a
+    prediction, as are those that the judge was never asked about. The set has the judge's name, its prompt
+    version, the day of its last answer and what its answers have cost.
+
+    Raises Invalid for a judge of another project or one without a suggestion; Conflict when the set says
+    something else of a record already, or is being changed by somebody else.
+    """
+    require(actor, "predictions.change", release)
+    if judge.project_id != release.project_id:
+        raise Invalid(translatable("This judge belongs to another project."), code="other_project")
+    found = frozen_trajectories(release)
+    released = released_labels(release)
+    said = _said(judge, release, released, found)
+    if not said.predictions.there.any():
+        raise Invalid(
+            translatable("This judge has no suggestion for any trajectory of this release yet."),
+            code="nothing_suggested",
+        )
+    name = model_name(judge.name)
+    before = PredictionSet.objects.filter(release=release, model=name).first()
+    fresh = _fresh(released, said.predictions, before, name)
+    row = store(
+        actor=actor,
+        release=release,
+        name=name,
+        released=released,
+        given=said.predictions,
+        fresh=fresh,
+        reasons=_reasons(said, fresh),
+        said=_about(judge, release, found),
+        before=before,
+    )
+    given = said.predictions
+    return ScoredJudge(
+        prediction_set=row,
+        created=len(fresh),
+        unchanged=int(given.there.sum()) - len(fresh),
+        failed=int(given.failed.sum()),
+        absent=int((~given.there).sum()),
+        changed=len(found.changed),
+        gone=len(found.gone),
+        missing=int((given.steps[given.there[released.record]] == MISSING).sum()),
+    )
+
+
+def score_run(*, run_id: int) -> ScoredJudge | None:
+    """Take what a run has brought that was started for a release, in the name of who started it; None for any
+    other run. Raises what `score_judge` raises."""
+    run = SuggestionRun.objects.select_related("judge", "created_by").filter(pk=run_id).first()
+    if run is None or run.state != SuggestionRunState.FINISHED:
+        return None
+    version = run.selection.get("release")
+    rows = Release.objects.select_related("project").filter(project=run.project_id, version=version)
+    release = rows.first() if version else None
+    if release is None:
+        return None
+    actor: Actor = run.created_by if run.created_by is not None else OPERATOR
+    return score_judge(actor=actor, release=release, judge=run.judge)
+
+
+def sweep_runs(*, now: datetime | None = None) -> int:
+    """Take what runs for a release have brought lately and nobody has scored, because the job was not sent or
+    its worker died; how many runs."""
+    done = PredictionSet.objects.filter(
+        judge=OuterRef("judge"), release__project=OuterRef("project"), updated_at__gte=OuterRef("finished_at")
+    )
+    rows = SuggestionRun.objects.filter(
+        ~Exists(done),
+        state=SuggestionRunState.FINISHED,
+        finished_at__gte=(now or timezone.now()) - FORGOTTEN,
+        selection__has_key="release",
+    )
+    count = 0
+    for pk in rows.order_by("pk").values_list("pk", flat=True):
+        try:
+            count += score_run(run_id=pk) is not None
+        except TristepError as refused:
+            log.info("run %s is not scored: %s", pk, refused.message)
+    return count
+
+
+def _said(judge: Judge, release: Release, released: ReleasedLabels, found: FrozenTrajectories) -> _Said:
+    made, starts = Predictions.none(released), released.starts()
+    reasons: dict[int, dict[str, Any]] = {}
+    chosen: dict[int, int] = {}
+    rows = Suggestion.objects.filter(judge=judge, trajectory__in=of_release(release))
+    # of a trajectory that was replaced by an equal one, what is said of the live one counts
+    ordered = rows.order_by("trajectory__live", "pk")
+    for pk, trajectory, outcome, reason, comment in ordered.values_list(
+        "pk", "trajectory", "outcome", "reason", "comment"
+    ).iterator():
+        at_record = found.place.get(trajectory)
+        if at_record is not None:
+            chosen[at_record] = pk
+            made.there[at_record] = True
+            made.outcome[at_record] = MISSING if outcome is None else outcome
+            reasons[at_record] = {"steps": {}, "final": unescape(reason), "comment": unescape(comment)}
+    places = {pk: place for place, pk in chosen.items()}
+    indexes = {
+        place: {index: at for at, index in enumerate(_indexes(released, starts, place), int(starts[place]))}
+        for place in chosen
+    }
+    labels = SuggestedLabel.objects.filter(
+        suggestion__judge=judge, suggestion__trajectory__in=of_release(release)
+    )
+    for pk, index, value, reason in labels.values_list(
+        "suggestion", "step__message_index", "value", "reason"
+    ).iterator():
+        of = places.get(pk)
+        if of is None or (at := indexes[of].get(index)) is None:
+            continue
+        made.steps[at] = MISSING if value is None else value
+        if reason:
+            reasons[of]["steps"][str(index)] = unescape(reason)
+    _mark_failures(judge, release, found, released, made, reasons)
+    kept = {
+        place: {key: value for key, value in told.items() if value} for place, told in sorted(reasons.items())
+    }
+    return _Said(made, kept)
+
+
+def _indexes(released: ReleasedLabels, starts: Any, place: int) -> list[int]:
+    found: list[int] = released.message_index[starts[place] : starts[place + 1]].tolist()
+    return found
+
+
+def _mark_failures(
+    judge: Judge,
+    release: Release,
+    found: FrozenTrajectories,
+    released: ReleasedLabels,
+    made: Predictions,
+    reasons: dict[int, dict[str, Any]],
+) -> None:
+    """A suggestion that says of itself that it failed, and a trajectory that a run failed at."""
+    labelled = np.zeros(released.n_records, dtype=bool)
+    labelled[released.record[made.steps != MISSING]] = True
+    for place, told in reasons.items():
+        if told["comment"].startswith(FAILED_PREFIX) and not labelled[place]:
+            made.failed[place], made.outcome[place] = True, MISSING
+    items = SuggestionItem.objects.filter(
+        run__judge=judge, state=SuggestionItemState.FAILED, trajectory__in=of_release(release)
+    )
+    for trajectory in items.order_by().values_list("trajectory", flat=True):
+        failed = found.place.get(trajectory)
+        if failed is not None and not made.there[failed]:
+            made.there[failed] = made.failed[failed] = True
+
+
+def _fresh(
+    released: ReleasedLabels, given: Predictions, before: PredictionSet | None, name: str
+) -> list[int]:
+    """The records that the set lacks, and those of which it only has that the judgement failed. Raises
+    Conflict when it says something else of one already."""
+    if before is None:
+        fresh: list[int] = np.flatnonzero(given.there).tolist()
+        return fresh
+    known = Predictions.unpacked(bytes(before.labels), released)
+    again = known.failed & ~given.failed
+    differ = np.zeros(released.n_records, dtype=bool)
+    differ[released.record[known.steps != given.steps]] = True
+    differ |= known.outcome != given.outcome
+    if (differ & known.there & given.there & ~again & ~given.failed).any():
+        raise Conflict(
+            translatable(
+                "There are other predictions of “{name}” on this release already; delete these first.",
+                name=name,
+            ),
+            code="predicted_otherwise",
+        )
+    fresh = np.flatnonzero(given.there & (~known.there | again)).tolist()
+    return fresh
+
+
+def _reasons(said: _Said, fresh: list[int]) -> list[Reasons]:
+    parts = (fresh[at : at + REASONS_AT_ONCE] for at in range(0, len(fresh), REASONS_AT_ONCE))
+    return [
+        chunk for part in parts for chunk in packed_reasons({at: said.reasons.get(at, {}) for at in part})
+    ]
+
+
+def _about(judge: Judge, release: Release, found: FrozenTrajectories) -> dict[str, Any]:
+    """What is known of the set besides its labels: prompt, day and cost from the judge's own answers."""
+    answers = JudgeAnswer.objects.filter(judge=judge, trajectory__in=of_release(release))
+    known = answers.aggregate(cost=Sum("cost"), last=Max("created_at"))
+    said: dict[str, Any] = {"judge": judge, "prompt_version": judge.prompt_version}
+    if known["last"] is not None:
+        said["judged_on"] = timezone.localdate(known["last"])
+        if judge.kind == JudgeKind.BASELINE or judge.price_input or judge.price_output:
+            said["cost"] = (known["cost"] or Decimal(0)).quantize(CENTS)
+    return said

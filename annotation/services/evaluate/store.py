@@ -1,0 +1,172 @@
+"""Make or extend what a model predicts of a release, whole or not at all."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.core.canonical import canonical_json
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.i18n import translatable
+from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.text import escape
+from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseOutline
+from annotation.policies import Actor, recorded
+
+from .. import audit
+from .fitting import ask_to_fit
+
+REASONS_AT_ONCE = 100
+MAX_MODEL = 120
+MAX_PROMPT_VERSION = 80
+MAX_COST = Decimal(10**8)
+
+Reasons = tuple[int, int, bytes]
+"""What is said of up to 100 records: the first and last of them, and the packed bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an importer says of a prediction set besides its labels; None leaves what is known. `cost` is in
+    US dollars, of the whole set."""
+
+    prompt_version: str | None = None
+    judged_on: date | None = None
+    cost: Decimal | None = None
+
+
+def model_name(name: str) -> str:
+    """A model's name as it is stored. Raises Invalid."""
+    name = escape(name.strip())
+    if not name or len(name) > MAX_MODEL:
+        problem = translatable("A model needs a name of at most {n} characters.", n=MAX_MODEL)
+        raise Invalid(problem, fields={"model": problem})
+    return name
+
+
+def checked(about: About) -> dict[str, Any]:
+    """What is given, by field. Raises Invalid."""
+    given = {one.name: getattr(about, one.name) for one in fields(about)}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "prompt_version" in given:
+        given["prompt_version"] = escape(given["prompt_version"].strip())
+        if len(given["prompt_version"]) > MAX_PROMPT_VERSION:
+            problem = translatable("At most {n} characters.", n=MAX_PROMPT_VERSION)
+            raise Invalid(problem, fields={"prompt_version": problem})
+    if "cost" in given and not (given["cost"].is_finite() and 0 <= given["cost"] < MAX_COST):
+        problem = translatable("The cost must be an amount of US dollars, from 0.")
+        raise Invalid(problem, fields={"cost": problem})
+    if "cost" in given:
+        given["cost"] = given["cost"].quantize(Decimal("0.0001"))
+    return given
+
+
+def packed_reasons(said: Mapping[int, Any]) -> Iterator[Reasons]:
+    """What is said of some records, by their places in ascending order, as it is stored; nothing when nothing
+    is said."""
+    told = {str(place): reasons for place, reasons in said.items() if reasons}
+    if told:
+        yield min(said), max(said), zlib.compress(canonical_json(told), 6)
+
+
+def store(
+    *,
+    actor: Actor,
+    release: Release,
+    name: str,
+    released: ReleasedLabels,
+    given: Predictions,
+    fresh: list[int],
+    reasons: Iterable[Reasons],
+    said: dict[str, Any],
+    before: PredictionSet | None,
+) -> PredictionSet:
+    """Make the set of that name, or extend the one that was read `before` by the `fresh` records of `given`
+    and what is `said` about it (`checked`).
+
+    Raises Conflict when the set is not what was read any more.
+    """
+    try:
+        with transaction.atomic():
+            return _stored(actor, release, name, released, given, fresh, reasons, said, before)
+    except IntegrityError as error:
+        raise _overtaken() from error
+
+
+def _stored(
+    actor: Actor,
+    release: Release,
+    name: str,
+    released: ReleasedLabels,
+    given: Predictions,
+    fresh: list[int],
+    reasons: Iterable[Reasons],
+    said: dict[str, Any],
+    before: PredictionSet | None,
+) -> PredictionSet:
+    now = timezone.now()
+    ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
+    if before is None:
+        row = PredictionSet.objects.create(
+            release=release,
+            model=name,
+            record_count=len(fresh),
+            labels=given.packed(),
+            created_by=recorded(actor),
+            created_at=now,
+            updated_at=now,
+            **said,
+        )
+    else:
+        changed = {key: value for key, value in said.items() if getattr(before, key) != value}
+        if not fresh and not changed:
+            return before
+        merged = _merged(Predictions.unpacked(bytes(before.labels), released), given, fresh, released)
+        rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
+        count = int(merged.there.sum())
+        if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
+            raise _overtaken()
+        row = PredictionSet.objects.get(pk=before.pk)
+    PredictionReasons.objects.bulk_create(
+        PredictionReasons(prediction_set=row, first=first, last=last, body=body)
+        for first, last, body in reasons
+    )
+    if fresh:
+        ask_to_fit(release=release, changed=row)
+    audit.record(
+        actor=actor,
+        verb="predictions.import",
+        project=release.project,
+        obj=row,
+        release=release.version,
+        model=name,
+        created=len(fresh),
+    )
+    return row
+
+
+def _merged(
+    known: Predictions, given: Predictions, fresh: list[int], released: ReleasedLabels
+) -> Predictions:
+    new = np.zeros(released.n_records, dtype=bool)
+    new[fresh] = True
+    steps = new[released.record]
+    return Predictions(
+        np.where(steps, given.steps, known.steps),
+        np.where(new, given.outcome, known.outcome),
+        np.where(new, given.there, known.there),
+        np.where(new, given.failed, known.failed),
+    )
+
+
+def _overtaken() -> Conflict:
+    return Conflict(
+        translatable("Somebody else is changing the predictions of this model right now; try again."),
+        code="overtaken",
+    )

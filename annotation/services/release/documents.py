@@ -1,0 +1,20 @@
+"""The files that go with every export of a release."""
+
+import json
+from contextlib import suppress
+
+from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, manifest_file
+from annotation.models import Release
+
+from .signatures import Signature
+
+
+def documents(release: Release) -> dict[str, bytes]:
+    """The files that go with an export, by name: the manifest, its signature and the public key of that; a
+    release from before there were signatures has its manifest only."""
+    found = {MANIFEST: manifest_file(json.loads(release.manifest))}
+    if release.signature is not None:
+        with suppress(ValueError):
+            signature = Signature.parse(release.signature)
+            found |= {SIGNATURE: signature.signature, PUBLIC_KEY: signature.key.pem}
+    return found

@@ -1,0 +1,80 @@
+"""What somebody chooses who takes a release along as a data set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.release_exports.options import (
+    HUGGINGFACE,
+    INDEPENDENT,
+    PROPAGATED,
+    TRAINING,
+    ZERO_CUT,
+    ZERO_FALSE,
+    ZERO_MERGE,
+    ZERO_TRUE,
+)
+
+
+class ExportForm(forms.Form):
+    """The choices of core.release_exports; what they may be is decided there."""
+
+    format = forms.ChoiceField(
+        label=_("Format"),
+        choices=(
+            (HUGGINGFACE, _("Hugging Face data set")),
+            (TRAINING, _("Step rewards for training")),
+        ),
+    )
+    split = forms.CharField(
+        label=_("Share of tasks for testing"),
+        required=False,
+        max_length=12,
+        help_text=_("Between 0 and 1, such as 0.2; empty: no split. A task is never on both sides."),
+        widget=forms.TextInput({"inputmode": "decimal"}),
+    )
+    seed = forms.CharField(
+        label=_("Seed"),
+        required=False,
+        max_length=19,
+        help_text=_("Decides which tasks these are."),
+        widget=forms.TextInput({"inputmode": "numeric", "placeholder": "0"}),
+    )
+    protocol = forms.ChoiceField(
+        label=_("Consequences of an error"),
+        choices=(
+            (PROPAGATED, _("−1, as they were frozen")),
+            (INDEPENDENT, _("without a label: each step is judged for itself")),
+        ),
+    )
+    zero = forms.ChoiceField(
+        label=_("The label 0"),
+        choices=(
+            (ZERO_TRUE, _("is true: the step is no error")),
+            (ZERO_FALSE, _("is false: only effective steps are rewarded")),
+            (ZERO_MERGE, _("has no label of its own; its text stays")),
+            (ZERO_CUT, _("ends the trajectory")),
+        ),
+        help_text=_("Only for step rewards."),
+    )
+    blind_labels = forms.BooleanField(
+        label=_("With blind labels"),
+        required=False,
+        help_text=_(
+            "What each annotator said before seeing anything, under pseudonyms. "
+            "Only for the Hugging Face data set."
+        ),
+    )
+
+    def __init__(self, *args: Any, roots: bool, blind: bool, **kwargs: Any) -> None:
+        """`roots`: the release says where each error began. `blind`: it holds blind labels, and the viewer
+        may have them."""
+        kwargs["auto_id"] = "export-%s"
+        super().__init__(*args, **kwargs)
+        if not roots:
+            del self.fields["protocol"]
+        if not blind:
+            del self.fields["blind_labels"]

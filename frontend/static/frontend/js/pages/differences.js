@@ -1,0 +1,29 @@
+// @ts-check
+/** A trajectory with what a model says of it: n and p go to the next and the previous step on which they differ. */
+
+const differing = [...document.querySelectorAll("[data-differs]")];
+let last = -1;
+
+/** @param {number} by  1: the next one below, −1: the one above; from the last one on to the first */
+function jump(by) {
+  if (!differing.length) return;
+  const here = differing.findIndex((one) => one.contains(document.activeElement));
+  const at = here < 0 ? last : here;
+  last = ((at < 0 && by < 0 ? 0 : at) + by + differing.length) % differing.length;
+  const next = differing[last];
+  if (!(next instanceof HTMLElement)) return;
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "start" });
+}
+
+/** @param {EventTarget | null} target */
+const writes = (target) => target instanceof HTMLElement && target.matches("input, textarea, select");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+  if (event.key === "n" || event.key === "p") jump(event.key === "n" ? 1 : -1);
+});
+
+for (const button of document.querySelectorAll("[data-jump]")) {
+  if (button instanceof HTMLElement) button.addEventListener("click", () => jump(Number(button.dataset.jump)));
+}
