@@ -35,7 +35,7 @@ from .projects import (
     Subset,
 )
 from .rechecks import Recheck, Stratum
-from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
+from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
     JudgeAnswer,
@@ -84,6 +84,7 @@ __all__ = [
     "PredictionReasons",
     "PredictionSet",
     "Project",
+    "PublicRelease",
     "Recheck",
     "Release",
     "ReleaseLabel",

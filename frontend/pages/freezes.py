@@ -24,7 +24,7 @@ from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, ThresholdForm
 from frontend.pages.common import ProjectPage, open_project
-from frontend.pages.releases import distribution
+from frontend.pages.release_pictures import distribution
 from frontend.templatetags.tristep import state_name
 
 VERB = "release.freeze"

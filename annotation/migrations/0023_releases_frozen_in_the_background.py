@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0020_blind_labellings"),
+        ("annotation", "0022_public_releases"),
     ]
 
     operations = [
