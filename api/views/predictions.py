@@ -154,8 +154,10 @@ class Leaderboard(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """How well models label the steps of a release, best StepAcc first: every figure as a fraction under
         its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and ranks as
-        intervals; and baselines. For adjudicators and admins. Conflict (`damaged`) when a record of the
-        release cannot be read."""
+        intervals; below `recalibrated` the same after recalibration, with the change of each figure; the
+        judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
+        `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
+        be read."""
         return Response(leaderboard_json(leaderboard(actor=self.user, release=self.found(version))))
 
 
