@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import endurance, imports, records, releases, requests, suggestions
+from bench import endurance, imports, labels, records, releases, requests, suggestions
 from bench.client import Refused
 from bench.installations import Failed, Installation, ServerMissing, Stock, scratch, stock
 from bench.report import Limit, Report, megabytes, number, table
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument(
         "--only",
-        choices=["imports", "requests", "suggestions", "workbench", "endurance", "releases"],
+        choices=["imports", "labels", "requests", "suggestions", "workbench", "endurance", "releases"],
         help="one topic",
     )
     parser.add_argument("--turns", type=int, help="how many trajectories are labelled in each project")
@@ -60,6 +60,8 @@ def main() -> int:
                     run_endurance(databases, folder, report)
                 if options.only in (None, "releases"):
                     releases.run(databases, folder, options.quick, report, say)
+                if options.only in (None, "labels"):
+                    labels.run(databases, folder, options.quick, report, say)
                 if options.only in (None, "imports", "requests"):
                     run(databases, folder, sizes, turns, options.only, report)
                 if kind == "sqlite" and options.only in (None, "workbench"):

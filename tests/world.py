@@ -9,7 +9,7 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
           its first step labelled
-settled   was disputed; judith has decided and closed it; in the release 1.0, and an example in the guidelines
+settled   was disputed; judith has decided and closed it; in both releases, and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
@@ -48,7 +48,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects
 from tests.canaries import canary
 from tests.people import (
     Cast,
@@ -66,6 +66,7 @@ from tests.people import (
     step_indexes,
 )
 from tests.services.predicting import bring
+from tests.services.publishing import freeze, publish
 from tests.services.rechecking import claim_as_third
 
 PLACES = (
@@ -154,10 +155,9 @@ def make_world() -> World:
         title="An example",
         text=canary("example", "settled"),
     )
-    frozen = release.freeze(
-        actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
-    )
+    frozen = freeze(cast.project, note=canary("release-note"))
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
+    publish(freeze(cast.project, "1.1", note=canary("public-note")), shows_leaderboard=True)
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )

@@ -106,6 +106,28 @@ def label_lines(
             yield parse_label_line(record.value, filename, record.line)
 
 
+def counting_lines(stream: BinaryIO, filename: str, errors: FileErrors) -> Iterator[LabelLine]:
+    """The lines of a file that count, one by one: of several about one record the newest. In the memory of
+    one line, and of an index of the records.
+
+    `stream` is read twice, so it must be able to seek; `errors` takes what the first reading finds wrong.
+    """
+    begin = stream.tell()
+    counting: dict[str, tuple[int, datetime]] = {}
+    for place, line in enumerate(label_lines(stream, filename)):
+        if isinstance(line, RecordError):
+            errors.add(line)
+            continue
+        when = moment(line.updated_at)
+        before = counting.get(line.record_id)
+        if before is None or when >= before[1]:
+            counting[line.record_id] = place, when
+    stream.seek(begin)
+    for place, line in enumerate(label_lines(stream, filename)):
+        if isinstance(line, LabelLine) and counting[line.record_id][0] == place:
+            yield line
+
+
 def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
     """One parsed line as a judgement, or why it cannot be one."""
     if not isinstance(value, dict):

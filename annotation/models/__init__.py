@@ -34,7 +34,7 @@ from .projects import (
     Subset,
 )
 from .rechecks import Recheck, Stratum
-from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
+from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
     JudgeAnswer,
@@ -82,6 +82,7 @@ __all__ = [
     "PredictionReasons",
     "PredictionSet",
     "Project",
+    "PublicRelease",
     "Recheck",
     "Release",
     "ReleaseLabel",

@@ -92,11 +92,17 @@ class Assignment(models.Model):
                 condition=Q(recheck__isnull=True),
                 name="assignment_annotator_once",
             ),
+            # Of rechecks alone: hardly a row is one, and SQLite would else take these indexes to find those
+            # that are none, and read every assignment there is.
             models.UniqueConstraint(
-                fields=("recheck", "annotator"), name="assignment_recheck_annotator_once"
+                fields=("recheck", "annotator"),
+                condition=Q(recheck__isnull=False),
+                name="assignment_recheck_annotator_once",
             ),
             models.UniqueConstraint(
-                fields=("recheck",), condition=Q(state__in=ACTIVE_STATES), name="assignment_recheck_once"
+                fields=("recheck",),
+                condition=Q(recheck__isnull=False, state__in=ACTIVE_STATES),
+                name="assignment_recheck_once",
             ),
             models.UniqueConstraint(fields=("annotator", "claim_key"), name="assignment_claim_key_once"),
             models.CheckConstraint(

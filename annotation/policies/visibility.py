@@ -180,6 +180,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.ReleaseRecord: _member("release__project", *RESULT_ROLES),
     m.ReleaseLabel: _member("release__project", *RESULT_ROLES),
     m.ReleaseWithdrawal: _member("release__project", *RESULT_ROLES),
+    m.PublicRelease: _member("release__project", *RESULT_ROLES),
     m.PredictionSet: _member("release__project", *RESULT_ROLES),
     m.AuditEvent: _member("project", Role.ADMIN),
 }

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 T = TypeVar("T")
 
 BLOCK_SECONDS = 0.04
-"""A transaction takes no more work in after this: with its last piece and the commit it stays under 0.1 s."""
+"""A transaction takes no more work in than fits into this, by the time that its last piece took."""
 
 FORGOTTEN = timedelta(hours=1)
 """What an import left that was killed is taken away when it is not begun again within this."""
@@ -26,12 +26,30 @@ def in_blocks(items: Iterable[T], do: Callable[[T], None]) -> None:
     item = next(waiting, None)
     while item is not None:
         with transaction.atomic():
-            end = time.monotonic() + BLOCK_SECONDS
+            now = time.monotonic()
+            end = now + BLOCK_SECONDS
             while item is not None:
+                begun = now
                 do(item)
                 item = next(waiting, None)
-                if time.monotonic() >= end:
+                now = time.monotonic()
+                if now + (now - begun) >= end:  # another one like it would not fit
                     break
+
+
+def parts(items: Iterable[T], *, weight: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """The items in order, a few at a time: as many as weigh `most` together, or one that weighs more."""
+    few: list[T] = []
+    total = 0
+    for item in items:
+        heavy = weight(item)
+        if few and total + heavy > most:
+            yield few
+            few, total = [], 0
+        few.append(item)
+        total += heavy
+    if few:
+        yield few
 
 
 @contextmanager

@@ -1,8 +1,11 @@
-"""Settle a trajectory from its submitted labels: unanimous, with consensus at once, or disputed."""
+"""Settle trajectories from their submitted labels: unanimous, with consensus at once, or disputed."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.disputes import differences
@@ -24,7 +27,8 @@ from annotation.models import (
 )
 
 from . import pairing
-from .transitions import advance
+from .bulk import insert, moment
+from .transitions import advance, advance_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +70,43 @@ Positions = dict[int | None, list[Position]]
 def positions(trajectory_id: int) -> Positions:
     """What the annotators of a trajectory say: what they submitted, and what they have changed since in its
     discussion. Three queries."""
-    submitted = {"assignment__trajectory": trajectory_id, "assignment__state": AssignmentState.SUBMITTED}
+    return positions_of([trajectory_id])[trajectory_id]
+
+
+def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
+    """The same of several trajectories, by their pks. Three queries."""
+    submitted = {"assignment__trajectory__in": trajectories, "assignment__state": AssignmentState.SUBMITTED}
     given = {**submitted, "value__isnull": False}
     of_steps = (
         Label.objects.filter(**given)
         .order_by("step__message_index", "assignment__slot")
-        .values_list("step_id", "assignment_id", "value", "root_id", "reason")
+        .values_list("assignment__trajectory", "step_id", "assignment_id", "value", "root_id", "reason")
     )
     of_outcome = (
         OutcomeLabel.objects.filter(**given)
         .order_by("assignment__slot")
-        .values_list("assignment_id", "value", "reason")
+        .values_list("assignment__trajectory", "assignment_id", "value", "reason")
     )
     changed = {
         (row.step_id, row.assignment_id): row for row in Revision.objects.filter(**submitted).order_by("pk")
     }
-    found: Positions = {}
+    found: dict[int, Positions] = {pk: {} for pk in trajectories}
 
-    def put(step: int | None, assignment: int, position: Position) -> None:
+    def put(trajectory: int, step: int | None, assignment: int, position: Position) -> None:
         row = changed.get((step, assignment))
         if row is not None:
             position = replace(
                 position, value=row.value, root=row.root_id, reason=row.reason, revised_at=row.created_at
             )
-        found.setdefault(step, []).append(position)
+        found[trajectory].setdefault(step, []).append(position)
 
-    for step, assignment, value, root, reason in of_steps:
+    for trajectory, step, assignment, value, root, reason in of_steps:
         if value is not None:
-            put(step, assignment, Position(submitted=value, value=value, root=root, reason=reason))
-    for assignment, value, reason in of_outcome:
+            position = Position(submitted=value, value=value, root=root, reason=reason)
+            put(trajectory, step, assignment, position)
+    for trajectory, assignment, value, reason in of_outcome:
         if value is not None:
-            put(None, assignment, Position(submitted=value, value=value, reason=reason))
+            put(trajectory, None, assignment, Position(submitted=value, value=value, reason=reason))
     return found
 
 
@@ -110,83 +120,106 @@ def submitted_labels(found: Positions) -> SubmittedLabels:
     )
 
 
-def settle(*, trajectory_id: int) -> TrajectoryState:
-    """Called when an assignment has been submitted: decide the trajectory's state if all N are in.
+def settle(trajectories: Collection[int]) -> None:
+    """Called when assignments have been submitted: decide the state of each of their trajectories whose N
+    are all in.
 
-    The row lock makes the last two submissions wait for each other, so that exactly one of them settles it.
+    The row locks make the last two submissions of one wait for each other, so that exactly one of them
+    settles it. They are taken in order, so that two who settle several cannot deadlock.
     """
-    trajectory = (
-        Trajectory.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("project")
-        .get(pk=trajectory_id)
-    )
-    state = TrajectoryState(trajectory.state)
-    if state is not TrajectoryState.LABELLING:
-        return state
-    submitted = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).count()
-    if submitted < trajectory.project.annotators_per_trajectory:
-        return state
-    asked = LookAgain.objects.filter(assignment__trajectory=trajectory, begun_at__isnull=True)
-    if asked.exists():
-        return state  # the others are still to look at theirs again
-    found = positions(trajectory.pk)
-    cast = submitted_labels(found)
-    pairing.write(trajectory_id=trajectory.pk)
-    reached = TrajectoryState.UNANIMOUS if cast.unanimous else TrajectoryState.DISPUTED
-    advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, reached, agreement=cast.agreement)
-    if reached is TrajectoryState.DISPUTED:
-        _note_dispute(trajectory, cast)
-        return reached
-    agreed = {step: resolve(said, None) for step, said in found.items()}
-    write(
-        trajectory_id=trajectory.pk,
-        resolved={step: one for step, one in agreed.items() if one is not None},
-    )
-    return reached
+    ready = _complete(trajectories)
+    if not ready:
+        return
+    found = positions_of([row.pk for row in ready])
+    casts = {pk: submitted_labels(said) for pk, said in found.items()}
+    pairing.write(found)
+    same: dict[tuple[TrajectoryState, float | None], list[int]] = defaultdict(list)
+    for pk, cast in casts.items():
+        reached = TrajectoryState.UNANIMOUS if cast.unanimous else TrajectoryState.DISPUTED
+        same[reached, cast.agreement].append(pk)
+    for (reached, agreement), pks in same.items():
+        advance_all(Trajectory, pks, TrajectoryState.LABELLING, reached, agreement=agreement)
+    _note_disputes((row, casts[row.pk]) for row in ready if not casts[row.pk].unanimous)
+    agreed = {pk: found[pk] for pk, cast in casts.items() if cast.unanimous}
+    write({pk: {step: resolve(said, None) for step, said in steps.items()} for pk, steps in agreed.items()})
 
 
-def _note_dispute(trajectory: Trajectory, cast: SubmittedLabels) -> None:
-    found = differences(cast.steps.values(), cast.outcomes)
-    Dispute.objects.create(
-        trajectory=trajectory,
-        project_id=trajectory.project_id,
-        subset_id=trajectory.subset_id,
-        disputed_steps=len(cast.disputed_steps),
-        sign_flips=found.sign_flips,
-        neutral_boundaries=found.neutral_boundaries,
-        first_error=found.first_error,
-        outcome=found.outcome,
-        arisen_at=timezone.now(),
+def _complete(trajectories: Collection[int]) -> list[Trajectory]:
+    """Those of these trajectories, all of them locked, that are being labelled and of which all N labels are
+    in; not those that somebody is still to look at again."""
+    rows = (
+        Trajectory.objects.filter(pk__in=trajectories)
+        .annotate(wanted=F("project__annotators_per_trajectory"))
+        .only("project", "subset", "state")
+        .order_by("pk")
+        .select_for_update(no_key=True, of=("self",))
     )
+    labelling = [row for row in rows if row.state == TrajectoryState.LABELLING]
+    submitted = Counter(
+        Assignment.objects.filter(trajectory__in=labelling, state=AssignmentState.SUBMITTED)
+        .order_by()
+        .values_list("trajectory", flat=True)
+    )
+    complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
+    if not complete:
+        return []
+    asked = LookAgain.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
+    waiting = set(asked.order_by().values_list("assignment__trajectory", flat=True))
+    return [row for row in complete if row.pk not in waiting]
+
+
+def _note_disputes(disputed: Iterable[tuple[Trajectory, SubmittedLabels]]) -> None:
+    now = timezone.now()
+
+    def noted(trajectory: Trajectory, cast: SubmittedLabels) -> Dispute:
+        found = differences(cast.steps.values(), cast.outcomes)
+        return Dispute(
+            trajectory=trajectory,
+            project_id=trajectory.project_id,
+            subset_id=trajectory.subset_id,
+            disputed_steps=len(cast.disputed_steps),
+            sign_flips=found.sign_flips,
+            neutral_boundaries=found.neutral_boundaries,
+            first_error=found.first_error,
+            outcome=found.outcome,
+            arisen_at=now,
+        )
+
+    Dispute.objects.bulk_create(noted(trajectory, cast) for trajectory, cast in disputed)
+
+
+RESOLVED_COLUMNS = ("value", "kind", "reason", "note", "resolved_by_id", "resolved_at", "created_at")
 
 
 def write(
-    *, trajectory_id: int, resolved: Mapping[int | None, Resolution], adjudicator: User | None = None
+    resolved: Mapping[int, Mapping[int | None, Resolution | None]], *, adjudicator: User | None = None
 ) -> None:
-    """Write the consensus of a whole trajectory: of each step by its pk, and under None of the outcome.
+    """Write the consensus of whole trajectories, by their pks: of each step by its pk, and under None of the
+    outcome. What is not resolved (None) is left out.
 
     `adjudicator` is who stands for what was decided.
     """
-    now = timezone.now()
+    now = moment(timezone.now())
+    who = adjudicator.pk if adjudicator is not None else None
 
-    def shared(one: Resolution) -> dict[str, object]:
-        return {
-            "trajectory_id": trajectory_id,
-            "value": one.value,
-            "kind": one.kind.value,
-            "reason": one.reason,
-            "note": one.note,
-            "resolved_by": adjudicator if one.by_ruling else None,
-            "resolved_at": one.at or now,
-            "created_at": now,
-        }
+    def shared(one: Resolution) -> tuple[Any, ...]:
+        by = who if one.by_ruling else None
+        at = moment(one.at) if one.at is not None else now
+        return (one.value, one.kind.value, one.reason, one.note, by, at, now)
 
-    Consensus.objects.bulk_create(
-        Consensus(step_id=step, root_id=one.root, **shared(one))
-        for step, one in resolved.items()
-        if step is not None
+    everything = [
+        (pk, step, one) for pk, steps in resolved.items() for step, one in steps.items() if one is not None
+    ]
+    insert(
+        Consensus,
+        ("trajectory_id", "step_id", "root_id", *RESOLVED_COLUMNS),
+        [(pk, step, one.root, *shared(one)) for pk, step, one in everything if step is not None],
     )
-    OutcomeConsensus.objects.create(**shared(resolved[None]))
+    insert(
+        OutcomeConsensus,
+        ("trajectory_id", *RESOLVED_COLUMNS),
+        [(pk, *shared(one)) for pk, step, one in everything if step is None],
+    )
 
 
 def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:

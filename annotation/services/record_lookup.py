@@ -1,8 +1,10 @@
 """Finding the trajectories and steps that a label or prediction file names by record id."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import BinaryIO, NamedTuple, TypeVar
 
+from annotation.core.file_errors import FileErrors
 from annotation.core.jsonlines import RecordError
 from annotation.core.label_files import LabelFile, LabelLine, excerpt, read_label_lines
 from annotation.core.text import escape, unescape
@@ -24,9 +26,14 @@ class StepRow(NamedTuple):
 def read_file(stream: BinaryIO, filename: str) -> LabelFile:
     """The lines of a file and its errors; a file that says nothing at all is an error too."""
     file = read_label_lines(stream, filename)
-    if not file.lines and not file.errors:
-        file.errors.add(RecordError(filename, 1, "", "there is no label line in this file"))
+    refuse_nothing(file.lines, file.errors)
     return file
+
+
+def refuse_nothing(lines: Collection[object] | int, errors: FileErrors) -> None:
+    """A file that says nothing at all is an error of it."""
+    if not lines and not errors:
+        errors.add(RecordError(errors.filename, 1, "", "there is no label line in this file"))
 
 
 def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) -> dict[str, int | None]:
@@ -38,7 +45,7 @@ def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) 
     if subset:
         live = live.filter(subset__name=subset)
     found: dict[str, int | None] = {}
-    for part in chunks([escape(record_id) for record_id in record_ids]):
+    for part in chunks(escape(record_id) for record_id in record_ids):
         rows = live.filter(record_id__in=part).order_by()
         for pk, stored_as in rows.values_list("pk", "record_id"):
             record_id = unescape(stored_as)
@@ -47,17 +54,17 @@ def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) 
 
 
 def matched_lines(
-    file: LabelFile, found: Mapping[str, int | None], filename: str
+    lines: Iterable[LabelLine], found: Mapping[str, int | None], errors: FileErrors
 ) -> Iterator[tuple[LabelLine, int]]:
     """Each line with the pk that `find_trajectories` found for it; other lines become errors of the file."""
-    for line in file.lines.values():
+    for line in lines:
         pk = found.get(line.record_id)
         if pk is not None:
             yield line, pk
             continue
         several = line.record_id in found
         problem = "is in several subsets: name one" if several else "is not in this project"
-        file.errors.add(record_error(line, problem, filename))
+        errors.add(record_error(line, problem, errors.filename))
 
 
 def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:
@@ -77,7 +84,8 @@ def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepRow]]:
     return steps
 
 
-def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+def chunks(items: Iterable[T]) -> Iterator[list[T]]:
     """The items, as many at a time as one query asks for."""
-    for start in range(0, len(items), LOOKUP):
-        yield items[start : start + LOOKUP]
+    waiting = iter(items)
+    while few := list(islice(waiting, LOOKUP)):
+        yield few

@@ -7,11 +7,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.core.release_diff import WHATS
 from annotation.core.vocabulary import SignatureState
 from annotation.services.release import check_release
 from annotation.services.release.freeze import MAX_NOTE
 
-from .base import Input, Output, StoredText
+from .base import Input, Output, Query, StoredText
 
 
 class Withdrawal(Output):
@@ -89,3 +90,63 @@ class Withdraw(Input):
     """Why."""
 
     reason = serializers.CharField(max_length=MAX_NOTE)
+
+
+class ReleasedLabel(Output):
+    """One label of a release: its value, how it was reached, the message at which its error began, its
+    reason."""
+
+    value = serializers.IntegerField()
+    kind = serializers.CharField()
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    reason = serializers.CharField(allow_blank=True)
+
+
+class LabelChange(Output):
+    """One label that is not the same in both; the outcome has neither message nor step."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    step = serializers.IntegerField(allow_null=True, source="number", help_text="From 1.")
+    before = ReleasedLabel(allow_null=True)
+    after = ReleasedLabel(allow_null=True)
+
+
+class RecordChange(Output):
+    """One record that is not the same in two releases."""
+
+    subset = serializers.CharField(source="change.subset")
+    record_id = serializers.CharField(source="change.record_id")
+    policy_model = serializers.CharField(source="change.policy_model", allow_blank=True)
+    what = serializers.SerializerMethodField()
+    labels = LabelChange(source="change.labels", many=True)
+    hidden = serializers.BooleanField(
+        source="kept", help_text="You are labelling this trajectory: nothing more is said."
+    )
+
+    def get_what(self, row: Any) -> list[str]:
+        """What changed of it."""
+        return [what for what in WHATS if what in row.change.what]
+
+
+class ChangesAsked(Query):
+    """Which changes are asked for."""
+
+    what = serializers.ChoiceField(choices=WHATS, required=False)
+    subset = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class PublicAddress(Output):
+    """How the public address of a release is set."""
+
+    is_open = serializers.BooleanField()
+    shows_leaderboard = serializers.BooleanField()
+    may_be_indexed = serializers.BooleanField()
+    address = serializers.CharField(help_text="Of the page; nobody reads it while `is_open` is false.")
+
+
+class SetPublicAddress(Input):
+    """What is left out stays as it is."""
+
+    is_open = serializers.BooleanField(required=False)
+    shows_leaderboard = serializers.BooleanField(required=False)
+    may_be_indexed = serializers.BooleanField(required=False)

@@ -23,7 +23,7 @@ from annotation.services import release as releases
 from ..serializers import releases as shapes
 from .base import ProjectView, fetch
 
-ROWS = Release.objects.select_related("project", "withdrawal")
+ROWS = Release.objects.select_related("project", "withdrawal", "public_release")
 
 
 class Releases(ProjectView):

@@ -19,3 +19,24 @@ class WithdrawForm(forms.Form):
     """Why a release is faulty."""
 
     reason = forms.CharField(label=_("Reason"), max_length=20_000, widget=forms.Textarea({"rows": 3}))
+
+
+class PublicForm(forms.Form):
+    """The switches of a release's public address."""
+
+    is_open = forms.BooleanField(
+        label=_("Everybody may read this release"),
+        required=False,
+        help_text=_(
+            "Figures, pictures and all its files: trajectories with their labels. No sign-in is needed."
+        ),
+    )
+    shows_leaderboard = forms.BooleanField(
+        label=_("Show the leaderboard there"),
+        required=False,
+        help_text=_("Models and their figures; not who uploaded them."),
+    )
+    may_be_indexed = forms.BooleanField(
+        label=_("Search engines may list it"),
+        required=False,
+    )

@@ -61,6 +61,8 @@ SENTENCES = {
     "queue.triage": gettext_lazy("put contested trajectories first"),
     "release.export": gettext_lazy("exported a release"),
     "release.freeze": gettext_lazy("froze a release"),
+    "release.publish": gettext_lazy("changed the public address of a release"),
+    "release.unpublish": gettext_lazy("switched the public address of a release off"),
     "release.withdraw": gettext_lazy("withdrew a release"),
     "release_key.rotate": gettext_lazy("replaced the key that signs releases"),
     "release_key.trust": gettext_lazy("trusted another release key"),

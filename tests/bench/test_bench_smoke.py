@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
@@ -16,7 +17,8 @@ from annotation.importers import FORMATS, ReadContext
 from annotation.models import Assignment, Consensus, Label, Step, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import agreement
-from bench import filling, imports, records, requests
+from annotation.services import evaluate
+from bench import filling, imports, inside, labels, leaderboard, records, requests
 from bench.client import Client
 from bench.inside import PASSWORD
 from bench.installations import Installation, Stock
@@ -92,6 +94,31 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
     assert Assignment.objects.filter(annotator=cast.ann, state=AssignmentState.SUBMITTED).count() == 3
 
 
+class Here(Installation):
+    """This process and its database, in the place of others'."""
+
+    def inside(self, *arguments: str | Path) -> dict[str, Any]:
+        works = {"start": inside.start, "import": inside.import_file, "labels": inside.import_labels}
+        return works[str(arguments[0])](*arguments[1:])  # type: ignore[operator]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("own_uploads")
+def test_bench_labels_are_measured_against_the_import_of_their_trajectories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stock, "installation", lambda self, name: Here(name, tmp_path, ""))
+    monkeypatch.setattr(labels, "QUICK_SIZES", (10,))
+    report = Report(tmp_path / "figures.jsonl")
+
+    labels.run(Stock("sqlite", tmp_path), tmp_path, True, report, silence)
+
+    assert [limit.limit for limit in report.limits] == [3.0, 1.3, 3.0, 1.3]
+    assert all(limit.found > 0 for limit in report.limits)
+    assert Trajectory.objects.filter(state=TrajectoryState.DISPUTED).count() == 3
+    assert Trajectory.objects.filter(state=TrajectoryState.UNANIMOUS).count() == 7
+
+
 def test_bench_people_have_the_password_of_the_tests() -> None:
     assert people.PASSWORD == PASSWORD
 
@@ -132,3 +159,15 @@ def test_report_says_what_holds_and_keeps_the_figures(
     assert "second  1,234" in said
     lines = [json.loads(line) for line in report.path.read_text().splitlines()]
     assert [line["holds"] for line in lines] == [True, False]
+
+
+@pytest.mark.django_db
+def test_bench_leaderboard_measures_a_release_with_all_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "fit_release", lambda release_id: None)  # tests/services/test_fitting.py
+    release = leaderboard.fill(20)
+    leaderboard.predict(release, 2)
+    found = leaderboard.measure(release, repeat=2)
+
+    assert (found["records"], found["tasks"], found["models"]) == (20, 4, 2)
+    assert 5 < found["steps"] / 20 < 20
+    assert all(found[f"{name}, ms"]["p50"] > 0 for name in ("figures", "page", "figures from nothing"))

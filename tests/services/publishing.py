@@ -23,6 +23,13 @@ def freeze(project: Project, version: str = "1.0", **more: Any) -> Release:
     return release.freeze(actor=OPERATOR, project=project, version=version, **more)
 
 
+def publish(made: Release, **switches: bool) -> Release:
+    """Switch the public address of a release on."""
+    wanted = release.Switches(**{"is_open": True, **switches})
+    release.set_public(actor=OPERATOR, release=made, wanted=wanted)
+    return made
+
+
 def lines(folder: Path, subset: str = "tiny") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / f"{subset}.jsonl").read_bytes().splitlines()]
 

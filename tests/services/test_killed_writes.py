@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,8 @@ from annotation.models import (
 from annotation.policies import OPERATOR
 from annotation.reports.runs import judges as summaries
 from annotation.reports.suggestions import anonymised_order
-from annotation.services import blocks, label, projects, release, suggest
-from annotation.services.label import import_file as label_file
+from annotation.services import assign, blocks, label, projects, release, suggest
+from annotation.services.label import import_rows as label_rows
 from annotation.services.release import contents, staging
 from annotation.services.suggest import import_file as suggestion_file
 from tests import people
@@ -55,8 +56,9 @@ class Killed(BaseException):
 
 @pytest.fixture
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One piece in a transaction."""
+    """One piece in a transaction, and of labels one trajectory in a piece."""
     monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(label_rows, "MOST_AT_ONCE", 1)
 
 
 def _after(patch: pytest.MonkeyPatch, where: Any, name: str, calls: int) -> None:
@@ -79,7 +81,7 @@ def test_labels_whose_import_was_killed_count_nowhere_and_are_completed_by_the_s
     cast, rows, _saver = prepared(6)
     import_labels(cast, rows[1:], "first")
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, label_file, where, 2)
+        _after(patch, label_rows, where, 2)
         import_labels(cast, rows[1:], "second")
 
     halves = Assignment.objects.filter(annotator__username="second")
@@ -101,7 +103,7 @@ def test_labels_whose_import_was_killed_are_swept_away_after_an_hour(
 ) -> None:
     cast, rows, _saver = prepared(5)
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        _after(patch, label_file, "_store", 2)
+        _after(patch, label_rows, "_store", 2)
         import_labels(cast, rows[1:])
     assert label.sweep_half_imports() == 0
     assert label.sweep_half_imports(now=timezone.now() + timedelta(hours=2)) == 2
@@ -113,14 +115,14 @@ def test_labels_of_which_one_lost_its_place_meanwhile_are_taken_away_again(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
 ) -> None:
     cast, rows, _saver = prepared(4)
-    original = label_file._store
+    original = assign.take_slots
 
-    def store(user: User, row: Trajectory, *more: Any) -> int:
-        if row.pk == rows[3].pk:
-            Trajectory.objects.filter(pk=row.pk).update(free_slots=0)
-        return original(user, row, *more)
+    def take_slots(trajectories: Collection[int], project_id: int) -> dict[int, int]:
+        if rows[3].pk in trajectories:
+            Trajectory.objects.filter(pk=rows[3].pk).update(free_slots=0)
+        return original(trajectories, project_id)
 
-    monkeypatch.setattr(label_file, "_store", store)
+    monkeypatch.setattr(assign, "take_slots", take_slots)
     with pytest.raises(ImportRefused) as refused:
         import_labels(cast, rows[1:])
     assert rows[3].record_id in refused.value.report["errors"][0]["reason"]

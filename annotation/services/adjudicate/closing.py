@@ -41,7 +41,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
         note=said_why,
     )
     advance(Trajectory, case.trajectory_id, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
-    consensus.write(trajectory_id=case.trajectory_id, resolved=found, adjudicator=actor)
+    consensus.write({case.trajectory_id: found}, adjudicator=actor)
     audit.record(actor=actor, verb="case.close", project=case.project, obj=case)
     _tell(case, actor, NoticeKind.RESOLVED, now)
     case.refresh_from_db()

@@ -9,7 +9,7 @@ from .claiming import (
     unfinished,
 )
 from .giving_back import MAX_REASON, resume_assignment, return_assignment, take_back
-from .slots import guideline_in_force, take_slot
+from .slots import guideline_in_force, take_slot, take_slots
 
 __all__ = [
     "CLAIM_KEY_RULE",
@@ -23,5 +23,6 @@ __all__ = [
     "return_assignment",
     "take_back",
     "take_slot",
+    "take_slots",
     "unfinished",
 ]

@@ -1,5 +1,7 @@
 """The N slots of a trajectory."""
 
+from collections.abc import Collection
+
 from django.db.models import F
 
 from annotation.core.errors import StaleState
@@ -31,15 +33,25 @@ def take_slot(trajectory_id: int, project_id: int) -> int:
 
     Raises StaleState when no slot is free any more.
     """
-    taken = Trajectory.objects.filter(
-        pk=trajectory_id, live=True, free_slots__gt=0, state=TrajectoryState.LABELLING
-    ).update(free_slots=F("free_slots") - 1)
+    taken = take_slots([trajectory_id], project_id)
     if not taken:
         raise StaleState(FULL, code="no_free_slot")
-    wanted = Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id)
-    held = set(
-        Assignment.objects.filter(trajectory=trajectory_id, state__in=ACTIVE_STATES).values_list(
-            "slot", flat=True
-        )
-    )
-    return min(slot for slot in range(wanted) if slot not in held)
+    return taken[trajectory_id]
+
+
+def take_slots(trajectories: Collection[int], project_id: int) -> dict[int, int]:
+    """Take one free slot of each of a project's trajectories and say which; those without one are left out.
+    Their rows are locked from here on, in order, so that two who take several cannot deadlock."""
+    free = Trajectory.objects.filter(live=True, free_slots__gt=0, state=TrajectoryState.LABELLING)
+    wanted = list(trajectories)
+    if len(wanted) > 1:
+        rows = free.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True)
+        wanted = list(rows.values_list("pk", flat=True))
+    if not free.filter(pk__in=wanted).update(free_slots=F("free_slots") - 1):
+        return {}
+    slots = range(Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id))
+    held: dict[int, set[int | None]] = {pk: set() for pk in wanted}
+    active = Assignment.objects.filter(trajectory__in=wanted, state__in=ACTIVE_STATES).order_by()
+    for pk, slot in active.values_list("trajectory", "slot"):
+        held[pk].add(slot)
+    return {pk: min(slot for slot in slots if slot not in taken) for pk, taken in held.items()}

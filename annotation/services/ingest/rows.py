@@ -14,8 +14,8 @@ from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import RecordError
 from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
+from ..bulk import insert
 from . import lease
-from .bulk import insert
 
 MAX_NAME = 255
 MAX_POLICY_MODEL = 120

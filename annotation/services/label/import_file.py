@@ -1,48 +1,37 @@
 """Import a person's finished labels from a file, as submitted assignments; all of the file or nothing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, StaleState, TristepError
+from annotation.core.errors import Conflict
 from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
-from annotation.core.label_files import LabelLine, problems_against
-from annotation.core.propagation import StepInput, resolve
+from annotation.core.label_files import LabelLine, counting_lines, problems_against
+from annotation.core.propagation import Rules, StepInput, resolve
 from annotation.core.text import escape
-from annotation.core.vocabulary import AssignmentState, LabelSource
-from annotation.models import (
-    Assignment,
-    Label,
-    LabelEvent,
-    Membership,
-    OutcomeLabel,
-    Project,
-    Trajectory,
-    User,
-)
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Assignment, Label, Membership, OutcomeLabel, Project, Trajectory, User
 from annotation.policies import Actor, require
 from annotation.reports.label_json import rules_of
 
-from .. import accounts, assign, audit, planner_stats
-from ..blocks import FORGOTTEN, in_blocks
-from ..cursors import lower_cursors
+from .. import accounts, audit, planner_stats
+from ..blocks import FORGOTTEN
 from ..record_lookup import (
     StepRow,
     chunks,
     find_trajectories,
     matched_lines,
-    read_file,
     record_error,
+    refuse_nothing,
     steps_of,
 )
-from .submit import finish
+from .import_rows import Opened, Prepared, PreparedLabel, Spool, store_open, submit_all, take_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +44,11 @@ class LabelImport:
     labels: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """One line whose labels are to be stored, with the trajectory and its steps."""
+class _Place(NamedTuple):
+    """What an import needs of a trajectory: whether a place is free, and its propagation rules."""
 
-    line: LabelLine
-    trajectory: Trajectory
-    steps: Sequence[StepRow]
+    free: bool
+    rules: Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +58,17 @@ class _Own:
     assignment: int
     labels: tuple[dict[int, int | None], int | None] | None
     half: bool
+
+
+@dataclass(slots=True)
+class _Check:
+    """A file held against what is stored: its errors, how many lines count, the labels that are to be stored,
+    and what an import that was killed left of them."""
+
+    errors: FileErrors
+    spool: Spool
+    lines: int = 0
+    halves: list[Opened] = field(default_factory=list)
 
 
 def import_labels(
@@ -91,43 +89,25 @@ def import_labels(
     """
     require(actor, "import", project)
     require(actor, "member.add", project)
-    file = read_file(stream, filename)
-    errors = file.errors
-    found = find_trajectories(project, subset, file.lines)
-    known = [pk for pk in found.values() if pk is not None]
     # escaped: neither database can look for every text, and no name that needs it is ever accepted
     name = escape(User.normalize_username(annotator.strip()))
-    steps, own = steps_of(known), _own(name, known)
-    trajectories = _trajectories(known)
-    fresh: list[_Fresh] = []
-    for line, pk in matched_lines(file, found, filename):
-        wrong = problems_against(line, list(steps[pk]), filename)
-        errors.extend(wrong)
-        if pk not in own:
-            fresh.append(_Fresh(line, trajectories[pk], list(steps[pk].values())))
-            if not trajectories[pk].free_slots:
-                errors.add(_no_place(line, filename))
-        elif not wrong and own[pk].labels != (dict(line.step_labels), line.final_label):
-            problem = f"has other or unfinished labels of {name} already"
-            errors.add(record_error(line, problem, filename))
-    if errors:
-        raise errors.refusal()
-    try:
-        with transaction.atomic():
-            user = _annotator(actor, project, annotator)
-        made = _store_open(user, fresh, errors, filename)
-    except IntegrityError as error:
-        raise Conflict(
-            translatable("Somebody else is importing the same labels right now; try again."), code="overtaken"
-        ) from error
-    halves = [one.assignment for one in own.values() if one.half]
-    _submit_all([*halves, *made])
-    result = LabelImport(
-        created=len(made) + len(halves),
-        unchanged=len(file.lines) - len(made) - len(halves),
-        labels=sum(len(one.steps) for one in fresh),
-    )
-    if fresh:
+    with Spool() as spool:
+        checked = _check(project, name, subset, stream, filename, spool)
+        if checked.errors:
+            raise checked.errors.refusal()
+        try:
+            with transaction.atomic():
+                user = _annotator(actor, project, annotator)
+            made = store_open(user=user, project_id=project.pk, spool=spool, errors=checked.errors)
+        except IntegrityError as error:
+            raise Conflict(
+                translatable("Somebody else is importing the same labels right now; try again."),
+                code="overtaken",
+            ) from error
+    submit_all([*checked.halves, *made])
+    created = len(made) + len(checked.halves)
+    result = LabelImport(created=created, unchanged=checked.lines - created, labels=spool.steps)
+    if made:
         planner_stats.analyse(Assignment, Label, OutcomeLabel)
     audit.record(
         actor=actor,
@@ -141,54 +121,59 @@ def import_labels(
     return result
 
 
-def _no_place(line: LabelLine, filename: str) -> RecordError:
-    return record_error(line, "cannot take these labels: all places at this trajectory are taken", filename)
+def _check(project: Project, name: str, subset: str, stream: BinaryIO, filename: str, spool: Spool) -> _Check:
+    """Hold every line of a file against its trajectory and what the person has of it."""
+    checked = _Check(FileErrors(filename), spool)
+    rules = {row.pk: rules_of(project, row) for row in project.subsets.all()}
+    for part in chunks(counting_lines(stream, filename, checked.errors)):
+        checked.lines += len(part)
+        found = find_trajectories(project, subset, [line.record_id for line in part])
+        known = [pk for pk in found.values() if pk is not None]
+        steps, own, places = steps_of(known), _own(name, known), _places(known, rules)
+        for line, pk in matched_lines(part, found, checked.errors):
+            wrong = problems_against(line, list(steps[pk]), filename)
+            checked.errors.extend(wrong)
+            if pk not in own:
+                no_place = "cannot take these labels: all places at this trajectory are taken"
+                error = record_error(line, no_place, filename)
+                if not places[pk].free:
+                    checked.errors.add(error)
+                if not checked.errors:
+                    spool.add(_prepared(pk, line, list(steps[pk].values()), places[pk].rules, error))
+            elif not wrong and own[pk].labels != (dict(line.step_labels), line.final_label):
+                problem = f"has other or unfinished labels of {name} already"
+                checked.errors.add(record_error(line, problem, filename))
+            elif own[pk].half:
+                checked.halves.append(Opened(pk, own[pk].assignment, len(steps[pk])))
+    refuse_nothing(checked.lines, checked.errors)
+    return checked
 
 
-def _store_open(user: User, fresh: Sequence[_Fresh], errors: FileErrors, filename: str) -> list[int]:
-    """The labels as open assignments (their pks), all of them or none: raises ImportRefused when a place was
-    taken meanwhile."""
-    now = timezone.now()
-    made: list[int] = []
-
-    def store(one: _Fresh) -> None:
-        try:
-            with transaction.atomic():
-                made.append(_store(user, one.trajectory, one.steps, one.line, now))
-        except StaleState:
-            errors.add(_no_place(one.line, filename))
-
-    try:
-        in_blocks(fresh, store)
-        if errors:
-            raise errors.refusal()
-    except (TristepError, IntegrityError):
-        _take_away(made)
-        raise
-    return made
-
-
-def _submit_all(assignments: Sequence[int]) -> None:
-    now = timezone.now()
-
-    def submit(pk: int) -> None:
-        finish(assignment=Assignment.objects.get(pk=pk), now=now)
-
-    in_blocks(assignments, submit)
-
-
-def _take_away(assignments: Sequence[int]) -> None:
-    """Delete open assignments that an import made, and free their places."""
-
-    def take_away(pk: int) -> None:
-        row = Assignment.objects.select_related("trajectory").filter(pk=pk).first()
-        if row is None:  # its block was rolled back
-            return
-        row.delete()
-        Trajectory.objects.filter(pk=row.trajectory_id).update(free_slots=F("free_slots") + 1)
-        lower_cursors(project_id=row.project_id, position=row.trajectory.position)
-
-    in_blocks(assignments, take_away)
+def _prepared(
+    trajectory: int, line: LabelLine, steps: Sequence[StepRow], rules: Rules, no_place: RecordError
+) -> Prepared:
+    inputs = [
+        StepInput(
+            message_index=step.message_index,
+            value=line.step_labels[step.message_index],
+            source="explicit",
+            after_user_turn=step.after_user_turn,
+        )
+        for step in steps
+    ]
+    pk_of = {step.message_index: step.pk for step in steps}
+    labels = [
+        PreparedLabel(
+            step=step.pk,
+            value=value,
+            root=pk_of[result.root] if result.root is not None else None,
+            note=escape(line.explanations.get(step.message_index, "")),
+        )
+        for step, result in zip(steps, resolve(inputs, rules), strict=True)
+        if (value := result.value) is not None
+    ]
+    note = "\n\n".join(part for part in (line.final_explanation, line.comment) if part)
+    return Prepared(trajectory, line.line, labels, line.final_label, escape(note), no_place)
 
 
 def sweep_half_imports(*, now: datetime | None = None) -> int:
@@ -196,9 +181,7 @@ def sweep_half_imports(*, now: datetime | None = None) -> int:
     assignments."""
     before = (now or timezone.now()) - FORGOTTEN
     halves = Assignment.objects.filter(imported=True, state=AssignmentState.OPEN, last_used_at__lt=before)
-    left = list(halves.order_by("pk").values_list("pk", flat=True))
-    _take_away(left)
-    return len(left)
+    return take_away(halves.order_by("pk").values_list("pk", flat=True))
 
 
 def _annotator(actor: Actor, project: Project, username: str) -> User:
@@ -217,71 +200,27 @@ def _annotator(actor: Actor, project: Project, username: str) -> User:
     return user
 
 
-def _trajectories(pks: Sequence[int]) -> dict[int, Trajectory]:
-    """The trajectories, with what their propagation rules depend on."""
-    rows = Trajectory.objects.select_related("subset", "project").order_by()
-    return {row.pk: row for part in chunks(pks) for row in rows.filter(pk__in=part)}
+def _places(trajectories: Sequence[int], rules: Mapping[int, Rules]) -> dict[int, _Place]:
+    rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
+    return {
+        pk: _Place(free > 0, rules[subset])
+        for pk, free, subset in rows.values_list("pk", "free_slots", "subset")
+    }
 
 
 def _own(username: str, trajectories: Sequence[int]) -> dict[int, _Own]:
     """What the person of that name has of these trajectories already, by trajectory; `labels` is None when
     they are unfinished."""
     own: dict[int, _Own] = {}
-    for part in chunks(trajectories):
-        mine = Assignment.objects.filter(annotator__username=username, trajectory__in=part)
-        for row in mine.select_related("outcome").prefetch_related("labels__step"):
-            half = row.imported and row.state == AssignmentState.OPEN
-            if row.state == AssignmentState.SUBMITTED or half:
-                values = {label.step.message_index: label.value for label in row.labels.all()}
-                own[row.trajectory_id] = _Own(row.pk, (values, row.outcome.value), half)
-            else:
-                own[row.trajectory_id] = _Own(row.pk, None, False)
+    values: dict[int, dict[int, int | None]] = {}
+    mine = Assignment.objects.filter(annotator__username=username, trajectory__in=trajectories).order_by()
+    for pk, trajectory, state, imported, outcome in mine.values_list(
+        "pk", "trajectory", "state", "imported", "outcome__value"
+    ):
+        half = imported and state == AssignmentState.OPEN
+        finished = state == AssignmentState.SUBMITTED or half
+        own[trajectory] = _Own(pk, (values.setdefault(pk, {}), outcome) if finished else None, half)
+    labels = Label.objects.filter(assignment__in=values).order_by()
+    for pk, index, value in labels.values_list("assignment", "step__message_index", "value"):
+        values[pk][index] = value
     return own
-
-
-def _store(user: User, row: Trajectory, steps: Sequence[StepRow], line: LabelLine, now: datetime) -> int:
-    """One open assignment with its labels; its pk. Raises StaleState when every slot is taken."""
-    assignment = Assignment.objects.create(
-        project_id=row.project_id,
-        trajectory=row,
-        annotator=user,
-        slot=assign.take_slot(row.pk, row.project_id),
-        imported=True,
-        claimed_at=now,
-        last_used_at=now,
-    )
-    rules = rules_of(row.project, row.subset)
-    inputs = [
-        StepInput(
-            message_index=step.message_index,
-            value=line.step_labels[step.message_index],
-            source="explicit",
-            after_user_turn=step.after_user_turn,
-        )
-        for step in steps
-    ]
-    pk_of = {step.message_index: step.pk for step in steps}
-    labels = [
-        Label(
-            assignment=assignment,
-            step_id=step.pk,
-            value=result.value,
-            source=LabelSource.EXPLICIT,
-            root_id=pk_of[result.root] if result.root is not None else None,
-            note=escape(line.explanations.get(step.message_index, "")),
-            updated_at=now,
-        )
-        for step, result in zip(steps, resolve(inputs, rules), strict=True)
-    ]
-    Label.objects.bulk_create(labels)
-    note = "\n\n".join(part for part in (line.final_explanation, line.comment) if part)
-    OutcomeLabel.objects.create(
-        assignment=assignment, value=line.final_label, note=escape(note), updated_at=now
-    )
-    LabelEvent.objects.create(
-        assignment=assignment,
-        kind="import",
-        detail={"line": line.line, "labels": len(labels)},
-        created_at=now,
-    )
-    return assignment.pk

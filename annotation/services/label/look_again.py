@@ -75,13 +75,12 @@ def unqueue(*, actor: User, project: Project, batch: UUID) -> int:
     """Take back what nobody of a batch has begun; how many. Raises Conflict when all have."""
     require(actor, "project.change", project)
     rows = LookAgain.objects.filter(project=project, batch=batch, begun_at__isnull=True)
-    trajectories = sorted(set(rows.order_by().values_list("assignment__trajectory", flat=True)))
+    trajectories = set(rows.order_by().values_list("assignment__trajectory", flat=True))
     gone, _models = rows.delete()
     if not gone:
         raise Conflict(translatable("Nothing is waiting there any more."), code="nothing")
-    for pk in trajectories:
-        # what somebody has looked at again meanwhile waited for these
-        consensus.settle(trajectory_id=pk)
+    # what somebody has looked at again meanwhile waited for these
+    consensus.settle(trajectories)
     audit.record(actor=actor, verb="guidelines.look_again_undo", project=project, taken_back=gone)
     return gone
 

@@ -1,5 +1,7 @@
 """Submit a finished assignment."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
@@ -12,7 +14,7 @@ from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import own, require
 
 from .. import assign, audit, consensus, rechecks
-from ..transitions import advance
+from ..transitions import advance_all
 
 NEEDED = (
     "state",
@@ -75,24 +77,30 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
             code="incomplete",
             details={"missing": missing, "outcome": outcome_missing},
         )
-    finish(assignment=current, now=timezone.now())
+    finish([current], now=timezone.now())
     audit.record(actor=actor, verb="assignment.submit", project=current.project, obj=current)
     current.refresh_from_db()
     return current
 
 
-def finish(*, assignment: Assignment, now: datetime) -> None:
-    """Turn a complete open assignment into a submitted one, and settle its trajectory when it was the last.
-    A recheck settles nothing."""
-    advance(
-        Assignment,
-        assignment.pk,
-        AssignmentState.OPEN,
-        AssignmentState.SUBMITTED,
-        submitted_at=now,
-        guideline_version=assign.guideline_in_force(assignment.project_id),
-    )
-    if assignment.recheck_id is not None:
-        rechecks.finish(recheck=assignment.recheck_id)
-        return
-    consensus.settle(trajectory_id=assignment.trajectory_id)
+def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
+    """Turn complete open assignments into submitted ones, and settle their trajectories where they were the
+    last. A recheck settles nothing. Raises StaleState when one is not open (any more)."""
+    of_project: dict[int, list[int]] = defaultdict(list)
+    for one in assignments:
+        of_project[one.project_id].append(one.pk)
+    for project, pks in of_project.items():
+        advance_all(
+            Assignment,
+            pks,
+            AssignmentState.OPEN,
+            AssignmentState.SUBMITTED,
+            submitted_at=now,
+            guideline_version=assign.guideline_in_force(project),
+        )
+    for one in assignments:
+        if one.recheck_id is not None:
+            rechecks.finish(recheck=one.recheck_id)
+    labelled = {one.trajectory_id for one in assignments if one.recheck_id is None}
+    if labelled:
+        consensus.settle(labelled)

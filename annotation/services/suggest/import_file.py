@@ -111,7 +111,7 @@ def import_suggestions(
     halves: set[int] = set()
     fresh: list[_Read] = []
     reads: list[_Read] = []
-    for line, pk in matched_lines(file, found, filename):
+    for line, pk in matched_lines(file.lines.values(), found, errors):
         read = _read(pk, line, steps[pk])
         reads.append(read)
         if pk not in stored:

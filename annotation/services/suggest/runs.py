@@ -26,7 +26,7 @@ from annotation.providers import FailureKind
 from annotation.reports.run_selection import ALL, Selection, pending_trajectories
 
 from .. import audit
-from ..ingest.bulk import insert
+from ..bulk import insert
 from ..job_lease import LEASE
 from ..transitions import advance
 

@@ -1,6 +1,7 @@
 """Insert many rows of one table with few statements, without a model object for each."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -12,14 +13,19 @@ Rows = Sequence[Sequence[Any]]
 MOST_VALUES = 30_000
 
 
+def moment(at: datetime) -> Any:
+    """A time as the database's driver takes it."""
+    return connection.ops.adapt_datetimefield_value(at)
+
+
 def insert(
     model: type[models.Model], columns: Sequence[str], rows: Rows, *, returning: bool = False
 ) -> list[int]:
     """Insert `rows`, the values of `columns` in that order; their primary keys, in order too, if asked for.
 
-    Values are what both drivers take as they are: whole numbers, truth values, text, bytes, None. Columns not
-    named get the model's defaults. An import makes five rows a record; as model objects they would take as
-    long as everything else in it but the compression.
+    Values are what both drivers take as they are: whole numbers, truth values, text, bytes, None, times as
+    `moment` gives them. Columns not named get the model's defaults. An import makes five rows a record; as
+    model objects they would take as long as everything else in it but the compression.
     """
     rest = [
         field

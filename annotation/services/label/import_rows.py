@@ -1,0 +1,196 @@
+"""Store a person's labels from a file: as open assignments first, which are then submitted; in short turns.
+
+Some trajectories at a time, with as many statements as for one. They are taken in the order of their pks,
+which is the order in which everybody locks them.
+"""
+
+import pickle
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple, Self
+
+from django.conf import settings
+from django.db import IntegrityError, connection
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.core.errors import TristepError
+from annotation.core.file_errors import FileErrors
+from annotation.core.jsonlines import RecordError
+from annotation.core.vocabulary import AssignmentState, LabelSource
+from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, Trajectory, User
+
+from .. import assign
+from ..blocks import in_blocks, parts
+from ..bulk import insert, moment
+from ..cursors import lower_cursors
+from .submit import finish
+
+MOST_AT_ONCE = 150
+"""So much is written by one set of statements: steps, and for each trajectory as much as `OF_ITS_OWN` of
+them."""
+OF_ITS_OWN = 3
+
+
+class PreparedLabel(NamedTuple):
+    """A label to be stored; step and root by their pks, the note escaped."""
+
+    step: int
+    value: int
+    root: int | None
+    note: str
+
+
+class Prepared(NamedTuple):
+    """The labels of one trajectory (by its pk) from one line, checked. `no_place` is what to say when all
+    places are taken by then."""
+
+    trajectory: int
+    line: int
+    labels: list[PreparedLabel]
+    outcome: int | None
+    note: str
+    no_place: RecordError
+
+
+class Opened(NamedTuple):
+    """An open assignment that an import made, by its pk, with how many steps it labels."""
+
+    trajectory: int
+    assignment: int
+    steps: int
+
+
+class Spool:
+    """Prepared labels in a file, between checking and storing them: a project's labels need much memory."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(dir=settings.DATA_DIR, prefix=".labels-")  # noqa: SIM115
+        self._places: list[tuple[int, int]] = []
+        self.steps = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, one: Prepared) -> None:
+        """Keep one more."""
+        self._places.append((one.trajectory, self._file.tell()))
+        self.steps += len(one.labels)
+        pickle.dump(one, self._file)
+
+    def in_order(self) -> Iterator[Prepared]:
+        """All of them, in the order of their trajectories."""
+        for _, at in sorted(self._places):
+            self._file.seek(at)
+            prepared: Prepared = pickle.load(self._file)
+            yield prepared
+
+
+def store_open(*, user: User, project_id: int, spool: Spool, errors: FileErrors) -> list[Opened]:
+    """The labels as open assignments, all of them or none: raises ImportRefused when a place was taken
+    meanwhile, IntegrityError when the person has begun one of the trajectories meanwhile."""
+    now = timezone.now()
+    made: list[Opened] = []
+
+    def store(part: Sequence[Prepared]) -> None:
+        slots = assign.take_slots([one.trajectory for one in part], project_id)
+        errors.extend(one.no_place for one in part if one.trajectory not in slots)
+        placed = [one for one in part if one.trajectory in slots]
+        if placed:
+            made.extend(_store(user, project_id, slots, placed, now))
+
+    try:
+        in_blocks(
+            parts(spool.in_order(), weight=lambda one: len(one.labels) + OF_ITS_OWN, most=MOST_AT_ONCE), store
+        )
+        if errors:
+            raise errors.refusal()
+    except (TristepError, IntegrityError):
+        take_away(one.assignment for one in made)
+        raise
+    return made
+
+
+def _store(
+    user: User, project_id: int, slots: dict[int, int], part: Sequence[Prepared], now: datetime
+) -> list[Opened]:
+    at = moment(now)
+    rows = [(project_id, one.trajectory, user.pk, slots[one.trajectory], True, at, at) for one in part]
+    columns = (
+        "project_id",
+        "trajectory_id",
+        "annotator_id",
+        "slot",
+        "imported",
+        "claimed_at",
+        "last_used_at",
+    )
+    made = [
+        (pk, one) for pk, one in zip(insert(Assignment, columns, rows, returning=True), part, strict=True)
+    ]
+    insert(
+        Label,
+        ("assignment_id", "step_id", "value", "source", "root_id", "note", "updated_at"),
+        [
+            (pk, label.step, label.value, LabelSource.EXPLICIT.value, label.root, label.note, at)
+            for pk, one in made
+            for label in one.labels
+        ],
+    )
+    insert(
+        OutcomeLabel,
+        ("assignment_id", "value", "note", "updated_at"),
+        [(pk, one.outcome, one.note, at) for pk, one in made],
+    )
+    detail = LabelEvent._meta.get_field("detail").get_db_prep_save
+    insert(
+        LabelEvent,
+        ("assignment_id", "kind", "detail", "created_at"),
+        [
+            (pk, "import", detail({"line": one.line, "labels": len(one.labels)}, connection), at)
+            for pk, one in made
+        ],
+    )
+    return [Opened(one.trajectory, pk, len(one.labels)) for pk, one in made]
+
+
+def submit_all(opened: Iterable[Opened]) -> None:
+    """Submit open assignments, complete as they are."""
+    now = timezone.now()
+
+    def submit(part: Sequence[Opened]) -> None:
+        pks = [one.assignment for one in part]
+        rows = Assignment.objects.filter(pk__in=pks).only("project", "trajectory", "recheck").order_by("pk")
+        finish(list(rows.select_for_update(no_key=True)), now=now)
+
+    in_blocks(parts(sorted(opened), weight=lambda one: one.steps + OF_ITS_OWN, most=MOST_AT_ONCE), submit)
+
+
+def take_away(assignments: Iterable[int]) -> int:
+    """Delete open assignments that an import made, by their pks, and free their places; how many."""
+    gone = 0
+
+    def take(part: Sequence[int]) -> None:
+        nonlocal gone
+        # what is not there any more was in a block that was rolled back
+        rows = Assignment.objects.filter(pk__in=part, state=AssignmentState.OPEN).order_by("trajectory")
+        places = list(rows.values_list("pk", "trajectory", "project", "trajectory__position"))
+        Assignment.objects.filter(pk__in=[pk for pk, *_ in places]).delete()
+        freed = Trajectory.objects.filter(pk__in=[trajectory for _, trajectory, *_ in places])
+        freed.update(free_slots=F("free_slots") + 1)
+        lowest: dict[int, int] = {}
+        for _, _, project, position in places:
+            lowest[project] = min(position, lowest.get(project, position))
+        for project, position in sorted(lowest.items()):
+            lower_cursors(project_id=project, position=position)
+        gone += len(places)
+
+    in_blocks(parts(assignments, weight=lambda _: OF_ITS_OWN, most=MOST_AT_ONCE), take)
+    return gone
