@@ -81,6 +81,23 @@ def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     assert PredictionSet.objects.get(model="Bold").cost == 2.5
 
 
+def test_uploads_of_several_files_come_in_each_for_itself(browse, frozen, at, text):
+    files = [
+        SimpleUploadedFile("good.jsonl", content(line(0, {"2": 1, "4": 1}))),
+        SimpleUploadedFile("bad.jsonl", content(line(8), line(9))),
+        SimpleUploadedFile("empty.jsonl", b""),
+    ]
+    answer = browse("admin").post(
+        at("predictions-import", "bench", "1.0"), {"model": "Bold", "subset": "two", "file": files}
+    )
+    assert answer.status_code == 400
+    page = text(answer)
+    assert "Bold: 1 records imported, 0 unchanged" in page
+    assert "bad.jsonl: 2 errors" in " ".join(page.split()) and "is not in the subset" in page
+    assert "empty.jsonl:" in page and "good.jsonl:" not in page
+    assert PredictionSet.objects.get(model="Bold").record_count == 1
+
+
 @pytest.mark.parametrize(
     ("data", "more", "said"),
     [
