@@ -70,7 +70,7 @@ PAGES = {
     "judges to score": ("admin", "scored-judges", 14),
     "best-of-N": ("judith", "release-best-of-n", 9),
     "benchmark": ("judith", "release-benchmark", 9),
-    "freeze": ("admin", "release-freeze", 9),
+    "freeze": ("admin", "release-freeze", 25),
 }
 EVALUATION = ("release-best-of-n", "release-benchmark")
 
