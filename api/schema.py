@@ -65,6 +65,8 @@ class Schema(AutoSchema):
         found = ["400", "429", "503"]
         if AllowAny not in self.view.permission_classes:
             found += ["401", "403", "404"]
+        elif "{" in self.path:
+            found += ["404"]
         if self.method in WRITING:
             found += ["409", "411", "413"]
         elif getattr(self.view, "reading_may_conflict", False):

@@ -18,6 +18,8 @@ from .views import (
     members,
     predictions,
     projects,
+    public_releases,
+    release_diff,
     releases,
     reveals,
     runs,
@@ -28,6 +30,7 @@ app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 RELEASE = f"{PROJECT}releases/<str:version>/"
+DIFF = f"{RELEASE}diff/<str:other>/"
 
 urlpatterns = [
     path("schema/", index.Schema.as_view(), name="schema"),
@@ -114,7 +117,14 @@ urlpatterns = [
     path("discussions/<int:pk>/revisions/", discussions.Revisions.as_view(), name="revisions"),
     path("comments/<int:pk>/retract/", discussions.Retract.as_view(), name="comment-retract"),
     path(f"{PROJECT}releases/", releases.Releases.as_view(), name="releases"),
+    path("freezes/<int:pk>/", releases.Freeze.as_view(), name="freeze"),
+    path("freezes/<int:pk>/cancel/", releases.CancelFreeze.as_view(), name="freeze-cancel"),
     path(RELEASE, releases.OneRelease.as_view(), name="release"),
+    path(DIFF, release_diff.Diff.as_view(), name="release-diff"),
+    path(f"{DIFF}changes/", release_diff.Changes.as_view(), name="release-changes"),
+    path(f"{DIFF}changelog.md", release_diff.Changelog.as_view(), name="release-changelog"),
+    path(f"{RELEASE}public/", public_releases.PublicAddress.as_view(), name="release-public"),
+    path("public/<slug:slug>/<str:version>/", public_releases.PublicRelease.as_view(), name="public-release"),
     path(f"{RELEASE}verify/", releases.Verify.as_view(), name="release-verify"),
     path(f"{RELEASE}manifest.json", releases.Manifest.as_view(), name="release-manifest"),
     path(f"{RELEASE}manifest.json.sig", releases.ManifestSignature.as_view(), name="release-signature"),
@@ -125,6 +135,7 @@ urlpatterns = [
     path(f"{RELEASE}predictions/<int:pk>/", predictions.OnePredictionSet.as_view(), name="prediction-set"),
     path(f"{RELEASE}judges/", predictions.ScoredJudges.as_view(), name="scored-judges"),
     path(f"{RELEASE}leaderboard/", predictions.Leaderboard.as_view(), name="leaderboard"),
+    path(f"{RELEASE}benchmark/", predictions.Benchmark.as_view(), name="benchmark"),
     path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too

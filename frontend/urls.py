@@ -18,8 +18,10 @@ from frontend.pages import (
     claims,
     discussions,
     disputes,
+    evaluation,
     examples,
     first_reading,
+    freezes,
     history,
     home,
     imports,
@@ -37,6 +39,8 @@ from frontend.pages import (
     predicted_records,
     profile,
     projects,
+    public_releases,
+    release_diff,
     releases,
     run,
     runs,
@@ -54,6 +58,8 @@ def page(route: str, view: Callable[..., Any], name: str) -> URLPattern:
     return path(route, login_required(view), name=name)
 
 
+PUBLIC = "public/<slug:slug>/<str:version>/"
+
 public = [
     path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
     path("sign-out/", LogoutView.as_view(http_method_names=["post", "options"]), name="sign-out"),
@@ -64,6 +70,9 @@ public = [
         name="password-reset-confirm",
     ),
     path("invitations/<str:token>/", accounts.invitation, name="invitation"),
+    path("robots.txt", public_releases.robots, name="robots"),
+    path(PUBLIC, public_releases.release, name="public-release"),
+    path(PUBLIC + "files/<str:name>", public_releases.file, name="public-file"),
     path("theme/", accounts.theme, name="theme"),
     path("language/", accounts.language, name="language"),
 ]
@@ -189,11 +198,20 @@ results = [
     page(PROJECT + "label-quality/", label_quality.label_quality, "label-quality"),
     page(PROJECT + "influence/", influence.influence, "influence"),
     page(PROJECT + "releases/", releases.releases, "releases"),
-    page(PROJECT + "freeze/", releases.freeze, "release-freeze"),
+    page(PROJECT + "freeze/", freezes.freeze, "release-freeze"),
+    page(PROJECT + "freezes/<int:pk>/", freezes.detail, "freeze-detail"),
+    page(PROJECT + "freezes/<int:pk>/status/", freezes.status, "freeze-status"),
+    page(PROJECT + "freezes/<int:pk>/cancel/", freezes.cancel, "freeze-cancel"),
     page(RELEASE, releases.release, "release"),
+    page(PROJECT + "compare-releases/", release_diff.compare, "release-compare"),
+    page(RELEASE + "diff/<str:other>/", release_diff.diff, "release-diff"),
+    page(RELEASE + "diff/<str:other>/changelog.md", release_diff.changelog, "release-changelog"),
+    page(RELEASE + "public/", releases.public, "release-public"),
     page(RELEASE + "verify/", releases.verify, "release-verify"),
     page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
     page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
+    page(RELEASE + "best-of-n/", evaluation.best_of_n, "release-best-of-n"),
+    page(RELEASE + "benchmark/", evaluation.reading, "release-benchmark"),
     page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
     page(MODEL, model.model, "model"),

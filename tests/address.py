@@ -64,6 +64,11 @@ def version(**more: str | int) -> Fill:
     return lambda world: {**slug(world), "version": "1.0", **more}
 
 
+def pair(**more: str) -> Fill:
+    """The second release, compared with the first."""
+    return lambda world: {**slug(world), "version": "1.1", "other": "1.0", **more}
+
+
 def of_release(name: str) -> Fill:
     """Something of the release, by its id in the world."""
     return lambda world: {**version()(world), "pk": world.ids[name]}

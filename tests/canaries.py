@@ -12,6 +12,11 @@ def canary(*words: str) -> str:
     return "-".join((CANARY, *words, "7f3a9c"))
 
 
+def words(kinds: tuple[str, ...], places: tuple[str, ...]) -> set[str]:
+    """The words of the canaries of these kinds at these places."""
+    return {f"{kind}-{place}" for kind in kinds for place in places}
+
+
 # what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
 LABELS: set[tuple[int | None, str]] = {(None, "label"), (None, "consensus")}
 TELLS: dict[str, set[tuple[int | None, str]]] = {

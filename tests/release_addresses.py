@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.address import Address, of_release, slug, version
+from tests.address import Address, of_release, pair, pk, slug, version
 
 
 def release_pages() -> Iterator[Address]:
     """The pages."""
     f = "frontend:"
-    yield Address(f + "release-freeze", slug, body={"version": "2.0"})
+    known = {"unresolved": "on", "doubtful": "on", "final": "on"}
+    yield Address(f + "release-freeze", slug, body={"version": "2.0", **known})
+    for name in ("freeze-detail", "freeze-status", "freeze-cancel"):
+        yield Address(f + name, pk("freeze", of_project=True))
     yield Address(f + "release", version())
+    yield Address(f + "release-compare", slug, query="new=1.1&old=1.0")
+    for name in ("release-diff", "release-changelog"):
+        yield Address(f + name, pair())
+    yield Address(f + "release-public", version(), body={"is_open": "on"})
+    yield Address(f + "robots")
+    for number, state in (("1.0", "off"), ("1.1", "on")):
+        yield Address(f + "public-release", version(version=number), state)
+        yield Address(f + "public-file", version(version=number, name="tiny.jsonl"), f"{state}-tiny.jsonl")
+    yield Address(f + "public-file", version(version="1.1", name="all.zip"), "on-all.zip")
     yield Address(f + "release-verify", version())
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
     yield Address(f + "release-errors", of_release("predictions"), query="released=-1&predicted=1")
     yield Address(f + "release-predicted", lambda world: {**of_release("predictions")(world), "ordinal": 1})
+    yield Address(f + "release-best-of-n", version())
+    yield Address(f + "release-benchmark", version())
     yield Address(f + "release-record", version(ordinal=0))
     yield Address(f + "release-message", version(ordinal=1, message=2))
     yield Address(f + "release-image", version(ordinal=1, message=2, part=0))
@@ -31,8 +45,14 @@ def release_api() -> Iterator[Address]:
     """The same over the API."""
     a = "api:"
     yield Address(a + "releases", slug, body={"version": "2.0"})
+    yield from (Address(a + name, pk("freeze")) for name in ("freeze", "freeze-cancel"))
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())
+    for name in ("release-diff", "release-changes", "release-changelog"):
+        yield Address(a + name, pair())
+    yield Address(a + "release-public", version(), body={"is_open": True})
+    for number, state in (("1.0", "off"), ("1.1", "on")):
+        yield Address(a + "public-release", version(version=number), state)
     yield Address(a + "release-manifest", version())
     yield Address(a + "release-signature", version())
     yield Address(a + "release-key", version())
@@ -40,5 +60,14 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "release-archive", version())
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
+    yield Address(a + "benchmark", version())
     yield Address(a + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield Address(a + "prediction-set", of_release("predictions"))
+
+
+def published(address: Address, records: set[str]) -> set[str]:
+    """The canaries that everybody meets at an address: of the public release its note, and in its files those
+    of its `records`."""
+    if not address.name.rpartition(":")[2].startswith("public-") or not address.tag.startswith("on"):
+        return set()
+    return {"public-note"} | (records if address.tag.endswith((".jsonl", ".zip")) else set())

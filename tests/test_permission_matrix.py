@@ -30,10 +30,11 @@ from annotation.models import (
 )
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import ROUTES, Address, addresses, methods
-from tests.canaries import judgement
+from tests.canaries import judgement, words
 from tests.fixtures.shared_rows import shared_rows
 from tests.matrix import TABLE, matrix
 from tests.people import PlainClient, signed_in
+from tests.release_addresses import published
 from tests.world import PLACES, World, make_world
 
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
@@ -114,13 +115,12 @@ def test_recheck_answers_its_annotator_as_any_claim_does() -> None:
 RECORD = ("question", "message", "reference", "reward", "meta", "stop")
 
 
-def _words(kinds: tuple[str, ...], places: tuple[str, ...]) -> set[str]:
-    return {f"{kind}-{place}" for kind in kinds for place in places}
+FROZEN = words((*RECORD, "label"), ("agreed", "settled"))
 
 
 def _annotator(name: str, *places: str) -> set[str]:
     """Question and messages of what one is or was at, one's own notes; neither reference nor hints."""
-    return _words(("question", "message", f"note-{name}"), places) | {"description"}
+    return words(("question", "message", f"note-{name}"), places) | {"description"}
 
 
 def revealed(who: str, address: Address, method: str) -> set[str]:
@@ -159,15 +159,16 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
         "ann": _annotator("ann", "shared", *judged, "waiting", "agreed") | {"token-ann"},
         "ben": _annotator("ben", "shared", "theirs", "seen", "held", "left", *judged, "waiting", "agreed"),
         "cleo": _annotator("cleo", "agreed", "returned") | {"reason-cleo"},
-        "judith": _words((*RECORD, "note-ann", "note-ben", "decision", "case"), judged)
+        "judith": words((*RECORD, "note-ann", "note-ben", "decision", "case"), judged)
         | {"description", "question-waiting", "question-left"},
         "emil": set(),
     }
+    link |= published(address, FROZEN)
     if who not in known:
         return None
     known[who] |= revealed(who, address, method) | discussed(who, address)
     if who == "judith" and "release" in address.name:
-        return known[who] | _words((*RECORD, "label"), ("agreed", "settled")) | {"release-note"}
+        return known[who] | FROZEN | {"release-note", "public-note"}
     return known[who] | link
 
 
@@ -176,7 +177,7 @@ def never(who: str) -> set[str]:
     judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment", "asked", "answered")
     sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     held = {"admin": ("seen",), "rita": ("held",)}
-    return {"token-ann", "note-cleo-agreed"} | _words(sealed, held.get(who, ()))
+    return {"token-ann", "note-cleo-agreed"} | words(sealed, held.get(who, ()))
 
 
 def met(answer: Any) -> set[str]:
@@ -214,7 +215,8 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
                 wrong.append(f"{row}: {answer.status_code}, expected {sorted(wanted)}")
             if leaked := strangers(who, address, answer, method):
                 wrong.append(f"{row}: shows {sorted(leaked)}")
-            if answer.unnoted:
+            # of who is not signed in nothing can be noted
+            if answer.unnoted - (published(address, FROZEN) if who == "nobody" else set()):
                 wrong.append(f"{row}: shows {sorted(answer.unnoted)}, and nothing is noted")
     assert not wrong, "\n".join(wrong)
 
@@ -325,4 +327,4 @@ def test_admin_of_django_filters_by_nothing_that_was_said(world: World, asked: s
 
 def test_admin_of_django_has_no_model_that_holds_a_judgement() -> None:
     held = {model.__name__ for model in admin.site._registry if model._meta.app_label == "annotation"}
-    assert held == {"User", "Project", "Membership", "ImportFile", "SuggestionRun", "AuditEvent"}
+    assert held == {"User", "Project", "Membership", "ImportFile", "Freeze", "SuggestionRun", "AuditEvent"}

@@ -9,7 +9,7 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
           its first step labelled
-settled   was disputed; judith has decided and closed it; in the release 1.0, and an example in the guidelines
+settled   was disputed; judith has decided and closed it; in both releases, and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
@@ -20,7 +20,6 @@ free      nobody has touched it
 
 from __future__ import annotations
 
-import contextlib
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,13 +27,11 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
     Assignment,
     Comment,
     Discussion,
-    ImportFile,
     Judge,
     JudgeAnswer,
     Membership,
@@ -48,14 +45,13 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects
 from tests.canaries import canary
+from tests.failed_jobs import failed_freeze, failed_import
 from tests.people import (
     Cast,
     change,
-    import_file,
     import_records,
-    jsonl,
     label_all,
     make_cast,
     make_member,
@@ -66,6 +62,7 @@ from tests.people import (
     step_indexes,
 )
 from tests.services.predicting import bring
+from tests.services.publishing import freeze, publish
 from tests.services.rechecking import claim_as_third
 
 PLACES = (
@@ -154,10 +151,9 @@ def make_world() -> World:
         title="An example",
         text=canary("example", "settled"),
     )
-    frozen = release.freeze(
-        actor=cast.admin, project=cast.project, version="1.0", note=canary("release-note")
-    )
+    frozen = freeze(cast.project, note=canary("release-note"))
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
+    publish(freeze(cast.project, "1.1", note=canary("public-note")), shows_leaderboard=True)
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -184,7 +180,8 @@ def make_world() -> World:
             "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
             "invitation": invitation.pk,
             "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set.pk,
-            "import": _failed_import(cast),
+            "import": failed_import(cast),
+            "freeze": failed_freeze(cast),
             "token": token.pk,
             "ann": cast.ann.pk,
             "ann-shared": given(cast.ann, "shared"),
@@ -320,10 +317,3 @@ def _talk(cast: Cast, trajectory: Trajectory) -> tuple[Discussion, Comment]:
     note = canary("revised", "ann", place)
     discuss.revise(actor=cast.ann, discussion=talk, message_index=second, value=0, note=note)
     return talk, said[0]
-
-
-def _failed_import(cast: Cast) -> int:
-    bad = jsonl([{**make_record(0), "messages": canary("import")}])
-    with contextlib.suppress(ImportRefused):
-        import_file(cast.project, bad, filename=f"{canary('file')}.jsonl", format="agentprocessbench")
-    return int(ImportFile.objects.latest("pk").pk)

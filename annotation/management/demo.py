@@ -4,6 +4,8 @@ import io
 import json
 import secrets
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +71,11 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
     for line in _lines(FOLDER / "drafts.jsonl"):
         _draft(project, people[line["username"]], line)
     first, second = plan["releases"]
-    _freeze(project, first, plan["judges"])
+    _freeze(project, first, plan)
     _withdraw(project, people[first["withdrawn"]["username"]], first)
     for line in _lines(FOLDER / "corrections.jsonl"):
         _adjudicate(project, people[line["username"]], line)
-    _freeze(project, second, plan["judges"])
+    _freeze(project, second, plan)
     return made
 
 
@@ -182,8 +184,9 @@ def _suggest(project: Project, judge: dict[str, Any]) -> None:
         )
 
 
-def _freeze(project: Project, planned: dict[str, Any], judges: list[dict[str, Any]]) -> None:
-    """A release, with what the judges suggested of its records as models' predictions."""
+def _freeze(project: Project, planned: dict[str, Any], plan: dict[str, Any]) -> None:
+    """A release, with what the judges suggested of its records as predictions, and what a model says of them
+    that is no judge here."""
     frozen = release.freeze(
         actor=OPERATOR,
         project=project,
@@ -192,8 +195,13 @@ def _freeze(project: Project, planned: dict[str, Any], judges: list[dict[str, An
         title=planned.get("title", ""),
         licence=planned.get("licence", ""),
     )
-    for judge in judges:
-        _predict(frozen, judge)
+    for judge in plan["judges"]:
+        _predict(frozen, judge["model"], FOLDER / "suggestions" / f"{judge['file']}.jsonl")
+    for one in plan["predictions"]:
+        about = evaluate.About(
+            one["prompt_version"], date.fromisoformat(one["judged_on"]), Decimal(one["cost"])
+        )
+        _predict(frozen, one["model"], FOLDER / "predictions" / f"{one['file']}.jsonl", about)
 
 
 def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
@@ -202,17 +210,17 @@ def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
     release.withdraw(actor=admin, release=faulty, reason=planned["withdrawn"]["reason"])
 
 
-def _predict(frozen: Release, judge: dict[str, Any]) -> None:
-    """What a judge suggested of the release's records, as a model's predictions of them."""
-    path = FOLDER / "suggestions" / f"{judge['file']}.jsonl"
+def _predict(frozen: Release, model: str, path: Path, about: evaluate.About | None = None) -> None:
+    """What a file says of the release's records, as a model's predictions of them."""
     records = set(frozen.records.values_list("record_id", flat=True))
     lines = [line for line in path.read_bytes().splitlines() if json.loads(line)["record_id"] in records]
     evaluate.import_predictions(
         actor=OPERATOR,
         release=frozen,
-        model=judge["model"],
+        model=model,
         stream=io.BytesIO(b"\n".join(lines)),
         filename=path.name,
+        about=about,
     )
 
 

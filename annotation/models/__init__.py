@@ -8,6 +8,7 @@ from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
+from .freezes import Freeze
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge
 from .labels import (
@@ -34,7 +35,7 @@ from .projects import (
     Subset,
 )
 from .rechecks import Recheck, Stratum
-from .releases import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
+from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
     JudgeAnswer,
@@ -64,6 +65,7 @@ __all__ = [
     "Dispute",
     "Example",
     "Exposure",
+    "Freeze",
     "Guideline",
     "ImportFile",
     "Invitation",
@@ -82,6 +84,7 @@ __all__ = [
     "PredictionReasons",
     "PredictionSet",
     "Project",
+    "PublicRelease",
     "Recheck",
     "Release",
     "ReleaseLabel",

@@ -8,19 +8,21 @@ from .releases import Release
 
 
 class ReleaseOutline(models.Model):
-    """The labels of a release without its messages, packed (core.scoring.labels.ReleasedLabels): worked out
-    of its records once, so that scoring need not read them.
+    """A release without its messages: worked out of its records once, so that scoring and comparing releases
+    need not read them.
 
-    `baseline` and `stacked` are packed predictions that are fitted on the release (services.evaluate): those
-    of the trained baseline, and of all models together. NULL: to be fitted; empty: cannot be. `method` is the
-    version of what is fitted; until `fit_again_at` nobody else needs to begin. `blind` are the blind
-    labellings (core.scoring.blind); NULL: not read yet.
+    `labels` is core.scoring.labels.ReleasedLabels, packed; `details`, null until somebody asks for it, is
+    core.release_details.ReleasedDetails. `baseline` and `stacked` are packed predictions that are fitted on
+    the release (services.evaluate): those of the trained baseline, and of all models together. NULL: to be
+    fitted; empty: cannot be. `method` is the version of what is fitted; until `fit_again_at` nobody else
+    needs to begin. `blind` are the blind labellings (core.scoring.blind); NULL: not read yet.
     """
 
     release = models.OneToOneField(
         Release, on_delete=models.PROTECT, primary_key=True, related_name="outline"
     )
     labels = models.BinaryField()
+    details = models.BinaryField(null=True, blank=True)
     baseline = models.BinaryField(null=True)
     stacked = models.BinaryField(null=True)
     method = models.CharField(max_length=20, blank=True)

@@ -114,3 +114,25 @@ class ReleaseWithdrawal(models.Model):
 
     def __str__(self) -> str:
         return f"withdrawal of {self.release_id}"
+
+
+class PublicRelease(models.Model):
+    """Whether everybody may read a release, at /public/<project>/<version>/. A row of its own, since the
+    release's never changes; without one, as with `is_open` off, nobody outside the project may.
+
+    `shows_leaderboard` adds how models score on it; `may_be_indexed` lets search engines list the address.
+    """
+
+    release = models.OneToOneField(
+        Release, on_delete=models.PROTECT, primary_key=True, related_name="public_release"
+    )
+    is_open = models.BooleanField(default=False)
+    shows_leaderboard = models.BooleanField(default=False)
+    may_be_indexed = models.BooleanField(default=False)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"public address of {self.release_id}"

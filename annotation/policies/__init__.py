@@ -12,6 +12,7 @@ as an annotator, whatever else they are.
 from .access import NO_ACCESS, FieldAccess, field_access, kept_from_lists, suggestion_policy
 from .discussions import participants, voice_of
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
+from .public import published, require_published
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
 
@@ -31,8 +32,10 @@ __all__ = [
     "kept_from_lists",
     "own",
     "participants",
+    "published",
     "recorded",
     "require",
+    "require_published",
     "roles",
     "suggestion_policy",
     "visible",

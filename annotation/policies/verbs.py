@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "release.view": RESULT_ROLES,
     "release.freeze": (Role.ADMIN,),
     "release.withdraw": (Role.ADMIN,),
+    "release.publish": (Role.ADMIN,),
     "predictions.change": (Role.ADMIN,),
     "audit.view": (Role.ADMIN,),
 }

@@ -7,11 +7,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.core.vocabulary import SignatureState
+from annotation.core.release_diff import WHATS
+from annotation.core.vocabulary import FreezeState, SignatureState
 from annotation.services.release import check_release
-from annotation.services.release.freeze import MAX_NOTE
+from annotation.services.release.wanted import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
-from .base import Input, Output, StoredText
+from .base import Input, Output, Query, Sentence, StoredText, words
 
 
 class Withdrawal(Output):
@@ -70,7 +71,49 @@ class NewRelease(Input):
     version = serializers.CharField(
         max_length=40, help_text="Letters, digits, dots, hyphens and underscores."
     )
+    title = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=MAX_TITLE, help_text="In one line."
+    )
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=MAX_LICENCE,
+        help_text="An SPDX identifier, such as CC-BY-4.0, or words of your own.",
+    )
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
+    leave_out = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        required=False,
+        default=list,
+        max_length=1_000,
+        help_text="Names of subsets that do not come into the release.",
+    )
+
+
+class FreezeProgress(Output):
+    """How far it is, in records read."""
+
+    done = serializers.IntegerField(source="progress_done")
+    total = serializers.IntegerField(source="progress_total")
+
+
+class Freeze(Output):
+    """A release on its way. `release` is its version from the moment that it is frozen; `error` says why it
+    is not."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=words(FreezeState))
+    version = serializers.CharField()
+    title = serializers.CharField(allow_blank=True)
+    licence = StoredText(allow_blank=True)
+    note = StoredText(allow_blank=True)
+    leave_out = serializers.ListField(child=serializers.CharField())
+    progress = FreezeProgress(source="*")
+    error = Sentence()
+    release = serializers.CharField(source="release.version", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class Verification(Output):
@@ -89,3 +132,63 @@ class Withdraw(Input):
     """Why."""
 
     reason = serializers.CharField(max_length=MAX_NOTE)
+
+
+class ReleasedLabel(Output):
+    """One label of a release: its value, how it was reached, the message at which its error began, its
+    reason."""
+
+    value = serializers.IntegerField()
+    kind = serializers.CharField()
+    root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+    reason = serializers.CharField(allow_blank=True)
+
+
+class LabelChange(Output):
+    """One label that is not the same in both; the outcome has neither message nor step."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    step = serializers.IntegerField(allow_null=True, source="number", help_text="From 1.")
+    before = ReleasedLabel(allow_null=True)
+    after = ReleasedLabel(allow_null=True)
+
+
+class RecordChange(Output):
+    """One record that is not the same in two releases."""
+
+    subset = serializers.CharField(source="change.subset")
+    record_id = serializers.CharField(source="change.record_id")
+    policy_model = serializers.CharField(source="change.policy_model", allow_blank=True)
+    what = serializers.SerializerMethodField()
+    labels = LabelChange(source="change.labels", many=True)
+    hidden = serializers.BooleanField(
+        source="kept", help_text="You are labelling this trajectory: nothing more is said."
+    )
+
+    def get_what(self, row: Any) -> list[str]:
+        """What changed of it."""
+        return [what for what in WHATS if what in row.change.what]
+
+
+class ChangesAsked(Query):
+    """Which changes are asked for."""
+
+    what = serializers.ChoiceField(choices=WHATS, required=False)
+    subset = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class PublicAddress(Output):
+    """How the public address of a release is set."""
+
+    is_open = serializers.BooleanField()
+    shows_leaderboard = serializers.BooleanField()
+    may_be_indexed = serializers.BooleanField()
+    address = serializers.CharField(help_text="Of the page; nobody reads it while `is_open` is false.")
+
+
+class SetPublicAddress(Input):
+    """What is left out stays as it is."""
+
+    is_open = serializers.BooleanField(required=False)
+    shows_leaderboard = serializers.BooleanField(required=False)
+    may_be_indexed = serializers.BooleanField(required=False)

@@ -15,6 +15,7 @@ from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
 from annotation.reports import model_scores
+from annotation.reports.benchmark import as_json, benchmark
 from annotation.reports.judge_coverage import judge_coverage
 from annotation.reports.leaderboard import leaderboard, selections
 from annotation.reports.score_json import leaderboard_json, selections_json
@@ -153,8 +154,10 @@ class Leaderboard(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """How well models label the steps of a release, best StepAcc first: every figure as a fraction under
         its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and ranks as
-        intervals; and baselines. For adjudicators and admins. Conflict (`damaged`) when a record of the
-        release cannot be read."""
+        intervals; below `recalibrated` the same after recalibration, with the change of each figure; the
+        judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
+        `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
+        be read."""
         return Response(leaderboard_json(leaderboard(actor=self.user, release=self.found(version))))
 
 
@@ -172,3 +175,19 @@ class BestOfN(Frozen):
         (`damaged`) when a record of the release cannot be read."""
         release = self.found(version)
         return Response(selections_json(release, selections(actor=self.user, release=release)))
+
+
+class Benchmark(Frozen):
+    """`/projects/<slug>/releases/<version>/benchmark/`"""
+
+    noun = "predictions"
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read the benchmark", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """How StepAcc goes together with FirstErrAcc and with binary outcome accuracy over the models
+        (Pearson's r, undefined below three), and the labels and first errors of the release by policy model
+        and subset. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be
+        read."""
+        return Response(as_json(benchmark(actor=self.user, release=self.found(version))))

@@ -272,6 +272,8 @@ REST_FRAMEWORK = {
         "anon": env.text("TRISTEP_THROTTLE_ANON", "60/min"),
         "user": env.text("TRISTEP_THROTTLE_USER", "1200/min"),
         "costly": env.text("TRISTEP_THROTTLE_COSTLY", "30/min"),
+        "public": env.text("TRISTEP_THROTTLE_PUBLIC", "120/min"),
+        "public_files": env.text("TRISTEP_THROTTLE_PUBLIC_FILES", "30/min"),
     },
     "EXCEPTION_HANDLER": "api.errors.exception_handler",
     "NUM_PROXIES": PROXY_HOPS,

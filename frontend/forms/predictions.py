@@ -1,4 +1,4 @@
-"""A file of what a model predicts of a release."""
+"""Files of what a model predicts of a release."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.label_files import MAX_FILE
 from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
+from frontend.forms.imports import ManyFilesField
 
 
 class PredictionFileForm(forms.Form):
-    """The file, whose predictions they are, and what else is known of them."""
+    """The files, whose predictions they are, and what else is known of them."""
 
     model = forms.CharField(
         label=_("Model"),
         max_length=MAX_MODEL,
         help_text=_("A model that is there already gets the records that it lacks."),
     )
-    file = forms.FileField(
-        label=_("File"),
-        allow_empty_file=True,
-        help_text=_("JSON Lines: record_id, step_labels, final_label and explanations in each line."),
+    file = ManyFilesField(
+        label=_("Files"),
+        help_text=_(
+            "Choose files or drop them here, such as one a subset. JSON Lines: record_id, step_labels, "
+            "final_label and explanations in each line."
+        ),
     )
     subset = forms.ChoiceField(label=_("Subset"), required=False)
     prompt_version = forms.CharField(label=_("Prompt version"), required=False, max_length=MAX_PROMPT_VERSION)
@@ -40,7 +43,7 @@ class PredictionFileForm(forms.Form):
         self.fields["subset"].choices = [everywhere, *((name, name) for name in subsets)]  # type: ignore[attr-defined]
 
     def clean_file(self) -> Any:
-        """A file that can be read whole."""
-        if self.cleaned_data["file"].size > MAX_FILE:
+        """Files that can be read whole."""
+        if any(file.size > MAX_FILE for file in self.cleaned_data["file"]):
             raise forms.ValidationError(_("A file of predictions may have at most 100 MB."))
         return self.cleaned_data["file"]

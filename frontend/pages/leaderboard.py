@@ -213,7 +213,7 @@ def _gate(user: User, slug: str, version: str) -> int:
 @receives_files(_gate)
 @require_POST
 def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """Bring in a file of predictions, all of it or nothing, and show what came of it."""
+    """Bring in files of predictions, each as a whole or not at all, and show what came of them."""
     opened = open_project(request, slug, CHANGE)
     release = release_of(opened, version)
     subsets = json.loads(release.manifest)["subsets"]
@@ -221,17 +221,27 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     if not form.is_valid():
         return _page(opened, release, 400, form=form)
     given = form.cleaned_data
-    try:
-        outcome = evaluate.import_predictions(
-            actor=opened.user,
-            release=release,
-            model=given["model"],
-            stream=given["file"],
-            filename=given["file"].name or "upload",
-            subset=given["subset"],
-            about=evaluate.About(given["prompt_version"] or None, given["judged_on"], given["cost"]),
-        )
-    except TristepError as error:
-        form.add_error("file", translated(error.message))
-        return _page(opened, release, 400, form=form, refused=getattr(error, "report", None))
-    return _page(opened, release, outcome=outcome)
+    about = evaluate.About(given["prompt_version"] or None, given["judged_on"], given["cost"])
+    outcomes: list[tuple[str, evaluate.PredictionImport]] = []
+    refused: list[tuple[str, Any]] = []
+    for file in given["file"]:
+        name = file.name or "upload"
+        try:
+            outcome = evaluate.import_predictions(
+                actor=opened.user,
+                release=release,
+                model=given["model"],
+                stream=file,
+                filename=name,
+                subset=given["subset"],
+                about=about,
+            )
+        except TristepError as error:
+            form.add_error("file", f"{name}: {translated(error.message)}")
+            refused.append((name, getattr(error, "report", None)))
+        else:
+            outcomes.append((name, outcome))
+    if refused:
+        shown = [(name, report) for name, report in refused if report]
+        return _page(opened, release, 400, form=form, refused=shown, outcomes=outcomes)
+    return _page(opened, release, outcomes=outcomes)

@@ -1,19 +1,24 @@
-"""Releases: the list, freezing, one release with its figures, verifying, exporting, withdrawing."""
+"""Releases: the list, one release with its figures, verifying, exporting, withdrawing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
+from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.release_exports import export_options
 from annotation.core.release_format import (
@@ -23,17 +28,15 @@ from annotation.core.release_format import (
     SIGNATURE,
     agreement_of,
 )
-from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Release
-from annotation.reports import releases as report
 from annotation.services import release as service
 from frontend.forms import add_errors
-from frontend.forms.releases import FreezeForm, WithdrawForm
+from frontend.forms.releases import PublicForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.pages.release_diff import others
 from frontend.pages.release_files import export_form, files_context
-from frontend.rendering.charts import stacked
-from frontend.templatetags.tristep import MARK_KINDS
+from frontend.pages.release_pictures import distribution, pictures
 
 VERB = "release.view"
 ARCHIVE = "all.zip"
@@ -42,81 +45,84 @@ CONTENT_TYPES = {
     SIGNATURE: "application/octet-stream",
     PUBLIC_KEY: "application/x-pem-file",
 }
-WRITTEN = {1: "+1", 0: "0", -1: "-1"}
-FIGURES = (
-    ("percent_agreement", "percent"),
-    ("kappa", "plain"),
-    ("linear_kappa", "linear"),
-    ("quadratic_kappa", "quadratic"),
-)
+FIGURES = ("percent_agreement", "kappa", "linear_kappa", "quadratic_kappa")
+
+
+AGREEMENT_TITLES = {
+    "project": gettext_lazy("the whole project, when it was frozen"),
+    "release": gettext_lazy("this release"),
+}
 
 
 def _rows(opened: ProjectPage) -> Any:
     found = Release.objects.filter(project=opened.project).select_related(
-        "project", "created_by", "withdrawal"
+        "project", "created_by", "withdrawal", "public_release"
     )
     return policies.visible(opened.user, found)
-
-
-def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
-    """Counts by value (−1, 0, 1, or as a manifest writes them) as rows with shares, and as a bar."""
-    by_value = {value: int(counts.get(value, counts.get(WRITTEN[value], 0))) for value in reversed(VALUES)}
-    total = sum(by_value.values())
-    return {
-        "total": total,
-        "rows": [
-            {"value": value, "count": count, "share": count / total if total else None}
-            for value, count in by_value.items()
-        ],
-        "bars": stacked([(MARK_KINDS[value], count) for value, count in by_value.items()]),
-    }
 
 
 @require_GET
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """All releases of a project, newest first."""
     opened = open_project(request, slug, VERB)
-    page = paginate(request, _rows(opened).order_by("-number"))
+    page = paginate(request, _rows(opened).order_by("-number").defer("manifest"))
+    known = others(opened)
     return opened.render(
-        "results/releases.html", "releases", page=page, may_freeze=opened.may("release.freeze")
-    )
-
-
-@require_http_methods(["GET", "POST"])
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    """What would be in a release, and the button that freezes it. Pressing twice makes one."""
-    opened = open_project(request, slug, "release.freeze")
-    form = FreezeForm(request.POST or None)
-    status = 200
-    if request.method == "POST" and form.is_valid():
-        try:
-            release = service.freeze(actor=opened.user, project=opened.project, **form.cleaned_data)
-        except Invalid as error:
-            add_errors(form, error)
-        except Conflict as error:
-            form.add_error("version" if error.code == "version_taken" else None, translated(error.message))
-            status = 409
-        else:
-            messages.success(request, _("Release %(version)s is frozen.") % {"version": release.version})
-            return redirect("frontend:release", slug, release.version)
-    if form.errors and status == 200:
-        status = 400
-    candidate = report.candidate(actor=opened.user, project=opened.project)
-    return opened.render(
-        "results/freeze.html",
+        "results/releases.html",
         "releases",
-        status=status,
-        form=form,
-        candidate=candidate,
-        labels=distribution(candidate.labels),
-        outcomes=distribution(candidate.outcomes),
+        page=page,
+        releases=known,
+        previous={new.version: old.version for new, old in pairwise(known)},
+        may_freeze=opened.may("release.freeze"),
     )
+
+
+def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The figures of agreement that a manifest states: over the project, and over the release itself where it
+    says so."""
+    stated = {name: said["overall"] for name, said in agreement_of(manifest).items() if said is not None}
+    parts = [
+        {
+            "title": AGREEMENT_TITLES[name],
+            "n": figures.get(FIGURES[0], {}).get("n"),
+            "figures": [
+                {
+                    "title": AGREEMENT_FIGURES[key].title,
+                    "measure": figures.get(key, {}),
+                    "percent": AGREEMENT_FIGURES[key].percent,
+                }
+                for key in FIGURES
+            ],
+        }
+        for name, figures in stated.items()
+    ]
+    undefined = (one["measure"].get("reason") for part in parts for one in part["figures"])
+    return {
+        "titles": [AGREEMENT_FIGURES[key].title for key in FIGURES],
+        "parts": parts,
+        "reason": next((reason for reason in undefined if reason), ""),
+    }
+
+
+def _pictures(opened: ProjectPage, release: Release) -> dict[str, Any]:
+    try:
+        return pictures(service.statistics(actor=opened.user, release=release))
+    except Conflict as error:
+        return {"damaged": translated(error.message)}
+
+
+def _address(request: HttpRequest, release: Release) -> str:
+    place = reverse("frontend:public-release", args=[release.project.slug, release.version])
+    return request.build_absolute_uri(place)
 
 
 def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse:
     manifest = json.loads(release.manifest)
-    said = (agreement_of(manifest)["project"] or {}).get("overall", {})
     extra.setdefault("form", WithdrawForm())
+    switches = service.switches(release)
+    extra.setdefault("public_form", PublicForm(initial=asdict(switches)))
+    known = others(opened)
+    previous = next((one for one in known if one.number < release.number), None)
     return opened.render(
         "results/release.html",
         "releases",
@@ -132,11 +138,14 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
             {"name": name, "records": part["records"], "counts": distribution(part["label_distribution"])}
             for name, part in manifest["subsets"].items()
         ],
-        agreement=[
-            {"key": key, "measure": said.get(key, {}), "percent": kind == "percent"} for key, kind in FIGURES
-        ],
+        agreement=agreement(manifest),
+        switches=switches,
+        address=_address(opened.request, release),
+        releases=known,
+        previous=previous,
+        may_publish=opened.may("release.publish"),
         may_withdraw=opened.may("release.withdraw"),
-        **{**files_context(opened, manifest), **extra},
+        **{**files_context(opened, manifest), **_pictures(opened, release), **extra},
     )
 
 
@@ -170,6 +179,20 @@ def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
             messages.success(request, _("Release %(version)s is withdrawn.") % {"version": row.version})
             return redirect("frontend:release", slug, version)
     return _detail(opened, row, form=form, status=400)
+
+
+@require_POST
+def public(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Switch the public address of a release on or off."""
+    opened = open_project(request, slug, "release.publish")
+    row = get_object_or_404(_rows(opened), version=version)
+    form = PublicForm(request.POST)
+    if not form.is_valid():
+        return _detail(opened, row, public_form=form, status=400)
+    service.set_public(actor=opened.user, release=row, wanted=service.Switches(**form.cleaned_data))
+    is_open = form.cleaned_data["is_open"]
+    messages.success(request, _("The public address is on.") if is_open else _("The public address is off."))
+    return redirect(reverse("frontend:release", args=[slug, version]) + "#public")
 
 
 @require_GET

@@ -17,7 +17,8 @@ from annotation.importers import FORMATS, ReadContext
 from annotation.models import Assignment, Consensus, Label, Step, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import agreement
-from bench import filling, imports, inside, labels, records, requests
+from annotation.services import evaluate
+from bench import filling, imports, inside, labels, leaderboard, records, requests
 from bench.client import Client
 from bench.inside import PASSWORD
 from bench.installations import Installation, Stock
@@ -158,3 +159,15 @@ def test_report_says_what_holds_and_keeps_the_figures(
     assert "second  1,234" in said
     lines = [json.loads(line) for line in report.path.read_text().splitlines()]
     assert [line["holds"] for line in lines] == [True, False]
+
+
+@pytest.mark.django_db
+def test_bench_leaderboard_measures_a_release_with_all_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "fit_release", lambda release_id: None)  # tests/services/test_fitting.py
+    release = leaderboard.fill(20)
+    leaderboard.predict(release, 2)
+    found = leaderboard.measure(release, repeat=2)
+
+    assert (found["records"], found["tasks"], found["models"]) == (20, 4, 2)
+    assert 5 < found["steps"] / 20 < 20
+    assert all(found[f"{name}, ms"]["p50"] > 0 for name in ("figures", "page", "figures from nothing"))

@@ -49,7 +49,7 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
     changed = {one for one in labels[0] if labels[0][one] != labels[1][one]}
     assert changed == {"demo_multihop:2:1"} and labels[1].keys() - labels[0].keys() == {"demo_web:0:2"}
     for release in (first, second):
-        assert release.prediction_sets.count() == 3
+        assert release.prediction_sets.count() == 4
         call_command("verify_release", "demo", release.version)
 
 

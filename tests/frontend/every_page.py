@@ -16,10 +16,10 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
 )
-from annotation.policies import OPERATOR
-from annotation.services import projects, release
+from annotation.services import projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
+from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
@@ -56,9 +56,11 @@ PAGES = {
     "steps of agreement": ("admin", "agreement-steps", 15),
     "own figures": ("ann", "annotator-figures", 13),
     "influence": ("admin", "influence", 17),
-    "releases": ("admin", "releases", 7),
-    "release": ("admin", "release", 6),
-    "freeze": ("admin", "release-freeze", 9),
+    "releases": ("admin", "releases", 8),
+    "release": ("admin", "release", 9),
+    "two releases": ("admin", "release-diff", 13),
+    "public release": ("nobody", "public-release", 6),
+    "freeze": ("admin", "release-freeze", 25),
 }
 
 
@@ -88,7 +90,7 @@ def fill(cast: people.Cast, many: int) -> None:
         people.label_all(people.claim(cast.ann, project))
     judge(cast, many)
     for number in range(many):
-        release.freeze(actor=OPERATOR, project=project, version=f"1.{number}")
+        publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
 
 
 def judge(cast: people.Cast, many: int) -> None:
@@ -126,4 +128,6 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)
-    return ("bench", "1.0") if name in ("release", "leaderboard") else ("bench",)
+    if name == "release-diff":
+        return ("bench", "1.0", "1.0")
+    return ("bench", "1.0") if name in ("release", "leaderboard", "public-release") else ("bench",)

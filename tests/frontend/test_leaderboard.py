@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import zlib
+from types import SimpleNamespace
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.models import PredictionSet
+from annotation.models import Exposure, PredictionSet, Trajectory
+from annotation.reports.leaderboard import Pair
 from annotation.services import evaluate
 from annotation.services import release as service
+from frontend.pages.leaderboard_pairs import pairs_of
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.predicting import bring, content, line
+from tests.services.rechecking import claim_as_third
 
 
 @shared_rows
@@ -75,6 +81,23 @@ def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     assert PredictionSet.objects.get(model="Bold").cost == 2.5
 
 
+def test_uploads_of_several_files_come_in_each_for_itself(browse, frozen, at, text):
+    files = [
+        SimpleUploadedFile("good.jsonl", content(line(0, {"2": 1, "4": 1}))),
+        SimpleUploadedFile("bad.jsonl", content(line(8), line(9))),
+        SimpleUploadedFile("empty.jsonl", b""),
+    ]
+    answer = browse("admin").post(
+        at("predictions-import", "bench", "1.0"), {"model": "Bold", "subset": "two", "file": files}
+    )
+    assert answer.status_code == 400
+    page = text(answer)
+    assert "Bold: 1 records imported, 0 unchanged" in page
+    assert "bad.jsonl: 2 errors" in " ".join(page.split()) and "is not in the subset" in page
+    assert "empty.jsonl:" in page and "good.jsonl:" not in page
+    assert PredictionSet.objects.get(model="Bold").record_count == 1
+
+
 @pytest.mark.parametrize(
     ("data", "more", "said"),
     [
@@ -111,3 +134,66 @@ def test_model_shows_where_it_errs_and_can_be_deleted(browse, frozen, at, text):
         client.get(at("leaderboard", "bench", "1.0"))
     )
     assert not PredictionSet.objects.exists()
+
+
+def test_best_of_n_and_the_benchmark_have_pages_that_say_what_is_undefined(browse, frozen, at, text):
+    client = browse("judith")
+    page = text(client.get(at("release-best-of-n", "bench", "1.0")))
+    assert "Nothing to choose from" in page, "each task has one run"
+    page = text(client.get(at("release-benchmark", "bench", "1.0")))
+    assert "Pearson’s r is undefined over 0 models: a correlation needs at least three models." in page
+    assert "Labels and first errors by policy model" in page and "Reading the benchmark" in page
+    PredictionSet.objects.all().delete()
+    assert "No predictions yet" in text(client.get(at("release-best-of-n", "bench", "1.0")))
+
+
+def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, at, text):
+    row = PredictionSet.objects.get()
+    client = browse("judith")
+    errors = at("release-errors", "bench", "1.0", row.pk)
+    page = text(client.get(errors))
+    assert "1 trajectory" in page and "tiny:0:0" in page
+    cell = text(client.get(f"{errors}?released=1&predicted=0"))
+    assert "Steps labelled +1 in the release, and 0 by the model" in cell and "#m4" in cell
+    assert "The model has none of these errors" in text(client.get(f"{errors}?released=-1&predicted=none"))
+    assert "The first error: no error, and none is there" in text(client.get(f"{errors}?first=neither"))
+    assert client.get(f"{errors}?released=7&first=x&subset=none").status_code == 200
+    there = at("release-predicted", "bench", "1.0", row.pk, 0)
+    trajectory = Trajectory.objects.get(subset__name="one")
+    content = trajectory.content
+    assert not Exposure.objects.filter(user=cast.judith).exists()
+    type(content).objects.filter(pk=content.pk).update(content=zlib.compress(b'{"messages": []}'))
+    page = text(client.get(there))
+    assert "differs from the release on 1 of 2 steps" in page and "Question 0?" in page
+    assert page.count('class="msg msg--step msg--disputed"') == 1
+    assert Exposure.objects.get(user=cast.judith).trajectory == trajectory
+    assert client.get(at("release-predicted", "bench", "1.0", row.pk, 9)).status_code == 404
+    assert "The model has no prediction" in text(
+        client.get(at("release-predicted", "bench", "1.0", row.pk, 1))
+    )
+    message = client.get(at("release-message", "bench", "1.0", 0, 2)).json()
+    assert message["exact"] and message["text"]
+
+
+def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, cast, frozen, at):
+    people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
+    row = PredictionSet.objects.get()
+    claim_as_third(cast.cleo, Trajectory.objects.get(subset__name="one"))
+    client = browse("cleo")
+    assert client.get(at("release-predicted", "bench", "1.0", row.pk, 0)).status_code == 403
+    assert client.get(at("release-record", "bench", "1.0", 0)).status_code == 403
+    assert client.get(at("release-record", "bench", "1.0", 1)).status_code == 200
+
+
+def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
+    def pair(tolerated: float | None) -> Pair:
+        return Pair("A", "B", 0.2, 0.1, 0.01, tolerated)
+
+    row = SimpleNamespace
+    board = SimpleNamespace(pairs=(pair(0.03),), models=(row(name="A"), row(name="B"), row(name="C")))
+    for error, holds in (("", True), ("2,9", True), ("3", False), ("nonsense", True), ("-1", True)):
+        (found,) = pairs_of(board, {"error": error})["rows"]
+        assert found.holds is holds, error
+    board.pairs = (pair(None),)
+    (found,) = pairs_of(board, {"with": "B"})["rows"]
+    assert not found.holds and found.low == pytest.approx(0.1)

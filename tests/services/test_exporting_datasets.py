@@ -22,6 +22,7 @@ from annotation.core.vocabulary import ExposureKind
 from annotation.importers import FORMATS
 from annotation.importers.base import ReadContext
 from annotation.models import AuditEvent, Exposure, Release
+from annotation.policies import OPERATOR
 from annotation.services import release
 from annotation.services.release import keys
 from annotation.services.release.parquet import ParquetFile
@@ -171,6 +172,10 @@ def test_export_over_another_leaves_no_stale_file(frozen: Release, tmp_path: Pat
     for kind in ("split", "training", "huggingface"):
         export(frozen, tmp_path, **CHOICES[kind])
         assert release.verify_export(path=tmp_path).ok, kind
+    assert "withdrawn" not in (tmp_path / "README.md").read_text()
+    release.withdraw(actor=OPERATOR, release=frozen, reason="Wrong *labels*.")
+    export(Release.objects.get(pk=frozen.pk), tmp_path, **CHOICES["training"])
+    assert "> Wrong \\*labels\\*\\." in (tmp_path / "README.md").read_text()
     export(frozen, tmp_path)
     assert release.verify_export(path=tmp_path).ok
     assert not list(tmp_path.rglob("*.parquet")) and not (tmp_path / "README.md").exists()

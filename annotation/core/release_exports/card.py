@@ -16,9 +16,16 @@ _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
 _HUGE: Final = "n>1M"
 
 
-def card(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile]) -> bytes:
-    """The card. Everything that people wrote in it is escaped, and is text."""
-    return "\n".join([*_header(manifest, options, files), "", *_body(manifest, options, files), ""]).encode()
+def card(
+    manifest: Mapping[str, Any],
+    options: ExportOptions,
+    files: Sequence[DataFile],
+    withdrawn: str | None = None,
+) -> bytes:
+    """The card. Everything that people wrote in it is escaped, and is text. `withdrawn`: why the release was
+    withdrawn; None: it was not."""
+    body = _body(manifest, options, files, withdrawn)
+    return "\n".join([*_header(manifest, options, files), "", *body, ""]).encode()
 
 
 def _title(manifest: Mapping[str, Any]) -> str:
@@ -55,10 +62,17 @@ def _header(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence
     yield "---"
 
 
-def _body(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
+def _body(
+    manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile], withdrawn: str | None
+) -> Iterator[str]:
     kind = "Step rewards" if options.format == TRAINING else "Step-level labels"
     yield f"# {markdown_text(_title(manifest))}"
     yield ""
+    if withdrawn is not None:
+        yield "**This release was withdrawn: it is faulty.**"
+        yield ""
+        yield markdown_quote(withdrawn)
+        yield ""
     yield (
         f"{kind} of trajectories of tool-using agents. Release {markdown_text(manifest['version'])} of the "
         f"project {markdown_text(manifest['name'])}, frozen {manifest['created_at']}, "

@@ -167,30 +167,30 @@ def _stepdown(
         scale = error[first, second]
         # not a matrix product: its threads wait for each other longer than this takes
         drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
-        chance = np.abs(drawn[first] - drawn[second]) / scale[:, None]
-        rejected[first, second] = _steps(np.abs(value[first, second]) / scale / wider, chance)
+        tested = np.abs(value[first, second]) / scale / wider
+        # in one array, the largest statistics first: it is gone through again and again
+        order = np.argsort(-tested)
+        chance = drawn[first[order]]
+        chance -= drawn[second[order]]
+        np.abs(chance, out=chance)
+        chance /= scale[order, None]
+        count = _steps(tested[order], chance)
+        rejected[first[order[:count]], second[order[:count]]] = True
     return rejected | rejected.T
 
 
-def _steps(tested: FloatArray, chance: FloatArray) -> BoolArray:
-    """Reject what lies above the quantile of the largest of those left, until nothing does: (pairs,).
-    `chance` (pairs, draws).
-
-    The pairs that are left are always those with the smallest statistics, so that the largest of them under
-    chance is worked out once for all steps."""
-    order = np.argsort(-tested)
-    tested = tested[order]
-    largest = np.maximum.accumulate(chance[order[::-1]], axis=0)[::-1]
+def _steps(tested: FloatArray, chance: FloatArray) -> int:
+    """Reject what lies above the quantile of the largest of those left, until nothing does: how many of
+    `tested` (pairs,), which are in descending order. `chance` (pairs, draws)."""
     count = 0
     while count < len(tested):
-        limit = max(float(np.quantile(largest[count], 2 * LEVEL - 1)), NORMAL)
+        largest = chance[count:].max(axis=0)
+        limit = max(float(np.quantile(largest, 2 * LEVEL - 1)), NORMAL)
         more = int((tested > limit).sum())
         if more <= count:
             break
         count = more
-    rejected = np.zeros(len(tested), dtype=bool)
-    rejected[order[:count]] = True
-    return rejected
+    return count
 
 
 @lru_cache(maxsize=4)

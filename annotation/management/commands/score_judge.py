@@ -33,6 +33,8 @@ class Command(OperatorCommand):
                 wanted = {"judge": judge.name, "release": release.version, "budget": options["budget"]}
                 call_command("suggest", release.project.slug, **wanted, stderr=self.stderr)
         found = evaluate.score_judge(actor=OPERATOR, release=release, judge=judge)
+        if found.created:
+            evaluate.fit_release(release_id=release.pk)
         self.summary(
             f"{judge.name}: {found.created:,} records scored, {found.unchanged:,} unchanged; "
             f"{found.failed:,} judgements failed, {found.missing:,} labels missing; "

@@ -59,7 +59,7 @@ def admit(*, actor: Actor, release: Release, subset: str = "", options: ExportOp
             else (ExposureKind.CONSENSUS,)
         )
         for kind in kinds:
-            exposures.expose_all(user=actor, trajectories=_unseen(actor, release, subset, kind), kind=kind)
+            exposures.expose_all(user=actor, trajectories=unseen(actor, release, subset, kind), kind=kind)
 
 
 def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
@@ -70,7 +70,7 @@ def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
     refuse_unless_allowed(options, json.loads(release.manifest))
 
 
-def _unseen(user: User, release: Release, subset: str, kind: ExposureKind) -> QuerySet[Trajectory, int]:
+def unseen(user: User, release: Release, subset: str, kind: ExposureKind) -> QuerySet[Trajectory, int]:
     """The trajectories in a release, or one subset of it, of which a person has not seen this so far."""
     known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=kind)
     frozen = ReleaseRecord.objects.filter(

@@ -126,8 +126,10 @@ def write_dataset(export: DatasetExport, target: Target) -> Iterator[None]:
             yield from _write_rows(export, file, sink)
         file.sha256, file.size = sink.digest.hexdigest(), sink.size
         written[file.path] = (file.sha256, file.size)
+    withdrawal = getattr(export.release, "withdrawal", None)
+    withdrawn = unescape(withdrawal.reason) if withdrawal is not None else None
     beside = {
-        README: card(export.manifest, export.options, files),
+        README: card(export.manifest, export.options, files, withdrawn),
         CROISSANT: croissant(export.manifest, export.options, files),
         **documents(export.release),
     }

@@ -1,0 +1,35 @@
+"""diff_releases PROJECT OLD NEW [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.core.release_diff_json import change_json
+from annotation.management.base import OperatorCommand, add_project, find_release
+from annotation.policies import OPERATOR
+from annotation.services.release import compare, diff_as_json
+
+
+class Command(OperatorCommand):
+    help = "What changed from one release to another: a changelog, or everything as JSON."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("old", metavar="OLD", help="the version to compare with")
+        parser.add_argument("new", metavar="NEW", help="the version that is described")
+        parser.add_argument(
+            "--json", action="store_true", help="one JSON document on stdout, with every change"
+        )
+
+    def run(self, **options: Any) -> None:
+        old, new = (find_release(options["project"], options[name]) for name in ("old", "new"))
+        found = compare(actor=OPERATOR, old=old, new=new)
+        if options["json"]:
+            changes = [change_json(one) for one in found.diff.changes]
+            self.document({**diff_as_json(found), "changes": changes})
+        else:
+            self.stdout.write(found.changelog(), ending="")
+        told, labels = found.diff.whole.records, found.diff.whole.labels
+        self.summary(
+            f"{old.version} → {new.version}: {told['added']:,} added, {told['removed']:,} removed, "
+            f"{labels:,} step labels and {told['outcome']:,} outcomes changed."
+        )

@@ -1,0 +1,95 @@
+"""How the figures of a release go together over the models, and what the release is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from annotation.core.agreement.measure import Measure
+from annotation.core.scoring.benchmark import Composition, composition, pearson
+from annotation.core.scoring.scores import scores
+from annotation.models import Release
+from annotation.policies import Actor, require
+
+from .leaderboard_entries import entries
+
+STEP: Final = "step_accuracy"
+BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy")
+"""What StepAcc is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One model: its StepAcc, and the figure that this is held against."""
+
+    model: str
+    pk: int
+    step_accuracy: float
+    other: float
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """StepAcc against another figure (by name) over models, with Pearson's r."""
+
+    figure: str
+    points: tuple[Point, ...]
+    r: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Relations over the models that predict something of every subset, and the parts of the release."""
+
+    relations: tuple[Relation, ...]
+    parts: tuple[Composition, ...]
+
+
+def benchmark(*, actor: Actor, release: Release) -> Benchmark:
+    """Read a benchmark. Two queries and those of the permission, as soon as the release has predictions."""
+    require(actor, "release.view", release)
+    known = entries(release)
+    whole = [one for one in known.models if len(one.covered) == len(known.released.subsets)]
+    found = scores(known.released, [one.said for one in whole])
+    relations = []
+    for name in BESIDE:
+        points = [
+            Point(one.name, one.row.pk if one.row else 0, x.value, y.value)
+            for one, each in zip(whole, found, strict=True)
+            if (x := each.figures[STEP]).value is not None and (y := each.figures[name]).value is not None
+        ]
+        r = pearson([point.step_accuracy for point in points], [point.other for point in points])
+        relations.append(Relation(name, tuple(points), r))
+    return Benchmark(tuple(relations), tuple(composition(known.released)))
+
+
+def as_json(found: Benchmark) -> dict[str, Any]:
+    """The same as JSON: unrounded numbers, null with a reason where undefined."""
+    return {
+        "relations": [
+            {
+                "figures": [STEP, one.figure],
+                "pearson": one.r.value,
+                "models": one.r.n,
+                "reason": one.r.reason,
+                "points": [
+                    {"model": point.model, STEP: point.step_accuracy, one.figure: point.other}
+                    for point in one.points
+                ],
+            }
+            for one in found.relations
+        ],
+        "parts": [
+            {
+                "subset": part.subset,
+                "policy_model": part.policy_model,
+                "trajectories": part.records,
+                "steps": part.steps,
+                "labels": dict(zip(("-1", "0", "+1"), part.labels, strict=True)),
+                "first_errors": dict(zip(("first", "second", "last"), part.thirds, strict=True)),
+                "error_free": part.error_free,
+                "median_first_error": part.median,
+            }
+            for part in found.parts
+        ],
+    }
