@@ -6,7 +6,6 @@ people and no data; `Caller(user)` calls the REST API as one of them. Everybody'
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -225,26 +224,6 @@ def label_next(
     assignment = claim(user, project)
     label_all(assignment, values, outcome=outcome, note=note)
     return label.submit(actor=user, assignment=assignment)
-
-
-def label_from_file(user: User, trajectories: Sequence[Trajectory], value: int = 1) -> None:
-    """One label for every step and outcome of many trajectories of a project, submitted, as from a file: ten
-    times as fast as one by one, and marked as imported."""
-    lines = [
-        {
-            "record_id": row.record_id,
-            "step_labels": {str(index): value for index in step_indexes(row)},
-            "final_label": value,
-        }
-        for row in trajectories
-    ]
-    label.import_labels(
-        actor=OPERATOR,
-        project=trajectories[0].project,
-        annotator=user.username,
-        stream=io.BytesIO(jsonl(lines)),
-        filename="labels.jsonl",
-    )
 
 
 def make_unanimous(cast: Cast, how_many: int = 1) -> None:

@@ -15,6 +15,7 @@ from annotation.reports import home
 from annotation.services import assign, exposures, label, open_work, projects, rechecks
 from tests import people
 from tests.people import Cast, signed_in
+from tests.services.long_writes import import_labels
 from tests.services.rechecking import everything_is_rechecked, relabel, resolved, waiting
 
 
@@ -136,8 +137,8 @@ def test_rechecks_come_between_others_and_not_in_a_row(third: Cast) -> None:
     )
     third.project.refresh_from_db()
     rows = people.import_records(third.project, 60)
-    for user in (third.ann, third.ben):
-        people.label_from_file(user, rows[:30])
+    for who in ("ann", "ben"):
+        import_labels(third, rows[:30], who)
     rechecks.sweep()
     waits = len(waiting(RecheckKind.THIRD))
 
