@@ -78,6 +78,13 @@ class ImportFileAdmin(LookOnly):
     fields = list_display
 
 
+@admin.register(models.Freeze)
+class FreezeAdmin(LookOnly):
+    list_display = ("version", "project", "state", "progress_done", "progress_total", "created_at")
+    list_select_related = ("project",)
+    fields = (*list_display, "attempt", "error", "finished_at")
+
+
 @admin.register(models.SuggestionRun)
 class SuggestionRunAdmin(LookOnly):
     list_display = ("id", "project", "judge", "state", "progress_done", "progress_failed", "created_at")

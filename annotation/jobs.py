@@ -27,6 +27,15 @@ def run_import(source_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.run_freeze")
+def run_freeze(job_id: int) -> None:
+    """Freeze a release that was asked for; what keeps it from that stands in its row."""
+    try:
+        release.run_freeze(job_id=job_id)
+    finally:
+        close_old_connections()
+
+
 @shared_task(name="annotation.run_suggestions")
 def run_suggestions(run_id: int) -> None:
     """Begin a judge's run beside the worker's pool; how it goes stands in its row."""
@@ -93,6 +102,7 @@ def reap() -> None:
         label.sweep_half_imports()
         suggest.sweep_half_imports()
         evaluate.sweep_runs()
+        release.reap()
         release.sweep_staged()
         evaluate.sweep_unfitted()
         notices.mail_due()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.address import Address, of_release, pair, slug, version
+from tests.address import Address, of_release, pair, pk, slug, version
 
 
 def release_pages() -> Iterator[Address]:
     """The pages."""
     f = "frontend:"
-    yield Address(f + "release-freeze", slug, body={"version": "2.0"})
+    known = {"unresolved": "on", "doubtful": "on", "final": "on"}
+    yield Address(f + "release-freeze", slug, body={"version": "2.0", **known})
+    for name in ("freeze-detail", "freeze-status", "freeze-cancel"):
+        yield Address(f + name, pk("freeze", of_project=True))
     yield Address(f + "release", version())
     yield Address(f + "release-compare", slug, query="new=1.1&old=1.0")
     for name in ("release-diff", "release-changelog"):
@@ -42,6 +45,7 @@ def release_api() -> Iterator[Address]:
     """The same over the API."""
     a = "api:"
     yield Address(a + "releases", slug, body={"version": "2.0"})
+    yield from (Address(a + name, pk("freeze")) for name in ("freeze", "freeze-cancel"))
     yield Address(a + "release", version())
     yield Address(a + "release-verify", version())
     for name in ("release-diff", "release-changes", "release-changelog"):

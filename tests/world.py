@@ -20,7 +20,6 @@ free      nobody has touched it
 
 from __future__ import annotations
 
-import contextlib
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,13 +27,11 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
     Assignment,
     Comment,
     Discussion,
-    ImportFile,
     Judge,
     JudgeAnswer,
     Membership,
@@ -50,12 +47,11 @@ from annotation.models import (
 )
 from annotation.services import accounts, adjudicate, assign, discuss, label, projects
 from tests.canaries import canary
+from tests.failed_jobs import failed_freeze, failed_import
 from tests.people import (
     Cast,
     change,
-    import_file,
     import_records,
-    jsonl,
     label_all,
     make_cast,
     make_member,
@@ -184,7 +180,8 @@ def make_world() -> World:
             "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
             "invitation": invitation.pk,
             "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set.pk,
-            "import": _failed_import(cast),
+            "import": failed_import(cast),
+            "freeze": failed_freeze(cast),
             "token": token.pk,
             "ann": cast.ann.pk,
             "ann-shared": given(cast.ann, "shared"),
@@ -320,10 +317,3 @@ def _talk(cast: Cast, trajectory: Trajectory) -> tuple[Discussion, Comment]:
     note = canary("revised", "ann", place)
     discuss.revise(actor=cast.ann, discussion=talk, message_index=second, value=0, note=note)
     return talk, said[0]
-
-
-def _failed_import(cast: Cast) -> int:
-    bad = jsonl([{**make_record(0), "messages": canary("import")}])
-    with contextlib.suppress(ImportRefused):
-        import_file(cast.project, bad, filename=f"{canary('file')}.jsonl", format="agentprocessbench")
-    return int(ImportFile.objects.latest("pk").pk)

@@ -234,6 +234,20 @@ class JudgeDoubt(StrEnum):
     DIFFERED = "differed"
 
 
+class FreezeState(StrEnum):
+    """Where the freezing of a release in the background stands; nothing of it is seen before `frozen`."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    FROZEN = "frozen"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+UNFINISHED_FREEZES: Final = (FreezeState.QUEUED, FreezeState.RUNNING)
+"""A freeze that may still come to a release, and that can still be stopped."""
+
+
 class SignatureState(StrEnum):
     """What a release's signature is worth here.
 

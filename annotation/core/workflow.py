@@ -12,6 +12,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
+    FreezeState,
     ImportState,
     RecheckState,
     SuggestionItemState,
@@ -94,6 +95,17 @@ RECHECK: Final[Mapping[RecheckState, frozenset[RecheckState]]] = {
     RecheckState.DONE: frozenset(),
 }
 
+FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
+    FreezeState.QUEUED: frozenset({FreezeState.RUNNING, FreezeState.CANCELLED}),
+    # back to queued: the reaper found that its lease had run out
+    FreezeState.RUNNING: frozenset(
+        {FreezeState.QUEUED, FreezeState.FROZEN, FreezeState.FAILED, FreezeState.CANCELLED}
+    ),
+    FreezeState.FROZEN: frozenset(),
+    FreezeState.FAILED: frozenset(),
+    FreezeState.CANCELLED: frozenset(),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
@@ -103,6 +115,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     SuggestionRunState: SUGGESTION_RUN,
     SuggestionItemState: SUGGESTION_ITEM,
     RecheckState: RECHECK,
+    FreezeState: FREEZE,
 }
 
 

@@ -8,6 +8,7 @@ from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
+from .freezes import Freeze
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge
 from .labels import (
@@ -64,6 +65,7 @@ __all__ = [
     "Dispute",
     "Example",
     "Exposure",
+    "Freeze",
     "Guideline",
     "ImportFile",
     "Invitation",

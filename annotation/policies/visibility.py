@@ -177,6 +177,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Notice: _own("user"),
     m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),
+    m.Freeze: _member("project", Role.ADMIN),
     m.ReleaseRecord: _member("release__project", *RESULT_ROLES),
     m.ReleaseLabel: _member("release__project", *RESULT_ROLES),
     m.ReleaseWithdrawal: _member("release__project", *RESULT_ROLES),

@@ -18,6 +18,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     AuditEvent,
+    Freeze,
     Guideline,
     ImportFile,
     Invitation,
@@ -105,6 +106,7 @@ _TRAJECTORY: Final = ("trajectory", "trajectory__record_id", {"trajectory__live"
 KINDS: Final[dict[str, Kind]] = {
     "adjudication": Kind(Adjudication, *_TRAJECTORY),
     "assignment": Kind(Assignment, *_TRAJECTORY),
+    "freeze": Kind(Freeze, "pk", "version"),
     "guideline": Kind(Guideline, "version", "version"),
     "importfile": Kind(ImportFile, "pk", "filename"),
     "invitation": Kind(Invitation, "pk", "name"),

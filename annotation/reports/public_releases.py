@@ -8,7 +8,7 @@ from annotation.models import Release
 from annotation.policies import OPERATOR, require_published
 
 from .leaderboard import Leaderboard, Row, leaderboard
-from .leaderboard_entries import ALWAYS_PLUS, MAJORITY, STACKED, TRAINED
+from .leaderboard_entries import ALWAYS_PLUS, BASELINES, MAJORITY, STACKED, TRAINED
 from .score_json import cell_json
 
 # rows that are no model and no person either: nobody's labels are scored in public
@@ -35,7 +35,7 @@ def public_leaderboard_json(board: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
             "model": row.name,
-            "baseline": row.row is None,
+            "baseline": row.row is None and row.name in BASELINES,
             "all_subsets": row.all_subsets,
             "overall": cell_json(row.overall),
             "subsets": {name: cell_json(cell) for name, cell in row.subsets.items()},

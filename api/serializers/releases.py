@@ -8,11 +8,11 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.core.release_diff import WHATS
-from annotation.core.vocabulary import SignatureState
+from annotation.core.vocabulary import FreezeState, SignatureState
 from annotation.services.release import check_release
-from annotation.services.release.freeze import MAX_NOTE
+from annotation.services.release.wanted import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
-from .base import Input, Output, Query, StoredText
+from .base import Input, Output, Query, Sentence, StoredText, words
 
 
 class Withdrawal(Output):
@@ -71,7 +71,49 @@ class NewRelease(Input):
     version = serializers.CharField(
         max_length=40, help_text="Letters, digits, dots, hyphens and underscores."
     )
+    title = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=MAX_TITLE, help_text="In one line."
+    )
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=MAX_LICENCE,
+        help_text="An SPDX identifier, such as CC-BY-4.0, or words of your own.",
+    )
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
+    leave_out = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        required=False,
+        default=list,
+        max_length=1_000,
+        help_text="Names of subsets that do not come into the release.",
+    )
+
+
+class FreezeProgress(Output):
+    """How far it is, in records read."""
+
+    done = serializers.IntegerField(source="progress_done")
+    total = serializers.IntegerField(source="progress_total")
+
+
+class Freeze(Output):
+    """A release on its way. `release` is its version from the moment that it is frozen; `error` says why it
+    is not."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=words(FreezeState))
+    version = serializers.CharField()
+    title = serializers.CharField(allow_blank=True)
+    licence = StoredText(allow_blank=True)
+    note = StoredText(allow_blank=True)
+    leave_out = serializers.ListField(child=serializers.CharField())
+    progress = FreezeProgress(source="*")
+    error = Sentence()
+    release = serializers.CharField(source="release.version", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class Verification(Output):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,12 +17,13 @@ from annotation.core.errors import NotFound
 from annotation.core.release_exports import FORMATS, export_options
 from annotation.core.release_exports.options import ALIASES, PROTOCOLS, ZEROS
 from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
+from annotation.models import Freeze as FreezeRow
 from annotation.models import Release
 from annotation.policies import require, visible
 from annotation.services import release as releases
 
 from ..serializers import releases as shapes
-from .base import ProjectView, fetch
+from .base import ProjectView, View, fetch
 
 ROWS = Release.objects.select_related("project", "withdrawal", "public_release")
 
@@ -45,15 +47,42 @@ class Releases(ProjectView):
         rows = visible(self.user, ROWS.filter(project=project)).order_by("-number")
         return self.page(rows.defer("manifest"), shapes.Release)
 
-    @extend_schema(
-        summary="Freeze a release", request=shapes.NewRelease, responses={201: shapes.ReleaseDetail}
-    )
+    @extend_schema(summary="Freeze a release", request=shapes.NewRelease, responses={202: shapes.Freeze})
     def post(self, request: Request, slug: str) -> Response:
-        """Freeze everything that is resolved now. For admins. Conflict (`version_taken`) when there is a
-        release of this version: freezing twice freezes once."""
+        """Freeze everything that is resolved, in the background: follow the address in `Location`. For
+        admins. Conflict (`version_taken`) when there is a release of this version, or (`freezing`) while
+        another one is being frozen; the same asked for twice freezes once."""
         project = self.project()
-        made = releases.freeze(actor=self.user, project=project, **self.parsed(shapes.NewRelease))
-        return Response(shapes.ReleaseDetail(made).data, status=status.HTTP_201_CREATED)
+        job = releases.start_freeze(actor=self.user, project=project, **self.parsed(shapes.NewRelease))
+        where = reverse("api:freeze", args=[job.pk])
+        return Response(shapes.Freeze(job).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
+
+
+def _freeze(view: View, pk: int) -> FreezeRow:
+    return fetch(view.user, FreezeRow.objects.select_related("project", "release"), pk=pk)
+
+
+class Freeze(View):
+    """`/freezes/<id>/`"""
+
+    noun = "releases"
+
+    @extend_schema(summary="Follow the freezing of a release", responses=shapes.Freeze)
+    def get(self, request: Request, pk: int) -> Response:
+        """How far it is; in the end the version of the release, or why there is none. For admins."""
+        return Response(shapes.Freeze(_freeze(self, pk)).data)
+
+
+class CancelFreeze(View):
+    """`/freezes/<id>/cancel/`"""
+
+    noun = "releases"
+
+    @extend_schema(summary="Stop the freezing of a release", request=None, responses=shapes.Freeze)
+    def post(self, request: Request, pk: int) -> Response:
+        """Stop it as long as the release is not frozen; nothing of it stays. For admins."""
+        releases.cancel_freeze(actor=self.user, job=_freeze(self, pk))
+        return Response(shapes.Freeze(_freeze(self, pk)).data)
 
 
 class Frozen(ProjectView):

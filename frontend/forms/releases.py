@@ -1,24 +1,96 @@
 """Freezing and withdrawing a release."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from annotation.core.licences import LICENCES
+from annotation.reports.freeze_checklist import Checklist
+from annotation.services.release.wanted import MAX_LICENCE, MAX_NOTE, MAX_TITLE
+
+OWN = "own"
+
+
+class ThresholdForm(forms.Form):
+    """Below which agreement a subset is in doubt."""
+
+    threshold = forms.FloatField(label=_("Threshold"), min_value=0, max_value=1)
+
+
+def _licences() -> list[tuple[str, str]]:
+    return [
+        ("", gettext("None stated")),
+        *((key, f"{title} ({key})") for key, title in LICENCES.items()),
+        (OWN, gettext("Another, in your own words")),
+    ]
 
 
 class FreezeForm(forms.Form):
-    """The name of the version, and what is to be said of it."""
+    """What a release is called, what is said of it and left out of it, and what whoever freezes knows."""
 
     version = forms.CharField(
         label=_("Version"), max_length=40, help_text=_("Letters, digits, dots, hyphens; for example 1.0.")
     )
-    note = forms.CharField(
-        label=_("Note"), required=False, max_length=20_000, widget=forms.Textarea({"rows": 3})
+    title = forms.CharField(label=_("Title"), required=False, max_length=MAX_TITLE)
+    licence = forms.ChoiceField(label=_("Licence"), required=False, choices=_licences)
+    own_licence = forms.CharField(
+        label=_("Licence in your own words"),
+        required=False,
+        max_length=MAX_LICENCE,
+        widget=forms.Textarea({"rows": 2}),
     )
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3})
+    )
+    leave_out = forms.MultipleChoiceField(required=False)
+    unresolved = forms.BooleanField(label=_("I know that what is not resolved is left out."), required=False)
+    doubtful = forms.BooleanField(
+        label=_("I know that it holds subsets whose agreement is below the threshold or unknown."),
+        required=False,
+    )
+    final = forms.BooleanField(
+        label=_("I know that nobody can change or delete anything in a release."),
+        error_messages={"required": _("Tick this to freeze the release.")},
+    )
+
+    def __init__(self, data: Any, checklist: Checklist) -> None:
+        super().__init__(data)
+        self.checklist = checklist
+        leave_out = self.fields["leave_out"]
+        assert isinstance(leave_out, forms.MultipleChoiceField)
+        leave_out.choices = [(line.name, line.name) for line in checklist.subsets]
+
+    def clean(self) -> dict[str, Any]:
+        """The two boxes are needed when there is something to know, in what is not left out."""
+        given = super().clean() or {}
+        leave_out = given.get("leave_out", [])
+        wanted = {
+            "unresolved": self.checklist.unresolved(leave_out) > 0,
+            "doubtful": bool(self.checklist.doubtful(leave_out)),
+        }
+        for name, needed in wanted.items():
+            if needed and not given.get(name):
+                self.add_error(name, gettext("Tick this to freeze the release."))
+        if given.get("licence") == OWN and not given.get("own_licence", "").strip():
+            self.add_error("own_licence", gettext("Say under which licence the release is given."))
+        return given
+
+    def asked(self) -> dict[str, Any]:
+        """What the service is called with."""
+        given = self.cleaned_data
+        licence = given["own_licence"] if given["licence"] == OWN else given["licence"]
+        kept = {name: given[name] for name in ("version", "title", "note", "leave_out")}
+        return {**kept, "licence": licence}
 
 
 class WithdrawForm(forms.Form):
     """Why a release is faulty."""
 
-    reason = forms.CharField(label=_("Reason"), max_length=20_000, widget=forms.Textarea({"rows": 3}))
+    reason = forms.CharField(label=_("Reason"), max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3}))
 
 
 class PublicForm(forms.Form):

@@ -32,6 +32,7 @@ OBJECTS: Final[dict[str, tuple[Any, str, bool, str]]] = {
     "adjudication": (gettext_lazy("Case"), "trajectory", True, ""),
     "assignment": (gettext_lazy("Assignment"), "trajectory", True, ""),
     "guideline": (gettext_lazy("Guidelines"), "guidelines", False, "?version={}"),
+    "freeze": (gettext_lazy("Freezing of a release"), "freeze-detail", True, ""),
     "importfile": (gettext_lazy("Imported file"), "import-detail", True, ""),
     "invitation": (gettext_lazy("Invitation"), "members", False, "#invitation-{}"),
     "judge": (gettext_lazy("Judge"), "judge", True, ""),

@@ -122,7 +122,7 @@ def status(request: HttpRequest, slug: str) -> JsonResponse:
     ]
     rows = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
     shown = rows.only("pk", "state", "progress_done", "progress_total", "project")
-    return JsonResponse({"imports": [_status(row) for row in shown]})
+    return JsonResponse({"jobs": [_status(row) for row in shown]})
 
 
 @require_GET

@@ -29,7 +29,7 @@ from annotation.core.scoring.figures import FIGURES
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports.leaderboard import Leaderboard
-from annotation.reports.leaderboard_entries import TITLES
+from annotation.reports.leaderboard_entries import BASELINES, TITLES
 from annotation.reports.public_releases import public_leaderboard, public_rows
 from annotation.services import release as service
 from frontend.context import theme_of
@@ -156,7 +156,7 @@ def _rows(board: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
             "name": row.name if row.row is not None else translated(TITLES[row.name]),
-            "baseline": row.row is None,
+            "baseline": row.row is None and row.name in BASELINES,
             "scores": row.overall.scores,
             "only": () if row.all_subsets else tuple(row.subsets),
             "rank": row.overall.ranks.get(COLUMNS[0]),

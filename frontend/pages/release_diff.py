@@ -57,6 +57,8 @@ def _compared(opened: ProjectPage, version: str, other: str) -> service.Comparis
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Leads from a chosen pair to its page."""
     opened = open_project(request, slug, VERB)
+    if not request.GET.keys() >= {"new", "old"}:
+        return redirect("frontend:releases", slug)
     new, old = (
         get_object_or_404(_rows(opened), version=request.GET.get(name, "").replace("\x00", ""))
         for name in ("new", "old")

@@ -1,4 +1,4 @@
-"""Releases: the list, freezing, one release with its figures, verifying, exporting, withdrawing."""
+"""Releases: the list, one release with its figures, verifying, exporting, withdrawing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
@@ -30,10 +30,9 @@ from annotation.core.release_format import (
 )
 from annotation.language import translated
 from annotation.models import Release
-from annotation.reports import releases as report
 from annotation.services import release as service
 from frontend.forms import add_errors
-from frontend.forms.releases import FreezeForm, PublicForm, WithdrawForm
+from frontend.forms.releases import PublicForm, WithdrawForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.pages.release_diff import others
 from frontend.pages.release_files import export_form, files_context
@@ -75,37 +74,6 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         releases=known,
         previous={new.version: old.version for new, old in pairwise(known)},
         may_freeze=opened.may("release.freeze"),
-    )
-
-
-@require_http_methods(["GET", "POST"])
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    """What would be in a release, and the button that freezes it. Pressing twice makes one."""
-    opened = open_project(request, slug, "release.freeze")
-    form = FreezeForm(request.POST or None)
-    status = 200
-    if request.method == "POST" and form.is_valid():
-        try:
-            release = service.freeze(actor=opened.user, project=opened.project, **form.cleaned_data)
-        except Invalid as error:
-            add_errors(form, error)
-        except Conflict as error:
-            form.add_error("version" if error.code == "version_taken" else None, translated(error.message))
-            status = 409
-        else:
-            messages.success(request, _("Release %(version)s is frozen.") % {"version": release.version})
-            return redirect("frontend:release", slug, release.version)
-    if form.errors and status == 200:
-        status = 400
-    candidate = report.candidate(actor=opened.user, project=opened.project)
-    return opened.render(
-        "results/freeze.html",
-        "releases",
-        status=status,
-        form=form,
-        candidate=candidate,
-        labels=distribution(candidate.labels),
-        outcomes=distribution(candidate.outcomes),
     )
 
 

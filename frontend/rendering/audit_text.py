@@ -37,6 +37,8 @@ SENTENCES = {
     "guidelines.look_again": gettext_lazy("asked annotators to look again"),
     "guidelines.look_again_undo": gettext_lazy("took back what was to be looked at again"),
     "guidelines.write": gettext_lazy("wrote guidelines"),
+    "freeze.cancel": gettext_lazy("stopped the freezing of a release"),
+    "freeze.start": gettext_lazy("asked for a release to be frozen"),
     "import.abandon": gettext_lazy("stopped an import"),
     "import.publish": gettext_lazy("imported a file"),
     "import.receive": gettext_lazy("uploaded a file"),

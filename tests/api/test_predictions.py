@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import PredictionSet
+from annotation.services import release
 from tests.people import Caller, Cast, import_records, make_unanimous
 from tests.services.predicting import content, line
 
@@ -24,7 +25,7 @@ def frozen(by: Callers, cast: Cast) -> None:
     """A release 1.0 of two trajectories in the subset tiny; all labels are the same."""
     import_records(cast.project, 2)
     make_unanimous(cast, 2)
-    ok(by.admin.post("/projects/bench/releases/", {"version": "1.0"}), 201)
+    release.freeze(actor=cast.admin, project=cast.project, version="1.0")
 
 
 def raw(caller: Caller, data: bytes, query: str = "model=Sage", path: str = SETS) -> Any:

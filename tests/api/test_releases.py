@@ -11,6 +11,7 @@ import pytest
 
 from annotation.core.signatures import PublicKey
 from annotation.models import Release
+from annotation.services import release
 from tests.people import Cast, import_records, label_next, make_unanimous
 from tests.services.publishing import before_signatures
 
@@ -25,7 +26,18 @@ def frozen(by: Callers, cast: Cast) -> dict[str, object]:
     """A release 1.0 of two trajectories in the subset tiny."""
     import_records(cast.project, 2)
     make_unanimous(cast, 2)
-    return dict(ok(by.admin.post(RELEASES, {"version": "1.0", "note": "first"}), 201))
+    return freeze(by, {"version": "1.0", "note": "first"})
+
+
+def freeze(by: Callers, asked: dict[str, object]) -> dict[str, object]:
+    """Ask for a release, and do what a worker would."""
+    answer = by.admin.post(RELEASES, asked)
+    job = ok(answer, 202)
+    assert (job["state"], job["release"]) == ("queued", None)
+    release.run_freeze(job_id=job["id"])
+    done = ok(by.admin.get(answer["Location"].removeprefix("/api/v1")))
+    assert (done["state"], done["error"], done["release"]) == ("frozen", "", asked["version"])
+    return dict(ok(by.admin.get(f"{RELEASES}{done['release']}/")))
 
 
 def test_agreement_is_for_adjudicators_and_admins(by: Callers, cast: Cast) -> None:
@@ -50,7 +62,7 @@ def test_agreement_of_nothing_is_null_with_a_reason(by: Callers) -> None:
 def test_freeze_makes_a_release_once(by: Callers, frozen: dict[str, object]) -> None:
     assert frozen["record_count"] == 2 and frozen["label_count"] == 4
     refused(by.admin.post(RELEASES, {"version": "1.0"}), 409, "version_taken")
-    assert ok(by.admin.post(RELEASES, {"version": "1.1"}), 201)["number"] == 2
+    assert freeze(by, {"version": "1.1", "title": "Again", "licence": "CC0-1.0"})["number"] == 2
     assert [row["version"] for row in ok(by.judith.get(RELEASES))["results"]] == ["1.1", "1.0"]
 
 

@@ -159,6 +159,7 @@ def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
         f"{P}label-quality/",
         f"{P}releases/",
         f"{P}releases/0.1/leaderboard/",
+        f"{P}releases/0.2/diff/0.1/",
         f"{P}freeze/",
     )
     visitor.go(f"{P}agreement/")

@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PASSWORD = "gentle-harbour-lantern-7"
 SLUG = "tide-pools"
+SUBSET = "pools"
 KEYS = {1: "1", 0: "0", -1: "-"}
 OUTCOME_KEYS = {1: "Shift+Digit1", 0: "Shift+Digit0", -1: "Shift+Minus"}
 
@@ -281,9 +282,22 @@ def check_release(page: Page, folder: Path) -> None:
     go(page, "Releases")
     page.get_by_role("link", name="Freeze the first release").click()
     expect(page.get_by_text("4 trajectories with 13 step labels.")).to_be_visible()
+    wide, sure = page.viewport_size, page.get_by_label("I know that it holds subsets")
+    assert wide is not None
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_label("Agreement (Krippendorff").fill("1")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("below the threshold", exact=True)).to_be_visible()
+    expect(page.get_by_label(f"Leave out {SUBSET}")).not_to_be_checked()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.get_by_label("Version").fill("1.0")
+    page.get_by_label("I know that nobody").check()
+    sure.check()
+    page.set_viewport_size(wide)
+    page.get_by_label("Licence (optional)").select_option("CC-BY-4.0")
     page.get_by_role("button", name="Freeze").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Release 1.0")
+    # a worker freezes it, and the page goes there when it has
+    expect(page.get_by_role("heading", level=1)).to_have_text("Release 1.0", timeout=30_000)
     page.get_by_role("button", name="Verify").click()
     expect(
         page.get_by_text("Verified: all 4 records and 13 labels are unchanged since they were frozen.")

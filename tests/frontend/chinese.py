@@ -53,6 +53,7 @@ ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
 NAMES = re.compile(
     r"\w+\.jsonl?(\.sig)?|release-key\.pem"
     r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"|[A-Z][\w .]+ \((?:CC|ODC|ODbL|PDDL|CDLA|Apache|MIT)[\w.-]*\)"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
     r"|Cohen|Krippendorff|Gwet|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift|Esc|Hugging Face|Parquet|Croissant)"

@@ -60,7 +60,7 @@ PAGES = {
     "release": ("admin", "release", 9),
     "two releases": ("admin", "release-diff", 13),
     "public release": ("nobody", "public-release", 6),
-    "freeze": ("admin", "release-freeze", 9),
+    "freeze": ("admin", "release-freeze", 25),
 }
 
 

@@ -113,7 +113,7 @@ def test_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
     row = ImportFile.objects.get()
     url = f"{at('import-status', 'bench')}?ids={row.pk},x,{'9' * 30}"
     answer = browse("admin").get(url)
-    assert answer.json()["imports"] == [
+    assert answer.json()["jobs"] == [
         {
             "id": row.pk,
             "state": "queued",

@@ -183,7 +183,10 @@ BAD_FORMS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         ("bench", "openai_compatible"),
         {"name": "", "temperature": "9", "extra": "[", "path": "?"},
     ),
-    "release-freeze": (("bench",), {"version": "one two"}),
+    "release-freeze": (
+        ("bench",),
+        {"version": "one two", "unresolved": "on", "doubtful": "on", "final": "on"},
+    ),
 }
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotation.models import Release
+from annotation.models import Freeze, Release
 from annotation.services import release as service
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
@@ -22,39 +22,94 @@ def frozen(cast):
     return service.freeze(actor=cast.admin, project=cast.project, version="1.0", note="First")
 
 
-def test_freeze_form_says_what_would_be_in_it(browse, cast, at, text):
+SURE = {"final": "on"}
+
+
+def test_freeze_page_says_what_is_resolved_and_what_is_not_and_why(browse, cast, at, text):
     people.import_records(cast.project, 3)
     people.make_unanimous(cast)
     page = text(browse("admin").get(at("release-freeze", "bench")))
     assert "1 trajectory with 2 step labels." in page
-    assert "2 are not resolved yet" in page
+    assert "2 trajectories are not resolved and are left out." in page
+    assert "Not begun: 2; being labelled: 0; disputed: 0." in page
+    assert "agreement unknown" in page  # two labels that are the same: α is undefined
 
 
-def test_freeze_twice_makes_one_release(browse, cast, at, text):
+def test_freeze_needs_boxes_for_what_is_unresolved_or_in_doubt_unless_it_is_left_out(browse, cast, at):
+    client, url = browse("admin"), at("release-freeze", "bench")
+    people.import_records(cast.project, 2, subset="good")
+    for _ in range(2):
+        people.label_next(cast.ann, cast.project, [1, -1])
+        people.label_next(cast.ben, cast.project, [1, -1])
+    people.import_records(cast.project, 2, subset="bad")
+    people.make_unanimous(cast, 1)
+
+    refused = client.post(url, {"version": "1.0"})
+    assert refused.status_code == 400
+    assert set(refused.context["form"].errors) == {"unresolved", "doubtful", "final"}
+    high = client.get(url, {"threshold": "1"})
+    assert {line.name for line in high.context["checklist"].doubtful()} == {"bad"}
+    assert client.get(url, {"threshold": "2"}).status_code == 400
+    form = {"version": "1.0", "leave_out": "bad", "licence": "own", **SURE}
+    assert set(client.post(url, form).context["form"].errors) == {"own_licence"}
+    asked = client.post(url, {**form, "own_licence": "For friends.", "title": "Good ones"})
+    job = Freeze.objects.get()
+    assert asked.url == at("freeze-detail", "bench", job.pk)
+    assert (job.leave_out, job.licence, job.title) == (["bad"], "For friends.", "Good ones")
+    service.run_freeze(job_id=job.pk)
+    assert json.loads(Release.objects.get().manifest)["left_out"]["subsets"] == {"bad": 2}
+
+
+def test_freeze_pressed_twice_makes_one_release_and_shows_its_progress(browse, cast, at, text):
     people.import_records(cast.project, 1)
     people.make_unanimous(cast)
     client = browse("admin")
-    form = {"version": "1.0", "note": "First"}
-    assert client.post(at("release-freeze", "bench"), form).url == at("release", "bench", "1.0")
+    form = {"version": "1.0", "note": "First", "doubtful": "on", **SURE}
+    there = {client.post(at("release-freeze", "bench"), form).url for _ in range(2)}
+    job = Freeze.objects.get()
+    assert there == {at("freeze-detail", "bench", job.pk)}
+    assert "Stop freezing" in text(client.get(*there))
+    other = client.post(at("release-freeze", "bench"), {**form, "version": "2.0"})
+    assert other.status_code == 409 and "Release 1.0 is being frozen right now" in text(other)
+    (told,) = client.get(at("freeze-status", "bench", job.pk)).json()["jobs"]
+    assert (told["state"], told["finished"]) == ("queued", False)
+
+    service.run_freeze(job_id=job.pk)
+    (told,) = client.get(at("freeze-status", "bench", job.pk)).json()["jobs"]
+    assert (told["done"], told["total"], told["finished"]) == (1, 1, True)
+    assert client.get(*there).url == at("release", "bench", "1.0")
     again = client.post(at("release-freeze", "bench"), form)
-    assert again.status_code == 409
-    assert "Release 1.0 already exists" in text(again)
-    assert Release.objects.count() == 1
+    assert again.status_code == 409 and "Release 1.0 already exists" in text(again)
+    assert Release.objects.get().freeze == job
+
+
+def test_freeze_that_is_stopped_in_time_freezes_nothing(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    people.make_unanimous(cast)
+    client = browse("admin")
+    client.post(at("release-freeze", "bench"), {"version": "1.0", "doubtful": "on", **SURE})
+    job = Freeze.objects.get()
+    for said in ("there is no release 1.0", "This has changed in the meantime"):
+        page = text(client.post(at("freeze-cancel", "bench", job.pk), follow=True))
+        assert said in page and "nothing was frozen" in page
+    service.run_freeze(job_id=job.pk)
+    assert not Release.objects.exists()
 
 
 @pytest.mark.parametrize("version", ["", "a/b", "../x", " ", "x" * 41])
 def test_freeze_refuses_an_unusable_version(browse, cast, at, version):
     people.import_records(cast.project, 1)
     people.make_unanimous(cast)
-    response = browse("admin").post(at("release-freeze", "bench"), {"version": version})
+    form = {"version": version, "doubtful": "on", **SURE}
+    response = browse("admin").post(at("release-freeze", "bench"), form)
     assert response.status_code == 400
-    assert "version" in response.context["form"].errors
+    assert set(response.context["form"].errors) == {"version"}
 
 
 def test_freeze_needs_something_resolved(browse, at, text):
     client = browse("admin")
     assert "Nothing is resolved yet" in text(client.get(at("release-freeze", "bench")))
-    assert client.post(at("release-freeze", "bench"), {"version": "1.0"}).status_code == 400
+    assert client.post(at("release-freeze", "bench"), {"version": "1.0", **SURE}).status_code == 400
 
 
 def test_release_shows_counts_distribution_and_digest(browse, frozen, at, text):

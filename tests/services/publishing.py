@@ -15,8 +15,9 @@ from annotation.core.release_format import UNSIGNED_FORMAT, manifest_file, with_
 from annotation.core.signatures import SigningKey
 from annotation.models import Project, Release, frozen
 from annotation.policies import OPERATOR
-from annotation.services import release
+from annotation.services import adjudicate, release
 from annotation.services.release import signatures
+from tests.people import Cast
 
 
 def freeze(project: Project, version: str = "1.0", **more: Any) -> Release:
@@ -28,6 +29,23 @@ def publish(made: Release, **switches: bool) -> Release:
     wanted = release.Switches(**{"is_open": True, **switches})
     release.set_public(actor=OPERATOR, release=made, wanted=wanted)
     return made
+
+
+def decide_anew(cast: Cast, made: Release, value: int) -> None:
+    """Withdraw a release, and decide everything in the project's only case anew."""
+    case = cast.project.adjudications.get()
+    release.withdraw(actor=cast.admin, release=made, reason="Faulty.")
+    adjudicate.reopen_case(actor=cast.judith, adjudication=case)
+    for decision in case.decisions.all():
+        index = decision.step.message_index if decision.step else None
+        adjudicate.decide(
+            actor=cast.judith,
+            adjudication=case,
+            message_index=index,
+            value=value,
+            version=decision.version,
+        )
+    adjudicate.close_case(actor=cast.judith, adjudication=case)
 
 
 def lines(folder: Path, subset: str = "tiny") -> list[dict[str, Any]]:

@@ -12,13 +12,13 @@ from annotation.core.errors import Denied, Invalid
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, Exposure, Release, ReleaseOutline, Trajectory
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, release
+from annotation.services import release
 from tests import people
 from tests.commands.calling import run
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.predicting import bring
-from tests.services.publishing import freeze
+from tests.services.publishing import decide_anew, freeze
 
 
 @shared_rows
@@ -26,15 +26,7 @@ def pair(resolved: Cast) -> tuple[Release, Release]:
     """1.0; and 1.1, in which the adjudicated trajectory is decided anew (three 0 became −1, and the outcome),
     and one more is resolved."""
     old = freeze(resolved.project, "1.0")
-    case = resolved.project.adjudications.get()
-    release.withdraw(actor=resolved.admin, release=old, reason="Faulty.")
-    adjudicate.reopen_case(actor=resolved.judith, adjudication=case)
-    for decision in case.decisions.all():
-        index = decision.step.message_index if decision.step else None
-        adjudicate.decide(
-            actor=resolved.judith, adjudication=case, message_index=index, value=-1, version=decision.version
-        )
-    adjudicate.close_case(actor=resolved.judith, adjudication=case)
+    decide_anew(resolved, old, -1)
     people.make_unanimous(resolved)
     return old, freeze(resolved.project, "1.1")
 

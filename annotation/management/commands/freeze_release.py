@@ -1,7 +1,10 @@
-"""freeze_release PROJECT VERSION [--note TEXT]"""
+"""freeze_release PROJECT VERSION [--title TEXT] [--licence SPDX] [--note TEXT] [--leave-out SUBSET …]"""
 
+import sys
 from argparse import ArgumentParser
 from typing import Any
+
+from tqdm import tqdm
 
 from annotation.management.base import OperatorCommand, add_project, find_project
 from annotation.policies import OPERATOR
@@ -15,15 +18,33 @@ class Command(OperatorCommand):
         add_project(parser)
         # "version" is an option of every command of Django's already.
         parser.add_argument("release_version", metavar="VERSION")
+        parser.add_argument("--title", default="")
+        parser.add_argument(
+            "--licence", default="", help="an SPDX identifier, such as CC-BY-4.0, or words of your own"
+        )
         parser.add_argument("--note", default="")
+        parser.add_argument(
+            "--leave-out", metavar="SUBSET", nargs="+", default=[], help="subsets that do not come into it"
+        )
 
     def run(self, **options: Any) -> None:
-        frozen = release.freeze(
-            actor=OPERATOR,
-            project=find_project(options["project"]),
-            version=options["release_version"],
-            note=options["note"],
-        )
+        project = find_project(options["project"])
+        with tqdm(unit=" records", leave=False, disable=not sys.stderr.isatty()) as bar:
+
+            def progress(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            frozen = release.freeze(
+                actor=OPERATOR,
+                project=project,
+                version=options["release_version"],
+                title=options["title"],
+                licence=options["licence"],
+                note=options["note"],
+                leave_out=options["leave_out"],
+                progress=progress,
+            )
         self.summary(
             f"Release {frozen.version}: {frozen.record_count:,} trajectories, "
             f"{frozen.label_count:,} step labels, digest {frozen.digest}."

@@ -1,6 +1,7 @@
 """Releases: frozen, signed, verified, exported, withdrawn; never changed (docs/design.md, "Releases")."""
 
 from .archive import export_zip
+from .background import cancel_freeze, reap, run_freeze, start_freeze
 from .compare import Comparison, ShownChange, compare, shown
 from .compare import as_json as diff_as_json
 from .documents import documents
@@ -20,6 +21,7 @@ __all__ = [
     "SignatureCheck",
     "Switches",
     "Verification",
+    "cancel_freeze",
     "check_release",
     "compare",
     "diff_as_json",
@@ -32,8 +34,11 @@ __all__ = [
     "public_lines",
     "public_statistics",
     "public_zip",
+    "reap",
+    "run_freeze",
     "set_public",
     "shown",
+    "start_freeze",
     "statistics",
     "sweep_staged",
     "switches",

@@ -24,9 +24,9 @@ from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
 from .keys import signing_key
 from .manifest import described
-from .wanted import MAX_NOTE, Wanted, wanted
+from .wanted import Wanted, wanted
 
-__all__ = ["MAX_NOTE", "freeze"]
+NOTHING_RESOLVED = translatable("Nothing is resolved yet, so there is nothing to freeze.")
 
 Frozen = Callable[[Release], None]
 """Called in the transaction that freezes a release, after its row is there; what it raises undoes it."""
@@ -66,14 +66,15 @@ def freeze(
     try:
         return freezing.staged() if staged else freezing.at_once()
     except IntegrityError as error:
-        raise _taken(asked.version) from error
+        raise taken(asked.version) from error
 
 
 def _silent(done: int, total: int) -> None:
     """Tell nobody."""
 
 
-def _taken(version: str) -> Conflict:
+def taken(version: str) -> Conflict:
+    """The refusal of a version that there is already."""
     return Conflict(
         translatable("Release {version} already exists, and releases never change.", version=version),
         code="version_taken",
@@ -133,10 +134,7 @@ class _Freezing:
 
     def _described(self, running: ReleaseDigest) -> dict[str, Any]:
         if not running.records:
-            raise Invalid(
-                translatable("Nothing is resolved yet, so there is nothing to freeze."),
-                code="nothing_resolved",
-            )
+            raise Invalid(NOTHING_RESOLVED, code="nothing_resolved")
         return described(self.project, running, self.asked.leave_out)
 
     def _reopenings(self) -> int:
@@ -145,7 +143,7 @@ class _Freezing:
 
     def _refuse_taken(self) -> None:
         if Release.objects.filter(project=self.project, version=self.asked.version).exists():
-            raise _taken(self.asked.version)
+            raise taken(self.asked.version)
 
     def _finish(self, release_id: uuid.UUID, described: dict[str, Any]) -> Release:
         """The release's own row, which freezes its records."""

@@ -14,8 +14,8 @@ from annotation.policies import Actor, recorded, require
 
 from .. import audit
 from . import signatures
-from .freeze import MAX_NOTE
 from .keys import signing_key
+from .wanted import MAX_NOTE
 
 
 @transaction.atomic

@@ -4,11 +4,10 @@
  * the pages still show where things stand when they are reloaded.
  */
 
-import { get, upload } from "../lib/api.js";
+import { upload } from "../lib/api.js";
 import { el } from "../lib/dom.js";
 import { forgetErrors, showErrors } from "../lib/form_errors.js";
-
-const EVERY = 1000;
+import { watchJobs } from "../lib/job_progress.js";
 
 /** @param {Element} root @param {string} selector @returns {HTMLElement | null} */
 const find = (root, selector) => root.querySelector(selector);
@@ -52,33 +51,5 @@ function guideUpload() {
   });
 }
 
-/** Ask how far the imports on this page are; when one has ended, the page is loaded anew to show what came of it. */
-function watch() {
-  const list = document.querySelector("[data-imports]");
-  if (!(list instanceof HTMLElement)) return;
-  const rows = new Map(
-    [...list.querySelectorAll("[data-import]")].map((row) => [row.getAttribute("data-import"), row]),
-  );
-  if (!rows.size) return;
-  const url = `${list.dataset.imports}?ids=${[...rows.keys()].join(",")}`;
-
-  async function ask() {
-    const answer = await get(url);
-    for (const state of answer.ok && answer.data ? answer.data.imports : []) {
-      const row = rows.get(String(state.id));
-      const bar = row?.querySelector("progress");
-      const title = row && find(row, "[data-state]");
-      if (bar) {
-        bar.max = state.total || 1;
-        bar.value = state.done;
-      }
-      if (title && title.textContent !== state.title) title.textContent = state.title;
-      if (state.finished) return location.reload();
-    }
-    setTimeout(ask, EVERY); // also when the server is away for a moment
-  }
-  setTimeout(ask, EVERY);
-}
-
 guideUpload();
-watch();
+watchJobs();
