@@ -13,7 +13,7 @@ from tests.people import Cast, import_file, jsonl, make_record
 
 def failed_freeze(cast: Cast) -> int:
     job = release.start_freeze(
-        actor=cast.admin, project=cast.project, version="1.1", note=canary("freeze-note")
+        actor=cast.admin, project=cast.project, version="3.0", note=canary("freeze-note")
     )
     Freeze.objects.filter(pk=job.pk).update(state="failed", error="The key is away.")
     return int(job.pk)

@@ -99,6 +99,16 @@ def _columns(sort: str) -> list[dict[str, Any]]:
     return found
 
 
+def _orders(columns: list[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
+    """The same as a list to choose from, for narrow windows: each figure from its best on."""
+    names = zip(("model", *COLUMNS), columns, strict=True)
+    orders = [("" if name == "model" else "-", name, column["title"]) for name, column in names]
+    return [
+        {"sort": f"{natural}{name}", "title": title, "chosen": name == sort.removeprefix("-")}
+        for natural, name, title in orders
+    ]
+
+
 def _ends(one: Measure) -> tuple[float | None, float | None]:
     found = one.interval
     return (None, None) if found is None else (found.low, found.high)
@@ -167,6 +177,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         release=release,
         withdrawal=getattr(release, "withdrawal", None),
         columns=_columns(sort),
+        orders=_orders(_columns(sort), sort),
         drawn=FIGURES[drawn],
         ticks=ticks,
         rows=[

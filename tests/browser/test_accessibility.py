@@ -158,13 +158,19 @@ def as_admin_of_results(visitor: Visitor, server: Site) -> Iterator[list[str]]:
         f"{P}agreement/steps/?differ=1&figure=alpha",
         f"{P}label-quality/",
         f"{P}releases/",
-        f"{P}releases/0.1/leaderboard/",
+        f"{P}releases/0.2/leaderboard/",
+        f"{P}releases/0.2/benchmark/",
         f"{P}releases/0.2/diff/0.1/",
         f"{P}freeze/",
     )
     visitor.go(f"{P}agreement/")
     page.get_by_role("link", name="Maya").click()
     expect(page.get_by_role("heading", name="Drift")).to_be_visible()
+    yield findings(page)
+    visitor.go(f"{P}releases/0.2/leaderboard/")
+    page.get_by_role("link", name="cinder-9b").click()
+    page.get_by_role("link", name="demo_service_mobile:1:1").click()
+    expect(page.locator(".run")).to_be_visible()
     yield findings(page)
     visitor.go(f"{P}releases/")
     page.locator("tbody a").first.click()

@@ -11,12 +11,15 @@ from annotation.models import (
     Judge,
     JudgeAnswer,
     Notice,
+    PredictionSet,
+    Release,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
     Trajectory,
 )
-from annotation.services import projects
+from annotation.policies import OPERATOR
+from annotation.services import evaluate, projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.publishing import freeze, publish
@@ -60,8 +63,16 @@ PAGES = {
     "release": ("admin", "release", 9),
     "two releases": ("admin", "release-diff", 13),
     "public release": ("nobody", "public-release", 6),
+    "leaderboard": ("admin", "leaderboard", 9),
+    "model": ("admin", "model", 9),
+    "errors of a model": ("admin", "release-errors", 9),
+    "trajectory of a release": ("admin", "release-predicted", 14),
+    "judges to score": ("admin", "scored-judges", 14),
+    "best-of-N": ("judith", "release-best-of-n", 9),
+    "benchmark": ("judith", "release-benchmark", 9),
     "freeze": ("admin", "release-freeze", 25),
 }
+EVALUATION = ("release-best-of-n", "release-benchmark")
 
 
 def fill(cast: people.Cast, many: int) -> None:
@@ -91,6 +102,8 @@ def fill(cast: people.Cast, many: int) -> None:
     judge(cast, many)
     for number in range(many):
         publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
+    for row in Judge.objects.filter(project=project):
+        evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
 
 def judge(cast: people.Cast, many: int) -> None:
@@ -130,4 +143,8 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", cast.ann.pk)
     if name == "release-diff":
         return ("bench", "1.0", "1.0")
-    return ("bench", "1.0") if name in ("release", "leaderboard", "public-release") else ("bench",)
+    if name in ("model", "release-errors", "release-predicted"):
+        there = ("bench", "1.0", PredictionSet.objects.first().pk)
+        return (*there, 0) if name == "release-predicted" else there
+    of_release = ("release", "leaderboard", "public-release", "scored-judges", *EVALUATION)
+    return ("bench", "1.0") if name in of_release else ("bench",)
