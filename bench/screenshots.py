@@ -67,7 +67,7 @@ PICTURES = (
     Picture("workbench-narrow", "lin", "/p/demo/work/", workbench, size=NARROW),
     Picture("agreement", "admin", "/p/demo/agreement/"),
     Picture("adjudication", "ines", "/p/demo/adjudication/?tab=mine", case),
-    Picture("release", "admin", "/p/demo/releases/0.1/"),
+    Picture("release", "admin", "/p/demo/releases/0.2/"),
 )
 
 

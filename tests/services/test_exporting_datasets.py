@@ -128,10 +128,11 @@ def test_agentprocessbench_export_names_the_file_that_was_changed(frozen: Releas
     export(frozen, tmp_path)
     for path in sorted(tmp_path.iterdir()):
         good = path.read_bytes()
-        for place in {0, len(good) // 2, len(good) - 1}:
-            path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-            problems = release.verify_export(path=tmp_path).problems
-            assert any(one.startswith(f"{path.name}:") for one in problems), (path.name, place, problems)
+        for place in {0, 1, len(good) // 3, len(good) // 2, len(good) - 2, len(good) - 1}:
+            for byte in (good[place] ^ 0xFF, good[place] ^ 1, 0x20 if good[place] != 0x20 else 0x0A):
+                path.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
+                problems = release.verify_export(path=tmp_path).problems
+                assert any(one.startswith(f"{path.name}:") for one in problems), (path.name, place, byte)
         path.write_bytes(good)
     assert release.verify_export(path=tmp_path).ok
 

@@ -15,6 +15,7 @@ from annotation.reports import home
 from annotation.services import assign, exposures, label, open_work, projects, rechecks
 from tests import people
 from tests.people import Cast, signed_in
+from tests.services.long_writes import import_labels
 from tests.services.rechecking import everything_is_rechecked, relabel, resolved, waiting
 
 
@@ -135,8 +136,9 @@ def test_rechecks_come_between_others_and_not_in_a_row(third: Cast) -> None:
         actor=OPERATOR, project=third.project, values={"recheck_percent": 20, "retest_percent": 0}
     )
     third.project.refresh_from_db()
-    people.import_records(third.project, 60)
-    people.make_unanimous(third, 30)
+    rows = people.import_records(third.project, 60)
+    for who in ("ann", "ben"):
+        import_labels(third, rows[:30], who)
     rechecks.sweep()
     waits = len(waiting(RecheckKind.THIRD))
 
