@@ -2,8 +2,8 @@
 see what").
 
 Every exposure is written by `note`. What shows somebody another's judgement stands in services/sights.py,
-services/label/reveal.py, services/adjudicate/taking.py and services/release/export.py, and notes it before it
-shows it.
+services/label/reveal.py, services/adjudicate/taking.py and services/release (export, compare, public), and
+notes it before it shows it.
 """
 
 from collections.abc import Collection, Iterable

@@ -124,6 +124,24 @@ def test_fit_of_predictions_that_change_meanwhile_is_not_shown(
 
 
 @pytest.mark.once
+def test_fit_that_is_asked_for_meanwhile_is_done_by_who_is_at_it(
+    resolved: Cast, scored: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits: list[int] = []
+
+    def meanwhile(released: Any, said: Any) -> bytes:
+        fits.append(len(fits))
+        if len(fits) == 1:
+            bring(resolved, scored, line(2), model="Sage")
+            evaluate.fit_release(release_id=scored.pk)  # as another worker's thread would
+        return fitting.kept(fitting.stacked(released, said))
+
+    monkeypatch.setattr(fitting, "_stacked", meanwhile)
+    evaluate.fit_release(release_id=scored.pk)
+    assert fits == [0, 1] and not board(scored).pending
+
+
+@pytest.mark.once
 def test_fit_of_a_damaged_release_brings_what_needs_no_records(scored: Release) -> None:
     tampered(scored.records.all()[0], body=b"nothing")
     with pytest.raises(Conflict, match="damaged"):

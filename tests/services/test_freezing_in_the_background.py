@@ -15,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.core.errors import Conflict
-from annotation.models import AuditEvent, Freeze, Release
+from annotation.models import AuditEvent, Freeze, Release, ReleaseOutline
 from annotation.policies import OPERATOR
 from annotation.services import release
 from tests import people
@@ -89,6 +89,7 @@ def test_freeze_of_a_killed_worker_is_taken_up_again_and_one_that_is_stopped_fre
     assert release.reap() == 0
     assert release.reap(now=timezone.now() + timedelta(minutes=2)) == 2, "queued, and sent"
     done = release.run_freeze(job_id=job.pk)
+    assert ReleaseOutline.objects.exclude(details=None).count() == 1, "its page need not wait for it"
     assert (done.state, done.attempt, done.progress_done, done.progress_total) == ("frozen", 2, 2, 2)
     made = Release.objects.get()
     assert done.release == made and json.loads(made.manifest)["title"] == "Once"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from threading import Lock
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -34,6 +35,11 @@ from ..job_lease import passed
 PATIENCE = timedelta(minutes=10)
 """So long is waited for a worker to have fitted, before another is asked."""
 FEWEST_TASKS = 2
+
+_lock = Lock()
+_running: dict[uuid.UUID, bool] = {}
+"""The releases that this process is fitting, and whether to begin once more: files that come in one after the
+other send as many jobs, and the baseline must not be trained by all of them at once."""
 
 
 def ask_to_fit(*, release: Release, changed: PredictionSet | None = None) -> None:
@@ -63,9 +69,31 @@ def sweep_unfitted(*, now: datetime | None = None) -> int:
 
 
 def fit_release(*, release_id: uuid.UUID) -> None:
-    """Fit what is not fitted yet for a release. Its outline is made if it is not there.
+    """Fit what is not fitted yet for a release, and make its outline if it is not there. When another thread
+    of this process is at it, that one begins once more at its end.
 
-    Raises Conflict on a damaged record. The baseline comes last, because it takes longest."""
+    Raises Conflict on a damaged record."""
+    with _lock:
+        waited = release_id in _running
+        _running[release_id] = waited
+    if waited:
+        return
+    while True:
+        try:
+            _fit(release_id)
+        except BaseException:
+            with _lock:
+                del _running[release_id]
+            raise
+        with _lock:
+            if not _running[release_id]:
+                del _running[release_id]
+                return
+            _running[release_id] = False
+
+
+def _fit(release_id: uuid.UUID) -> None:
+    """The baseline comes last, because it takes longest."""
     release = Release.objects.get(pk=release_id)
     released = report.released_labels(release)
     outline, _made = ReleaseOutline.objects.get_or_create(

@@ -28,6 +28,7 @@ from ..transitions import advance
 from . import contents
 from .contents import Progress
 from .freeze import NOTHING_RESOLVED, freeze, taken
+from .outline import outline
 from .wanted import Wanted, wanted
 
 log = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ def run_freeze(*, job_id: int) -> Freeze:
         return job
     try:
         with _beating(job) as progress:
-            freeze(
+            made = freeze(
                 actor=job.created_by or OPERATOR,
                 project=job.project,
                 version=job.version,
@@ -137,6 +138,9 @@ def run_freeze(*, job_id: int) -> Freeze:
     except Exception:
         _fail(job, translatable("The release could not be frozen; see the server’s log."))
         raise
+    else:
+        # so that whoever looks at the release first does not wait for it
+        outline(made)
     job.refresh_from_db()
     return job
 

@@ -116,7 +116,7 @@ class _Freezing:
     def staged(self) -> Release:
         """Read in one snapshot, written in short transactions."""
         running = ReleaseDigest()
-        with staging.alone(), staging.Spool() as spool:
+        with staging.alone(), staging.small_cache(), staging.Spool() as spool:
             with read_snapshot():
                 self._refuse_taken()
                 reopened = self._reopenings()

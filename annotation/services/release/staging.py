@@ -35,6 +35,7 @@ DELETED_AT_ONCE = 200
 PATIENCE_SECONDS = 60.0
 FORGOTTEN_SECONDS = 3_600
 DIGEST = 32
+CACHE = -2_000  # negative: in KiB
 
 
 def _lock_file() -> Path:
@@ -57,6 +58,18 @@ def alone() -> Iterator[None]:
         file.flush()
         yield
         file.truncate(0)
+
+
+@contextmanager
+def small_cache() -> Iterator[None]:
+    """Let SQLite keep few pages: a freeze reads each once, and the cache would grow with the release."""
+    with connection.cursor() as cursor:
+        (before,) = cursor.execute("PRAGMA cache_size").fetchone()
+        cursor.execute(f"PRAGMA cache_size={CACHE}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA cache_size={int(before)}")
 
 
 def _locked(file: IO[bytes]) -> bool:
