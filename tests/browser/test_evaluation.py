@@ -56,6 +56,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     page.get_by_role("link", name="tiny:0:0").click()
     expect(page.get_by_text("Sage differs from the release on 2 of 3 steps.")).to_be_visible()
     expect(page.get_by_text("It gives up.")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("data-differences", "ready")
     for key, there in (("n", "#m4"), ("n", "#m6"), ("n", "#m4"), ("p", "#m6")):
         page.keyboard.press(key)
         expect(page.locator(there)).to_be_focused()

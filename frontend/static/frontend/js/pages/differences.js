@@ -27,3 +27,5 @@ document.addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("[data-jump]")) {
   if (button instanceof HTMLElement) button.addEventListener("click", () => jump(Number(button.dataset.jump)));
 }
+
+document.documentElement.dataset.differences = "ready";
