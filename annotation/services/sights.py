@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
+from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
 from annotation.models import (
     Adjudication,
@@ -148,6 +149,24 @@ def frozen_record(
             of_outcome = [None] if len(told) < len(shown.told) else []
             _suggestions(actor, trajectory, [*steps, *of_outcome])
     return shown
+
+
+def model_errors(
+    *, actor: User, release: Release, rows: Sequence[predicted_records.Listed]
+) -> list[predicted_records.Listed]:
+    """A page of a list of a model's errors, which tells of labels of the release; without the trajectories
+    that the person is labelling at present. For adjudicators and admins; four queries at most."""
+    require(actor, "release.view", release)
+    names = {(row.subset, escape(row.record_id)): row for row in rows}
+    found = Trajectory.objects.filter(
+        project=release.project_id, live=True, record_id__in={record_id for _subset, record_id in names}
+    ).values_list("pk", "subset__name", "record_id")
+    here = {pk: (subset, name) for pk, subset, name in found if (subset, name) in names}
+    own = Assignment.stored.filter(trajectory__in=here, annotator=actor, state=AssignmentState.OPEN)
+    kept = set(own.values_list("trajectory", flat=True))
+    exposures.expose_all(user=actor, trajectories=sorted(here.keys() - kept), kind=ExposureKind.CONSENSUS)
+    sealed = {here[pk] for pk in kept}
+    return [row for name, row in names.items() if name not in sealed]
 
 
 def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:

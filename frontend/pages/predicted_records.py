@@ -77,6 +77,8 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     row = set_of(opened, version, pk)
     asked = _asked(request)
     found = report.model_records(actor=opened.user, row=row, asked=asked)
+    page = paginate(request, found.rows)
+    rows = sights.model_errors(actor=opened.user, release=row.release, rows=list(page.object_list))
     return opened.render(
         "results/predicted_records.html",
         "releases",
@@ -85,7 +87,8 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
         asked=asked,
         first=OFFSETS.get(asked.first, ""),
         total=found.total,
-        page=paginate(request, found.rows),
+        page=page,
+        rows=rows,
         shown_steps=SHOWN_STEPS,
     )
 

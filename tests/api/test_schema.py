@@ -37,6 +37,8 @@ CONFLICTING_READS = frozenset(
         f"{API}/projects/{{slug}}/releases/{{version}}/leaderboard/",
         f"{API}/projects/{{slug}}/releases/{{version}}/predictions/{{id}}/",
         f"{API}/projects/{{slug}}/releases/{{version}}/best-of-n/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/benchmark/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/judges/",
     }
 )
 

@@ -65,7 +65,7 @@ PAGES = {
     "public release": ("nobody", "public-release", 6),
     "leaderboard": ("admin", "leaderboard", 9),
     "model": ("admin", "model", 9),
-    "errors of a model": ("admin", "release-errors", 9),
+    "errors of a model": ("admin", "release-errors", 13),
     "trajectory of a release": ("admin", "release-predicted", 14),
     "judges to score": ("admin", "scored-judges", 14),
     "best-of-N": ("judith", "release-best-of-n", 9),

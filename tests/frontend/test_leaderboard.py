@@ -161,7 +161,9 @@ def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, 
     there = at("release-predicted", "bench", "1.0", row.pk, 0)
     trajectory = Trajectory.objects.get(subset__name="one")
     content = trajectory.content
-    assert not Exposure.objects.filter(user=cast.judith).exists()
+    # a list that tells of labels is noted like the reading of them
+    assert Exposure.objects.get(user=cast.judith).trajectory == trajectory
+    Exposure.objects.all().delete()
     type(content).objects.filter(pk=content.pk).update(content=zlib.compress(b'{"messages": []}'))
     page = text(client.get(there))
     assert "differs from the release on 1 of 2 steps" in page and "Question 0?" in page
@@ -182,6 +184,7 @@ def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, 
     client = browse("cleo")
     assert client.get(at("release-predicted", "bench", "1.0", row.pk, 0)).status_code == 403
     assert client.get(at("release-record", "bench", "1.0", 0)).status_code == 403
+    assert b"tiny:0:0" not in client.get(at("release-errors", "bench", "1.0", row.pk)).content
     assert client.get(at("release-record", "bench", "1.0", 1)).status_code == 200
 
 

@@ -121,7 +121,7 @@ def test_release_resealed_from_outside_is_found_by_its_signature(withdrawn: Rele
     """Whoever may drop triggers changes the note, κ and the guideline version, and writes the manifest's own
     checksum anew."""
     manifest = json.loads(withdrawn.manifest) | {"note": "Second.", "guideline_version": 7}
-    manifest["agreement"]["overall"]["kappa"] = {"value": 1.0}
+    manifest["agreement"]["project"]["overall"]["kappa"] = {"value": 1.0}
     text = canonical_json(with_checksum(manifest)).decode().replace("'", "''")
     on = "" if connection.vendor == "sqlite" else f" ON {frozen.RELEASE}"
 
