@@ -15,10 +15,10 @@ from annotation.core.i18n import translatable
 from annotation.core.release_format import FORMAT, manifest_file, predecessor, with_checksum
 from annotation.core.signatures import SigningKey
 from annotation.core.text import escape
-from annotation.models import AuditEvent, Project, Release, ReleaseRecord
+from annotation.models import AuditEvent, Project, Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, recorded, require
 
-from .. import audit
+from .. import audit, planner_stats
 from ..blocks import read_snapshot
 from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
@@ -27,6 +27,10 @@ from .manifest import described
 from .wanted import Wanted, wanted
 
 NOTHING_RESOLVED = translatable("Nothing is resolved yet, so there is nothing to freeze.")
+
+ANALYSED = (100, 1_000, 10_000)
+"""After so many records the planner looks at the tables anew: the triggers' plans are from when they were
+empty, and would read all of them for each label."""
 
 Frozen = Callable[[Release], None]
 """Called in the transaction that freezes a release, after its row is there; what it raises undoes it."""
@@ -110,6 +114,8 @@ class _Freezing:
                 if len(chunk) == contents.CHUNK:
                     contents.write(release_id, chunk)
                     chunk.clear()
+                    if running.records in ANALYSED:
+                        planner_stats.analyse(ReleaseRecord, ReleaseLabel)
             contents.write(release_id, chunk)
             return self._finish(release_id, self._described(running))
 
