@@ -7,6 +7,7 @@ import contextlib
 from annotation.core.errors import ImportRefused
 from annotation.models import Freeze, ImportFile
 from annotation.services import release
+from annotation.services.release.contents import CHANGED
 from tests.canaries import canary
 from tests.people import Cast, import_file, jsonl, make_record
 
@@ -15,7 +16,7 @@ def failed_freeze(cast: Cast) -> int:
     job = release.start_freeze(
         actor=cast.admin, project=cast.project, version="3.0", note=canary("freeze-note")
     )
-    Freeze.objects.filter(pk=job.pk).update(state="failed", error="The key is away.")
+    Freeze.objects.filter(pk=job.pk).update(state="failed", error=str(CHANGED))
     return int(job.pk)
 
 

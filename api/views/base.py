@@ -103,7 +103,7 @@ class View(GenericAPIView[Any]):
 
     def page(
         self,
-        rows: QuerySet[Any],
+        rows: QuerySet[Any] | list[Any],
         serializer: type[serializers.BaseSerializer[Any]],
         context: Mapping[str, Any] | None = None,
     ) -> Response:

@@ -128,7 +128,7 @@ class ScoredJudges(Frozen):
         """The judges of the project by name, and how many trajectories of the release each has judged. For
         admins. Conflict (`damaged`) when a record of the release cannot be read."""
         rows = judge_coverage(actor=self.user, release=self.found(version))
-        return Response(shapes.JudgeCoverage(rows, many=True).data)
+        return self.page(rows, shapes.JudgeCoverage)
 
     @extend_schema(summary="Score a judge", request=shapes.JudgeToScore, responses={200: shapes.ScoredJudge})
     def post(self, request: Request, slug: str, version: str) -> Response:

@@ -56,6 +56,7 @@ NAMES = re.compile(
     r"|[A-Z][\w .]+ \((?:CC|ODC|ODbL|PDDL|CDLA|Apache|MIT)[\w.-]*\)"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
     r"|Cohen|Krippendorff|Gwet|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
+    r"|record_id|step_labels|final_label|explanations"
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift|Esc|Hugging Face|Parquet|Croissant)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
     r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
