@@ -53,6 +53,8 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
+# takes any text and nobody's token: no request to it can be against the schema
+NEVER_WRONG = {"/api/v1/public/{slug}/{version}/"}
 MODES = {GenerationMode.POSITIVE: 3, GenerationMode.NEGATIVE: 3}
 
 
@@ -124,6 +126,8 @@ def test_schema_makes_no_request_that_breaks_the_server(
     tried = 0
     for found in schema.get_all_operations():
         for mode, examples in MODES.items():
+            if mode is GenerationMode.NEGATIVE and found.ok().path in NEVER_WRONG:
+                continue
             tried += _try(found.ok(), mode, examples, there, headers)
     assert tried > 600
 
