@@ -59,11 +59,6 @@ install: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.runtime)
 dev: $(VENV)/.dev
 	@:
 
-# One process compiles what all processes of a test run would otherwise compile at once, each for itself.
-$(VENV)/.compiled: $(VENV)/.dev
-	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || true
-	@touch $@
-
 node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
@@ -73,7 +68,7 @@ run: install
 	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo)
 
 # ── Tests ────────────────────────────────────────────────────────────────────
-test: install dev test-js $(VENV)/.compiled
+test: install dev test-js
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
