@@ -1,0 +1,54 @@
+"""What a converter makes of one trajectory of a foreign format, before it is checked and becomes a draft."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Conversation", "SourceLabel"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLabel:
+    """A label, score or verdict that stood in the file: never a person's, never shown to a blind annotator.
+
+    `message` is the index of the message that it is about, or `None` for the whole trajectory; `name` is the
+    source's own (`mistake_step`, a score's name); `value` is as it stood; `reason` is the source's text.
+    """
+
+    message: int | None
+    name: str
+    value: Any
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One trajectory in OpenAI's roles, with the addresses that its steps have in the source.
+
+    `messages` have OpenAI's shape (a tool call has `id`, `type`, `function: {name, arguments}`; a tool result
+    has `tool_call_id`); every assistant message is one response of the model. `source_steps` holds, by the
+    index of a message, the source's own address of it (span id, uuid, step id). `format_version` is what the
+    file says of itself, or `""`. `record_id` and `task_key` are empty where the source has none. `hints` is
+    what is kept and not understood here. `notes` counts what was met, by the words of the import's report
+    ("compactions", "branches left out", "duplicate spans"); `left_out` says by name what the source had and
+    the conversion has not.
+    """
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    source_steps: dict[int, str] = field(default_factory=dict)
+    format_version: str = ""
+    record_id: str = ""
+    task_key: str = ""
+    question: str = ""
+    data_source: str = ""
+    policy_model: str = ""
+    tools: list[Any] = field(default_factory=list)
+    reference_answer: Any = None
+    task_description: Any = None
+    answer_text: str | None = None
+    labels: list[SourceLabel] = field(default_factory=list)
+    hints: dict[str, Any] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
+    left_out: set[str] = field(default_factory=set)
