@@ -12,6 +12,7 @@ __all__ = [
     "FileLabels",
     "Message",
     "Part",
+    "SourceLabel",
     "ToolCall",
     "TrajectoryDraft",
     "message_text",
@@ -33,13 +34,28 @@ class FileLabels:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLabel:
+    """A label, score or verdict that stood in the file: never a person's, never shown to a blind annotator.
+
+    `message` is the index of the message that it is about, or `None` for the whole trajectory; `name` is the
+    source's own (`mistake_step`, a score's name); `value` is as it stood; `reason` is the source's text.
+    """
+
+    message: int | None
+    name: str
+    value: Any
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TrajectoryDraft:
     """One record of a trajectory file, checked: at least one message, at least one step.
 
     `record_id` is its identity within a subset and `task_key` that of its task. Texts are as in the
     file (they may hold NUL or lone surrogates: `core.text.escape` before a text column). `hints` holds
     every key of the record that has no field here (`terminated`, `reward_info`, `total_index` …).
-    `raw` is the exact bytes of the record, without the line ending; `line` counts from 1.
+    `raw` is the exact bytes of the record, without the line ending; `line` counts from 1. `source_labels`
+    are the labels of a foreign format, like `labels` no part of the content.
     """
 
     record_id: str
@@ -58,6 +74,7 @@ class TrajectoryDraft:
     labels: FileLabels | None
     raw: bytes
     line: int
+    source_labels: tuple[SourceLabel, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """What the content digest is made of, and what is stored to be shown (see `canonical`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
@@ -15,12 +16,16 @@ class ReadContext:
     """What a reader must know beside the bytes.
 
     `filename` stands in every error; `policy_models` names the policy models by sample index;
-    `max_record_bytes` bounds one record, and with it the memory of the import.
+    `max_record_bytes` bounds one record, and with it the memory of the import. The reader counts in `notes`
+    what the import's report shall tell (English words: how many), and names in `left_out` what the file has
+    and the trajectories have not.
     """
 
     filename: str
     policy_models: Mapping[int, str] = field(default_factory=dict)
     max_record_bytes: int = MAX_RECORD_BYTES
+    notes: Counter[str] = field(default_factory=Counter)
+    left_out: set[str] = field(default_factory=set)
 
 
 class Importer(Protocol):

@@ -6,21 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.core.trajectory import SourceLabel
+
 __all__ = ["Conversation", "SourceLabel"]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLabel:
-    """A label, score or verdict that stood in the file: never a person's, never shown to a blind annotator.
-
-    `message` is the index of the message that it is about, or `None` for the whole trajectory; `name` is the
-    source's own (`mistake_step`, a score's name); `value` is as it stood; `reason` is the source's text.
-    """
-
-    message: int | None
-    name: str
-    value: Any
-    reason: str = ""
 
 
 @dataclass(slots=True)
