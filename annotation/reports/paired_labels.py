@@ -96,9 +96,9 @@ def _renewed(stored: Any, kept: Kept | None, count: int, newest: int) -> Kept:
         added = _read(stored.filter(pk__gt=kept.newest, pk__lte=newest), kept.rows.models)
         # rows of a transaction that began earlier and ended later have smaller ids
         if len(kept.rows) + len(added) == count:
-            return Kept(count, newest, kept.counted.joined(CountedRows.of(added)))
+            return Kept(count, newest, kept.counted.joined(CountedRows.in_blocks(added)))
     rows = _read(stored.filter(pk__lte=newest), ())
-    return Kept(len(rows), newest, CountedRows.of(rows))
+    return Kept(len(rows), newest, CountedRows.in_blocks(rows))
 
 
 def _read(stored: Any, models: tuple[str, ...]) -> PairedRows:

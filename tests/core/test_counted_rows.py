@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from annotation.core.agreement import counted_rows
 from annotation.core.agreement.counted_rows import CountedRows
 from annotation.core.agreement.counts import count_outcome_pairs, count_step_pairs
 from annotation.core.agreement.paired_rows import ROW_COLUMNS, PairedRows, empty
@@ -52,6 +53,21 @@ def test_counts_of_rows_that_come_in_turns_are_those_of_all_at_once(annotators: 
             assert (getattr(found, name) == getattr(counts, name)).all()
             assert (getattr(together, name)[row] == getattr(counts, name)).all()
     assert turns.steps.dtype == (np.uint8 if annotators == 2 else np.float64)
+
+
+@pytest.mark.parametrize("annotators", [2, 4])
+def test_counts_in_blocks_are_those_of_all_at_once(annotators: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted_rows, "BLOCK", 7)
+    every = rows(4, 30, annotators)
+    # the rows of a trajectory lie apart
+    every = every.where(np.random.default_rng(1).permutation(len(every)))
+
+    blocks, once = CountedRows.in_blocks(every), CountedRows.of(every)
+
+    assert blocks.rows is every
+    for name in ("steps", "outcomes", "places", "touched"):
+        assert np.allclose(getattr(blocks, name), getattr(once, name), atol=1e-12), name
+        assert getattr(blocks, name).dtype == getattr(once, name).dtype, name
 
 
 def test_counts_of_some_rows_are_counted_as_if_there_were_no_others() -> None:
