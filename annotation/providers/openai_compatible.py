@@ -23,7 +23,7 @@ from annotation.core.judging import (
 )
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import Operator
-from annotation.core.judging.prompt import template
+from annotation.core.judging.prompts import template
 from annotation.core.judging.setting_kinds import Kind
 from annotation.core.judging.settings import SETTINGS, JudgeSettings
 

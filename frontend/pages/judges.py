@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.judging import settings as specification
-from annotation.core.judging.prompt import VERSIONS, template
+from annotation.core.judging.prompts import VERSIONS, template
 from annotation.core.judging.setting_kinds import Kind, Setting
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind

@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid
-from annotation.core.judging import LATEST, JudgeInput, Prompt, TooLong, build, estimate_tokens
+from annotation.core.judging import LATEST, VERSIONS, JudgeInput, Prompt, TooLong, build, estimate_tokens
 from annotation.core.judging.clipping import clip_middle, note, water_level
-from annotation.core.judging.prompt import ANSWER_SCHEMA, template
+from annotation.core.judging.prompt import ANSWER_SCHEMA
+from annotation.core.judging.prompts import template
 from annotation.core.judging.tokens import units
+from tests.label_scheme_cases import CASES, RULES, Case
 
 # Suggestions name the version they were made with: its words, and how a record is written, never change.
 DIGESTS = {
     "v1": ("d977cde8bf5160ca", "65148eb1078d2b26"),
+    "v2": ("0a7c737affa1f736", "aa6609bd9d7cf229"),
 }
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": "x"}'}}
@@ -97,6 +101,27 @@ def test_labels_rewards_and_hints_of_the_record_are_not_sent() -> None:
         word for word in ("label", "reward", "0.25", "Paris!") if f'"{word}' in blind or "Paris!" in blind
     ]
     assert "Paris!" in build(LATEST, JudgeInput.of(content, with_reference=True), 50_000).user
+
+
+def table(text: str) -> list[tuple[str, int]]:
+    """The rows of frequent cases in a text: (what it says, the label)."""
+    rows = re.findall(r"^\| (.+) \| (\+?1|0|[−-]1) \|$", text, re.M)
+    return [(words, int(label.replace("−", "-"))) for words, label in rows]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_prompt_decides_the_case_in_one_row(case: Case) -> None:
+    assert [label for words, label in table(made().system) if case.english in words] == [case.label]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_prompt_states_the_rule(name: str) -> None:
+    assert RULES[name][0].replace("*", "") in " ".join(made().system.split())
+
+
+def test_prompt_has_the_table_of_the_default_guidelines() -> None:
+    assert table(made().system) == table(default_guideline("en"))
+    assert len(table(made().system)) >= len(CASES)
 
 
 def test_prompt_system_text_says_what_the_scheme_says() -> None:
@@ -187,6 +212,21 @@ def test_clipping_refuses_what_does_not_fit_even_so_with_its_size() -> None:
     assert made(messages, budget=needed).clipped
     with pytest.raises(TooLong):
         made(messages, budget=needed - 1)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_prompt_of_some_of_the_steps_holds_the_whole_run(version: str) -> None:
+    whole, part = (build(version, material(), 50_000, steps=steps, earlier={2: -1}) for steps in (None, [4]))
+    assert (whole.step_indexes, part.step_indexes) == ((2, 4), (4,))
+    assert part.user.endswith("\nStep indexes: [4]\n")
+    assert blocks(part) == blocks(whole)
+    assert ("given to other steps before stand: 2: -1." in part.user) == (version != "v1")
+    assert whole == build(version, material(), 50_000)
+
+
+def test_versions_are_in_the_order_of_their_numbers_and_new_judges_take_the_newest() -> None:
+    assert VERSIONS[:2] == ("v1", "v2") and VERSIONS[-1] == LATEST
+    assert [int(version[1:]) for version in VERSIONS] == list(range(1, len(VERSIONS) + 1))
 
 
 def test_version_that_there_is_not() -> None:

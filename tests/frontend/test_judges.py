@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.core.judging.prompt import template
+from annotation.core.judging.prompts import template
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Suggestion
 from annotation.policies import OPERATOR

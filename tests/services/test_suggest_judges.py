@@ -50,7 +50,7 @@ def test_admins_make_judges_and_nobody_else_does(cast: Cast) -> None:
         rate_per_minute=60,
     )
 
-    assert (judge.name, judge.base_url, judge.prompt_version) == ("Sage", URL, "v1")
+    assert (judge.name, judge.base_url, judge.prompt_version) == ("Sage", URL, "v2")
     assert judge.created_by == cast.admin
     assert AuditEvent.objects.filter(verb="judge.create", actor=cast.admin).count() == 1
     with pytest.raises(Invalid) as taken:

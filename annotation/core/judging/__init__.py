@@ -4,7 +4,8 @@ from .cost import FREE, Estimate, Price, Usage, cost, estimate
 from .judge_input import JudgeInput
 from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .parsing import parse
-from .prompt import ANSWER_SCHEMA, LATEST, VERSIONS, Prompt, TooLong, build
+from .prompt import ANSWER_SCHEMA, Prompt, TooLong, build
+from .prompts import LATEST, VERSIONS
 from .tokens import estimate_tokens
 
 __all__ = [

@@ -1,33 +1,25 @@
-"""The prompt of a judge, by version: what is asked, over a trajectory that is made to fit a token budget.
-
-A version that suggestions were made with is never edited: a change of words, or of how the record is written
-out, is a new file in `prompts/` (tests hold each version to its digest).
-"""
+"""The prompt of a judge: the words of a version (`prompts`) and a trajectory, made to fit a budget."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-from annotation.core.errors import Invalid, TristepError
+from annotation.core.errors import TristepError
 from annotation.core.i18n import translatable
 
 from .clipping import clip_middle, water_level
 from .judge_input import JudgeInput
+from .prompts import template
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
 from .trajectory_text import Block, blocks_of, mark_for, sendable
 
-LATEST: Final = "v1"
 MIN_OUTPUT_TOKENS: Final = 60
 """A tool output is never shortened to less than this: then the trajectory is too long."""
 
-_FOLDER: Final = Path(__file__).parent / "prompts"
-VERSIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("v*.md")))
-_PLACE: Final = re.compile(r"{{(guidelines|mark|record|steps)}}")
+_PLACE: Final = re.compile(r"{{(guidelines|mark|record|earlier|steps)}}")
 
 # One schema for every trajectory, which servers compile once. It cannot say that each index occurs once.
 _VERDICT: Final[dict[str, Any]] = {
@@ -74,19 +66,30 @@ class Prompt:
     step_indexes: tuple[int, ...]
 
 
-def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prompt:
+def build(
+    prompt_version: str,
+    material: JudgeInput,
+    budget_tokens: int,
+    *,
+    steps: Sequence[int] | None = None,
+    earlier: Mapping[int, int] | None = None,
+) -> Prompt:
     """The prompt of `prompt_version` for one trajectory, in at most `budget_tokens` tokens.
 
-    Only tool outputs are shortened, in their middle and with a note, the longest first and all to the same
-    length. Same input, same prompt. Raises `TooLong`, and `Invalid` for an unknown version.
+    `steps`: those to be labelled, when not all are (`windows`); the whole trajectory is written out all the
+    same. `earlier`: the labels that the judge has given to others before. Only tool outputs are shortened,
+    in their middle and with a note, the longest first and all to the same length. Same input, same prompt.
+    Raises `TooLong`, and `Invalid` for an unknown version.
     """
     system, user = template(prompt_version)
     blocks, notes = blocks_of(material)
     mark = mark_for(blocks)
+    asked = material.steps if steps is None else tuple(steps)
     values = {
         "guidelines": _guidelines(material.guidelines),
         "mark": mark,
-        "steps": ", ".join(map(str, material.steps)),
+        "earlier": "" if asked == material.steps else _earlier(earlier or {}),
+        "steps": ", ".join(map(str, asked)),
     }
     frame = system + _filled(user, record="", **values)
     fixed = units(frame) + sum(_fixed(block, mark) for block in blocks)
@@ -99,31 +102,23 @@ def build(prompt_version: str, material: JudgeInput, budget_tokens: int) -> Prom
         user=_filled(user, record="".join(block.written(mark, body) for block, body in written), **values),
         clipped=tuple(notes),
         estimated_tokens=tokens_of(fixed + outputs),
-        step_indexes=material.steps,
+        step_indexes=asked,
     )
-
-
-@cache
-def template(prompt_version: str) -> tuple[str, str]:
-    """The system text and the user template of a version. Raises `Invalid`."""
-    if prompt_version not in VERSIONS:
-        raise Invalid(
-            translatable(
-                "Unknown prompt version “{version}”; choose from {versions}.",
-                version=prompt_version[:40],
-                versions=", ".join(VERSIONS),
-            ),
-            fields={"prompt_version": translatable("must be one of {choices}", choices=", ".join(VERSIONS))},
-        )
-    text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
-    system, _, user = text.removeprefix("## system\n").partition("\n## user\n")
-    return system.strip(), user.strip() + "\n"
 
 
 def _guidelines(text: str) -> str:
     """The project's guidelines stand outside the record: its admins wrote them."""
     text = sendable(text.strip())[0]
     return f"The guidelines of this project bind you as its judge:\n\n{text}\n\n" if text else ""
+
+
+def _earlier(labels: Mapping[int, int]) -> str:
+    """That only a part of the steps is asked about, and what was said of the others."""
+    text = "These are not all steps of the run: label the listed ones, and the outcome of the whole run.\n"
+    if labels:
+        given = ", ".join(f"{index}: {label}" for index, label in sorted(labels.items()))
+        text += f"The labels that you have given to other steps before stand: {given}.\n"
+    return f"{text}\n"
 
 
 def _fixed(block: Block, mark: str) -> int:

@@ -20,7 +20,7 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
 from .cost import Price
-from .prompt import LATEST, VERSIONS
+from .prompts import LATEST, VERSIONS
 from .setting_kinds import Kind, Setting, setting
 
 NUMBER_ERRORS: Final = (

@@ -14,7 +14,7 @@ from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
 from annotation.core.judging.operator_rules import Operator
-from annotation.core.judging.prompt import LATEST
+from annotation.core.judging.prompts import LATEST
 from annotation.core.judging.settings import check
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun

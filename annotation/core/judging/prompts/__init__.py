@@ -1,0 +1,43 @@
+"""The versions of a judge's prompt: one file of text each, from v1 on.
+
+A version that suggestions were made with is never edited: a change of words is a new file here, and the
+newest is what a new judge takes (tests hold each version to its digest, and the newest to the label scheme).
+
+A file has two parts, "## system" and "## user". In the second these places are filled in: `{{guidelines}}`,
+`{{mark}}`, `{{record}}`, `{{steps}}` and, from v2 on, `{{earlier}}` (what was labelled before, of a run that
+is asked about in parts).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+
+_FOLDER: Final = Path(__file__).parent
+VERSIONS: Final = tuple(
+    sorted((path.stem for path in _FOLDER.glob("v*.md")), key=lambda version: int(version[1:]))
+)
+"""All versions, the oldest first."""
+LATEST: Final = VERSIONS[-1]
+"""The version that a new judge takes."""
+
+
+@cache
+def template(prompt_version: str) -> tuple[str, str]:
+    """The system text and the user template of a version. Raises `Invalid`."""
+    if prompt_version not in VERSIONS:
+        raise Invalid(
+            translatable(
+                "Unknown prompt version “{version}”; choose from {versions}.",
+                version=prompt_version[:40],
+                versions=", ".join(VERSIONS),
+            ),
+            fields={"prompt_version": translatable("must be one of {choices}", choices=", ".join(VERSIONS))},
+        )
+    text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
+    system, _, user = text.removeprefix("## system\n").partition("\n## user\n")
+    return system.strip(), user.strip() + "\n"
