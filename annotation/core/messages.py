@@ -17,6 +17,8 @@ from .jsonlines import BadJson, parse_text
 
 TEXT_CALL_OPEN: Final = "<tool_call>"
 TEXT_CALL_CLOSE: Final = "</tool_call>"
+THOUGHT_OPEN: Final = "<think>"
+THOUGHT_CLOSE: Final = "</think>"
 RESULT_ROLES: Final = frozenset({"tool", "function"})
 
 _NAME_IN_BROKEN_CALL: Final = re.compile(r'"name"\s*:\s*"([^"\\]{1,200})"')
@@ -48,7 +50,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `content` is all its text, parts joined by newlines; `index` its place in the file."""
+    """One message. `content` is all its text, parts joined by newlines; `index` its place in the file.
+
+    What the model thought first (`reasoning_content`, as OpenAI-compatible servers write it) is the first
+    part of a step, between `<think>` and `</think>`. `failed`: a tool result of which the log itself says so.
+    """
 
     index: int
     role: str
@@ -58,6 +64,11 @@ class Message:
     tool_call_id: str | None
     name: str | None
     raw: dict[str, Any]
+
+    @property
+    def failed(self) -> bool:
+        """Whether this is a tool result that the log marks as an error (`is_error`)."""
+        return self.role in RESULT_ROLES and self.raw.get("is_error") is True
 
 
 def normalise(messages: Sequence[Any]) -> tuple[Message, ...]:
@@ -138,6 +149,9 @@ def _message(index: int, raw: Any) -> Message:
     refusal = raw.get("refusal")
     if not parts and isinstance(refusal, str) and refusal:
         parts = (Part("text", refusal),)
+    reasoning = raw.get("reasoning_content")
+    if role == "assistant" and isinstance(reasoning, str) and reasoning.strip():
+        parts = (Part("text", f"{THOUGHT_OPEN}\n{reasoning.strip()}\n{THOUGHT_CLOSE}"), *parts)
     return Message(
         index=index,
         role=role,

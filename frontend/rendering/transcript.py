@@ -186,7 +186,7 @@ def _message(message: Message, step: Step | None, offered: Sequence[toolschema.T
         ],
         step=step,
         empty=not blocks and not message.tool_calls,
-        failed=kind == "result" and structure.tells_error(message.content),
+        failed=kind == "result" and (message.failed or structure.tells_error(message.content)),
     )
 
 

@@ -81,6 +81,24 @@ def test_content_that_is_none_at_all_is_shown_as_json() -> None:
     assert one(content=7).parts == (Part("other", "7"),)
 
 
+def test_reasoning_is_the_first_part_of_a_step_and_of_nothing_else() -> None:
+    (step, user, empty) = normalise(
+        [
+            {"role": "assistant", "content": "4.", "reasoning_content": "2 + 2 …\n"},
+            {"role": "user", "content": "And?", "reasoning_content": "none of theirs"},
+            {"role": "assistant", "content": "", "reasoning_content": " "},
+        ]
+    )
+    assert [part.text for part in step.parts] == ["<think>\n2 + 2 …\n</think>", "4."]
+    assert [part.text for part in user.parts] == ["And?"]
+    assert empty.parts == ()
+
+
+def test_result_has_failed_when_the_log_says_so() -> None:
+    messages = normalise([{"role": role, "is_error": True} for role in ("tool", "user")] + [{"role": "tool"}])
+    assert [message.failed for message in messages] == [True, False, False]
+
+
 def test_message_that_only_refuses() -> None:
     assert one(content=None, refusal="I would rather not.").content == "I would rather not."
 
