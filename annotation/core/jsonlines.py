@@ -172,7 +172,7 @@ def describe_not_text(head: bytes) -> str | None:
     """Why a file that begins with `head` is no UTF-8 text at all, as the end of a sentence, or `None`."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return translatable("the file is in UTF-16 or UTF-32; save it as UTF-8")
-    if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
+    if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):
         return translatable("the file is compressed; unpack it first")
     if b"\x00" in head[:64]:
         return translatable("the file is not UTF-8 text (UTF-16 or binary)")

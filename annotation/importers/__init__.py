@@ -12,14 +12,16 @@ from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 
 from .agentprocessbench import AgentProcessBench
 from .base import Importer, ReadContext
+from .inspect_log import InspectLog
 from .openai_chat import OpenAIChat
+from .parts.archive import is_zip
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
 
 LINES_LOOKED_AT: Final = 5
 
 FORMATS: Final[dict[str, Importer]] = {
-    importer.name: importer for importer in (AgentProcessBench(), OpenAIChat())
+    importer.name: importer for importer in (AgentProcessBench(), InspectLog(), OpenAIChat())
 }
 
 
@@ -46,6 +48,8 @@ def sniff(head: bytes) -> Importer:
     """
     if not head.removeprefix(b"\xef\xbb\xbf").strip():
         raise Invalid(translatable("The file is empty."), code="empty_file")
+    if is_zip(head):
+        return _archived(head)
     if reason := describe_not_text(head):
         raise Invalid(translatable("The file cannot be read: {reason}.", reason=reason), code="not_text")
     for beginning in _beginnings(head):
@@ -66,6 +70,17 @@ def sniff(head: bytes) -> Importer:
             formats=", ".join(FORMATS),
         ),
         code="unknown_format",
+    )
+
+
+def _archived(head: bytes) -> Importer:
+    """The format of which an archive is one log. Raises `Invalid` for any other archive."""
+    best = max(FORMATS.values(), key=lambda importer: importer.sniff(head))
+    if best.sniff(head) > 0:
+        return best
+    raise Invalid(
+        translatable("The file cannot be read: {reason}.", reason=describe_not_text(head) or ""),
+        code="not_text",
     )
 
 

@@ -49,6 +49,7 @@ class AgentProcessBench:
 
     name = "agentprocessbench"
     title = translatable("AgentProcessBench (JSON Lines)")
+    recognised_by = translatable("“data_source”, “query_index” and “sample_index” beside “messages”")
 
     def sniff(self, head: bytes) -> float:
         keys = outline(head).keys

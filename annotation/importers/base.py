@@ -39,6 +39,10 @@ class Importer(Protocol):
     def title(self) -> str:
         """The name shown to people (English; a page translates it)."""
 
+    @property
+    def recognised_by(self) -> str:
+        """By what it recognises a file, shown to people (English; a page translates it)."""
+
     def sniff(self, head: bytes) -> float:
         """How sure it is, 0 to 1, that a file that begins with `head` is of this format. Never raises."""
 

@@ -58,6 +58,7 @@ class OpenAIChat:
 
     name = "openai_chat"
     title = translatable("OpenAI-style chat (JSON Lines or JSON)")
+    recognised_by = translatable("“messages” with roles, or a bare list of messages")
 
     def sniff(self, head: bytes) -> float:
         found = outline(head)

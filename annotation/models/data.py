@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.trajectory import SourceLabel
 from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
 
 from .jobs import JobFields
@@ -20,7 +21,9 @@ class ImportFile(JobFields):
 
     The bytes as they came lie under `stored_as` in the data directory until the import has ended; every
     record's own bytes are kept with its trajectory. `progress_*` count bytes read of the file. `errors` lists
-    the first 1,000 as {"line", "field", "reason"}; `error_count` counts all.
+    the first 1,000 as {"line", "field", "reason"}; `error_count` counts all. `options` says how the file is
+    read beside its format (services.ingest.options). Of a published import, `notes` counts what was met
+    (English words: how many) and `left_out` names what the file has and the trajectories have not.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -32,6 +35,7 @@ class ImportFile(JobFields):
     size = models.BigIntegerField()
     replace = models.BooleanField(default=False)
     policy_models = models.JSONField(default=dict, blank=True)
+    options = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, default=ImportState.UPLOADED.value)
     created_count = models.PositiveIntegerField(default=0)
     unchanged_count = models.PositiveIntegerField(default=0)
@@ -39,6 +43,8 @@ class ImportFile(JobFields):
     step_count = models.PositiveIntegerField(default=0)
     error_count = models.PositiveIntegerField(default=0)
     errors = models.JSONField(default=list, blank=True)
+    notes = models.JSONField(default=dict, blank=True)
+    left_out = models.JSONField(default=list, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -179,6 +185,8 @@ class TrajectoryContent(models.Model):
 
     `content` is zlib-compressed canonical JSON of the parsed record (never its labels); `raw` the
     zlib-compressed bytes as they came in, of which `raw_sha256` is the checksum before compression.
+    `source_labels`: the labels, scores and verdicts that stood in a file of another program, zlib-compressed
+    JSON (core.trajectory.SourceLabel); null when there were none. For admins only.
     """
 
     trajectory = models.OneToOneField(
@@ -187,6 +195,7 @@ class TrajectoryContent(models.Model):
     content = models.BinaryField()
     raw = models.BinaryField()
     raw_sha256 = models.CharField(max_length=64)
+    source_labels = models.BinaryField(null=True)
 
     def __str__(self) -> str:
         return f"content of {self.trajectory_id}"
@@ -195,6 +204,13 @@ class TrajectoryContent(models.Model):
         """The parsed record (core.trajectory.TrajectoryDraft.content), texts as in the file."""
         record: dict[str, Any] = json.loads(zlib.decompress(bytes(self.content)))
         return record
+
+    def labels_of_source(self) -> tuple[SourceLabel, ...]:
+        """The labels that stood in the file. For admins only: they tell a blind annotator what to think."""
+        if self.source_labels is None:
+            return ()
+        rows = json.loads(zlib.decompress(bytes(self.source_labels)))
+        return tuple(SourceLabel(*row) for row in rows)
 
     def raw_bytes(self) -> bytes:
         """The record as it came in. For those whose `field_access` has `raw` only: labels may stand in it."""

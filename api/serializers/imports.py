@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS
+from annotation.models import ImportFile
 
 from .base import Output, Query, Sentence, words
 
@@ -54,11 +55,28 @@ class Import(Output):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
+class ImportNote(Output):
+    """Something that the reader met in the file, and how often."""
+
+    what = Sentence()
+    count = serializers.IntegerField()
+
+
 class ImportDetail(Import):
     """With its errors: the first 1,000 are listed, `error_count` counts all."""
 
+    notes = serializers.SerializerMethodField()
+    left_out = serializers.ListField(
+        child=Sentence(), help_text="What the file has, and the trajectories not."
+    )
     policy_models = serializers.DictField(child=serializers.CharField())
     errors = ImportError_(many=True)  # type: ignore[assignment]
+
+    @extend_schema_field(ImportNote(many=True))
+    def get_notes(self, row: ImportFile) -> Any:
+        """The counts by what was met."""
+        notes = [{"what": what, "count": count} for what, count in sorted(row.notes.items())]
+        return ImportNote(notes, many=True).data
 
 
 @extend_schema_field({"type": "string", "example": '{"0": "Qwen3-4B"}'})

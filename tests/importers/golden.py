@@ -30,6 +30,7 @@ def describe(draft: TrajectoryDraft) -> dict[str, Any]:
         "hints": sorted(draft.hints),
         "labels": None if draft.labels is None else [draft.labels.step_labels, draft.labels.final_label],
         "content_digest": content_digest(draft),
+        **_foreign(draft),
         "line": draft.line,
         "steps": step_indexes(draft.messages),
         "results": {str(result): list(place) for result, place in sorted(pair_results(messages).items())},
@@ -47,14 +48,48 @@ def describe(draft: TrajectoryDraft) -> dict[str, Any]:
     }
 
 
-def read(name: str) -> str:
-    """The golden file of the format `name` as read, in the form in which the expectation is kept."""
-    with (GOLDEN / f"{name}.jsonl").open("rb") as stream:
-        found = list(FORMATS[name].read(stream, ReadContext(f"{name}.jsonl", {2: "demo-model-c"})))
-    described = [describe(item) if isinstance(item, TrajectoryDraft) else str(item) for item in found]
+def _foreign(draft: TrajectoryDraft) -> dict[str, Any]:
+    """What only the formats of other programs have."""
+    if "source_steps" not in draft.hints:
+        return {}
+    labels = [[label.message, label.name, label.value, label.reason] for label in draft.source_labels]
+    return {
+        "source": draft.hints["source"],
+        "source_steps": draft.hints["source_steps"],
+        "source_labels": labels,
+        "reasoning": [message.get("reasoning_content") for message in draft.messages],
+    }
+
+
+def files() -> list[Path]:
+    """The golden files: `<format>.<ending>`, and `<format>-<trap>.<ending>` for what is particular."""
+    found = (path for path in GOLDEN.iterdir() if not path.name.endswith(".expected.json"))
+    return sorted(path for path in found if not path.name.startswith("release_format"))
+
+
+def format_of(path: Path) -> str:
+    """The name of the format that a golden file is of."""
+    return path.name.split(".")[0].split("-")[0]
+
+
+def expectation(path: Path) -> Path:
+    """Where it is written what a golden file is to be read as."""
+    return GOLDEN / f"{path.name.split('.')[0]}.expected.json"
+
+
+def read(path: Path) -> str:
+    """The golden file as read, in the form in which the expectation is kept."""
+    context = ReadContext(path.name, {2: "demo-model-c"})
+    with path.open("rb") as stream:
+        found = list(FORMATS[format_of(path)].read(stream, context))
+    described: list[Any] = [
+        describe(item) if isinstance(item, TrajectoryDraft) else str(item) for item in found
+    ]
+    if context.notes or context.left_out:
+        described.append({"notes": dict(context.notes), "left_out": sorted(context.left_out)})
     return json.dumps(described, indent=1, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
-    for format_name in FORMATS:
-        (GOLDEN / f"{format_name}.expected.json").write_text(read(format_name), "ascii")
+    for golden in files():
+        expectation(golden).write_text(read(golden), "ascii")

@@ -1,6 +1,7 @@
-"""Both formats: golden files, the registry, every oddity of real logs, every bad input."""
+"""Golden files and the registry of all formats; the oddities of real logs and bad input of ours."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,24 +11,36 @@ from annotation.core.errors import Invalid
 from annotation.core.trajectory import FileLabels, TrajectoryDraft, normalise
 from annotation.importers import FORMATS, HEAD_BYTES, by_name, sniff
 
-from .golden import GOLDEN
-from .golden import read as read_golden
+from . import golden
 from .reading import CHAT, RECORD, apb, apb_errors, draft, errors, read
 
-
 # ── Golden files and the registry ────────────────────────────────────────────
-@pytest.mark.parametrize("name", sorted(FORMATS))
-def test_golden_file_is_read_as_expected(name: str) -> None:
-    assert read_golden(name) == (GOLDEN / f"{name}.expected.json").read_text("ascii")
+GOLDEN_FILES = [pytest.param(path, id=path.name) for path in golden.files()]
+
+
+@pytest.mark.parametrize("path", GOLDEN_FILES)
+def test_golden_file_is_read_as_expected(path: Path) -> None:
+    assert golden.read(path) == golden.expectation(path).read_text("ascii")
+
+
+@pytest.mark.parametrize("path", GOLDEN_FILES)
+def test_golden_file_is_known_by_its_head_and_by_no_other_format(path: Path) -> None:
+    data, own = path.read_bytes(), golden.format_of(path)
+    sure = {name: importer.sniff(data[:HEAD_BYTES]) for name, importer in FORMATS.items()}
+    assert sure[own] > max((value for name, value in sure.items() if name != own), default=0.0), sure
+    assert sniff(data[:HEAD_BYTES]).name == own
+    assert by_name(own) is FORMATS[own]
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_golden_file_is_known_by_its_head(name: str) -> None:
-    data = (GOLDEN / f"{name}.jsonl").read_bytes()
-    assert sniff(data[:HEAD_BYTES]).name == name
-    assert sniff(data[:1000]).name == name
-    assert FORMATS[name] is by_name(name)
+def test_format_has_golden_files_a_title_its_marks_and_its_page(name: str) -> None:
+    """What a new format must bring: see docs/formats.md, "Adding a format"."""
+    own = [path for path in golden.files() if golden.format_of(path) == name]
+    read = [json.loads(golden.expectation(path).read_text("ascii")) for path in own]
+    assert any("steps" in item for found in read for item in found if isinstance(item, dict))
     assert FORMATS[name].title
+    assert FORMATS[name].recognised_by
+    assert f"## `{name}`" in (golden.GOLDEN.parent.parent / "docs" / "formats.md").read_text("utf-8")
 
 
 def test_format_that_is_more_particular_wins() -> None:
@@ -67,7 +80,7 @@ def test_format_is_not_hidden_by_bad_first_records() -> None:
 
 
 def test_format_of_an_unknown_name_is_answered_with_the_names_that_there_are() -> None:
-    with pytest.raises(Invalid, match="agentprocessbench, openai_chat"):
+    with pytest.raises(Invalid, match=r"agentprocessbench, .*openai_chat"):
         by_name("csv")
 
 
@@ -191,7 +204,7 @@ def test_record_over_the_limit() -> None:
         float("nan"),
     ],
 )
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", ["agentprocessbench", "openai_chat"])
 def test_record_of_real_logs_imports(name: str, content: Any) -> None:
     messages = [*CHAT, {"role": "tool", "content": content}, {"role": "assistant", "content": content}]
     found = draft(name, {**RECORD, "messages": messages, "meta": content})

@@ -17,14 +17,13 @@ from annotation.core.errors import Invalid, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
-from annotation.importers import FORMATS, sniff
+from annotation.importers import FORMATS, HEAD_BYTES, sniff
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, projects
 from ..transitions import advance
 
-HEAD = 64 * 1024
 MAX_SUBSET = 64
 # How long a queued import may wait before the reaper sends its job again.
 QUEUE_PATIENCE = timedelta(seconds=30)
@@ -120,7 +119,7 @@ def receive_file(
 
 
 def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
-    """Write the chunks to `path`: (the first 64 KiB, size in bytes, sha256)."""
+    """Write the chunks to `path`: (the first `HEAD_BYTES`, size in bytes, sha256)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     digest, size, head = hashlib.sha256(), 0, b""
     with path.open("wb") as out:
@@ -128,8 +127,8 @@ def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
             out.write(chunk)
             digest.update(chunk)
             size += len(chunk)
-            if len(head) < HEAD:
-                head += chunk[: HEAD - len(head)]
+            if len(head) < HEAD_BYTES:
+                head += chunk[: HEAD_BYTES - len(head)]
     return head, size, digest.hexdigest()
 
 

@@ -1,13 +1,14 @@
 """Write drafts as rows, a small batch at a time, none of them live."""
 
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from annotation.core.canonical import content_json, sha256_hex
+from annotation.core.canonical import canonical_json, content_json, sha256_hex
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
@@ -41,13 +42,15 @@ class Prepared:
 @dataclass(slots=True)
 class Tally:
     """The counts of an import so far. `replaced` are the pks of the live rows that its rows shall
-    replace."""
+    replace. `notes` and `left_out` are those of the reader (importers.ReadContext)."""
 
     created: int = 0
     unchanged: int = 0
     steps: int = 0
     written: int = 0
     replaced: list[int] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+    left_out: set[str] = field(default_factory=set)
 
 
 def prepare(draft: TrajectoryDraft) -> Prepared:
@@ -178,9 +181,9 @@ def _insert(
     keys = insert(Trajectory, tuple(rows[0]), [tuple(row.values()) for row in rows], returning=True)
     insert(
         TrajectoryContent,
-        ("trajectory_id", "content", "raw", "raw_sha256"),
+        ("trajectory_id", "content", "raw", "raw_sha256", "source_labels"),
         [
-            (key, content, raw, sha256_hex(item.draft.raw))
+            (key, content, raw, sha256_hex(item.draft.raw), _labels(item.draft))
             for key, item, (content, raw) in zip(keys, fresh, packed, strict=True)
         ],
     )
@@ -189,6 +192,14 @@ def _insert(
         ("trajectory_id", "message_index", "ordinal", "after_user_turn"),
         [(key, *step) for key, own in zip(keys, steps, strict=True) for step in own],
     )
+
+
+def _labels(draft: TrajectoryDraft) -> bytes | None:
+    """The labels of another program's file, compressed."""
+    if not draft.source_labels:
+        return None
+    rows = [[label.message, label.name, label.value, label.reason] for label in draft.source_labels]
+    return zlib.compress(canonical_json(rows), COMPRESSION)
 
 
 def _steps(draft: TrajectoryDraft) -> list[tuple[int, int, bool]]:

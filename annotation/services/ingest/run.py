@@ -12,7 +12,7 @@ from annotation.core.errors import Conflict, TristepError
 from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
-from annotation.importers import FORMATS, ReadContext, RecordError
+from annotation.importers import ReadContext, RecordError, by_name
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
@@ -32,22 +32,40 @@ Progress = Callable[[int, int], None]
 
 
 class CountingStream:
-    """A binary stream that knows how far it has been read."""
+    """A seekable binary stream that knows how far it has been read: what was read twice counts once."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
-        self.position = 0
+        self._size = size
+        self._read = 0
+
+    @property
+    def position(self) -> int:
+        """How many bytes were read so far, at most the size of the file."""
+        return min(self._read, self._size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """To another place: archives have their directory at the end."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """The place in the file."""
+        return self._stream.tell()
+
+    def seekable(self) -> bool:
+        """As `zipfile` asks of a stream."""
+        return True
 
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, as of any stream."""
         data = self._stream.read(size)
-        self.position += len(data)
+        self._read += len(data)
         return data
 
     def readline(self, size: int = -1) -> bytes:
         """One line, or at most `size` bytes of it."""
         data = self._stream.readline(size)
-        self.position += len(data)
+        self._read += len(data)
         return data
 
 
@@ -109,8 +127,8 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
         policy_models={int(index): name for index, name in source.policy_models.items()},
     )
     with stored_path(source).open("rb") as file:
-        stream = CountingStream(file)
-        for item in FORMATS[source.format].read(stream, context):  # type: ignore[arg-type]
+        stream = CountingStream(file, source.size)
+        for item in by_name(source.format).read(stream, context):  # type: ignore[arg-type]
             if isinstance(item, RecordError):
                 errors.add(item)
             elif not errors:
@@ -135,6 +153,7 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
                 reason=translatable("This file contains no records."),
             )
         )
+    tally.notes, tally.left_out = +context.notes, context.left_out
     return tally, errors
 
 
@@ -156,6 +175,8 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
                 unchanged_count=tally.unchanged,
                 replaced_count=len(tally.replaced),
                 step_count=tally.steps,
+                notes=dict(tally.notes),
+                left_out=sorted(tally.left_out),
                 lease_until=None,
                 finished_at=timezone.now(),
             )

@@ -1,0 +1,107 @@
+"""Inspect logs: what the golden files cannot hold, and the samples of other projects."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.trajectory import TrajectoryDraft
+from annotation.importers import FORMATS, ReadContext
+from annotation.importers import inspect_messages as messages
+
+from .archives import zip_of
+from .counting import count_of
+
+EVAL = {"task": "t", "model": "m", "eval_id": "e"}
+NO_SAMPLES = "f: the log has no samples; it may be a header, or of a run that never began"
+SAMPLE = {
+    "id": 1,
+    "epoch": 1,
+    "input": "Q?",
+    "target": "A",
+    "messages": [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}],
+}
+
+
+def log(*samples: Any, **changes: Any) -> bytes:
+    return json.dumps({"version": 2, "eval": EVAL, **changes, "samples": list(samples)}).encode()
+
+
+def read(data: bytes, limit: int = 1 << 20) -> tuple[list[TrajectoryDraft], list[str], ReadContext]:
+    context = ReadContext("f", max_record_bytes=limit)
+    found = list(FORMATS["inspect"].read(io.BytesIO(data), context))
+    drafts = [item for item in found if isinstance(item, TrajectoryDraft)]
+    return drafts, [str(item) for item in found if not isinstance(item, TrajectoryDraft)], context
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (log(SAMPLE, version=3), "f: version 3 of Inspect’s logs is not known; those up to 2 are read"),
+        (log(SAMPLE, eval=None), "f: the log has no “eval” before its samples"),
+        (log(), NO_SAMPLES),
+        (log(7), "f:1: is not a JSON object"),
+        (log(SAMPLE, SAMPLE), 'f:1: record_id: "t:1:1:e" occurs twice in this file, in line 1'),
+        (zip_of({"header.json": b"{}"}), "f: the log has no “eval” before its samples"),
+        (zip_of({"header.json": b"{"}), "f: is cut off: the record ends in the middle of its JSON"),
+        (zip_of({"header.json": log()}), NO_SAMPLES),
+        (b"PK\x03\x04", "f: the archive is cut off: it has no directory at its end"),
+        (
+            zip_of({"header.json": log(), "samples/1_epoch_1.json": b"{" + b" " * 2000 + b"}"}),
+            "f:1: samples/1_epoch_1.json: is larger than 1,000 bytes, the limit for one record",
+        ),
+    ],
+)  # fmt: skip
+def test_inspect_log_that_is_bad_is_refused_in_words(data: bytes, sentence: str) -> None:
+    assert read(data, limit=1000)[1] == [sentence]
+
+
+def test_inspect_sample_without_a_response_is_left_out_and_counted() -> None:
+    drafts, errors, context = read(log(SAMPLE, {**SAMPLE, "id": 2, "messages": []}))
+    assert [draft.record_id for draft in drafts] == ["t:1:1:e"]
+    assert not errors
+    assert dict(context.notes) == {"conversations without a response of the model, left out": 1}
+
+
+def test_inspect_attachments_cannot_be_blown_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "MAX_EXPANSION", 1000)
+    spoken = [{"role": "assistant", "content": "attachment://a"}] * 9
+    drafts, errors, _ = read(log({**SAMPLE, "messages": spoken, "attachments": {"a": "x" * 200}}))
+    assert not drafts
+    assert errors == ["f:1: attachments: expand to more than 64 MB"]
+
+
+@pytest.mark.published
+@pytest.mark.parametrize(
+    ("name", "trajectories", "steps", "calls", "results", "images"),
+    [
+        ("2025-05-12T20-28-13-04-00_popularity.json", 3, 3, 0, 0, 0),
+        ("log_images_tc.json", 1, 1, 0, 0, 1),
+        ("log_read_sample.eval", 1, 1, 0, 0, 0),
+        ("2025-09-23T08-09-58-04-00_security-guide_LuxZJVwvymC3S3SyoJczxB.eval", 16, 16, 0, 0, 0),
+        ("2025-11-07T10-59-47-05-00_websearch-addition-problem_LqPDntDnkk4h2fSqQ8i6CE.eval", 1, 1, 0, 0, 0),
+        ("log_message_deduplication.rewritten_0.3.285_zstd.eval", 1, 6, 5, 5, 0),
+        ("log_streaming.eval", 4, 4, 0, 0, 0),
+    ],
+)
+def test_inspect_samples_of_other_projects(
+    published: Path, name: str, trajectories: int, steps: int, calls: int, results: int, images: int
+) -> None:
+    counts = {
+        "trajectories": trajectories,
+        "steps": steps,
+        "calls": calls,
+        "results": results,
+        "images": images,
+    }
+    assert count_of(published / "formats" / "inspect" / name) == ("inspect", counts, [])
+
+
+@pytest.mark.published
+def test_inspect_sample_with_results_only_is_refused(published: Path) -> None:
+    _, _, errors = count_of(published / "formats" / "inspect" / "log_tool_call_error.json")
+    assert errors == [
+        "log_tool_call_error.json:87: messages: has no assistant message, so there is no step to label"
+    ]
