@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import date
 from decimal import Decimal
@@ -92,63 +93,56 @@ def store(
 
     Raises Conflict when the set is not what was read any more.
     """
+    with _at_once():
+        now = timezone.now()
+        ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
+        if before is None:
+            row = PredictionSet.objects.create(
+                release=release,
+                model=name,
+                record_count=len(fresh),
+                labels=given.packed(),
+                created_by=recorded(actor),
+                created_at=now,
+                updated_at=now,
+                **said,
+            )
+        else:
+            changed = {key: value for key, value in said.items() if getattr(before, key) != value}
+            if not fresh and not changed:
+                return before
+            merged = _merged(Predictions.unpacked(bytes(before.labels), released), given, fresh, released)
+            rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
+            count = int(merged.there.sum())
+            if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
+                raise _overtaken()
+            row = PredictionSet.objects.get(pk=before.pk)
+        PredictionReasons.objects.bulk_create(
+            PredictionReasons(prediction_set=row, first=first, last=last, body=body)
+            for first, last, body in reasons
+        )
+        if fresh:
+            ask_to_fit(release=release, changed=row)
+        audit.record(
+            actor=actor,
+            verb="predictions.import",
+            project=release.project,
+            obj=row,
+            release=release.version,
+            model=name,
+            created=len(fresh),
+        )
+        return row
+
+
+@contextmanager
+def _at_once() -> Iterator[None]:
+    """All or nothing; Conflict when somebody else made or changed the set meanwhile."""
     try:
         with transaction.atomic():
-            return _stored(actor, release, name, released, given, fresh, reasons, said, before)
+            yield
     except IntegrityError as error:
         raise _overtaken() from error
-
-
-def _stored(
-    actor: Actor,
-    release: Release,
-    name: str,
-    released: ReleasedLabels,
-    given: Predictions,
-    fresh: list[int],
-    reasons: Iterable[Reasons],
-    said: dict[str, Any],
-    before: PredictionSet | None,
-) -> PredictionSet:
-    now = timezone.now()
-    ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
-    if before is None:
-        row = PredictionSet.objects.create(
-            release=release,
-            model=name,
-            record_count=len(fresh),
-            labels=given.packed(),
-            created_by=recorded(actor),
-            created_at=now,
-            updated_at=now,
-            **said,
-        )
-    else:
-        changed = {key: value for key, value in said.items() if getattr(before, key) != value}
-        if not fresh and not changed:
-            return before
-        merged = _merged(Predictions.unpacked(bytes(before.labels), released), given, fresh, released)
-        rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
-        count = int(merged.there.sum())
-        if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
-            raise _overtaken()
-        row = PredictionSet.objects.get(pk=before.pk)
-    PredictionReasons.objects.bulk_create(
-        PredictionReasons(prediction_set=row, first=first, last=last, body=body)
-        for first, last, body in reasons
-    )
-    if fresh:
-        ask_to_fit(release=release, changed=row)
-    audit.record(
-        actor=actor,
-        verb="predictions.import",
-        project=release.project,
-        obj=row,
-        release=release.version,
-        model=name,
-        created=len(fresh),
-    )
-    return row
 
 
 def _merged(
