@@ -87,8 +87,13 @@ class Thread:
         """A message that stands between the pieces of a response without ending it."""
         self.conversation.messages.append({"role": role, "content": content_of(parts_of(content)), **more})
 
-    def result(self, call_id: Any, content: Any, *, name: Any = None, failed: bool = False) -> None:
-        """What a tool answered. `failed` is what the source says of it, kept as `is_error`."""
+    def result(
+        self, call_id: Any, content: Any, *, name: Any = None, failed: bool = False, inside: bool = False
+    ) -> None:
+        """What a tool answered. `failed` is what the source says of it, kept as `is_error`.
+
+        `inside`: the provider ran the tool itself, and the response goes on.
+        """
         message: dict[str, Any] = {"role": "tool", "content": content_of(parts_of(content))}
         if call_id not in (None, ""):
             message["tool_call_id"] = as_json(call_id)
@@ -97,4 +102,4 @@ class Thread:
         if failed:
             message["is_error"] = True
         self.conversation.messages.append(message)
-        self._answered = True
+        self._answered = self._answered or not inside
