@@ -11,9 +11,13 @@ from annotation.core.json_layout import outline
 from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 
 from .agentprocessbench import AgentProcessBench
+from .anthropic import Anthropic
 from .base import Importer, ReadContext
+from .claude_code import ClaudeCode
+from .codex import Codex
 from .inspect_log import InspectLog
 from .openai_chat import OpenAIChat
+from .openai_responses import OpenAIResponses
 from .parts.archive import is_zip
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
@@ -21,7 +25,16 @@ __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "b
 LINES_LOOKED_AT: Final = 5
 
 FORMATS: Final[dict[str, Importer]] = {
-    importer.name: importer for importer in (AgentProcessBench(), InspectLog(), OpenAIChat())
+    importer.name: importer
+    for importer in (
+        AgentProcessBench(),
+        InspectLog(),
+        Anthropic(),
+        ClaudeCode(),
+        OpenAIResponses(),
+        Codex(),
+        OpenAIChat(),
+    )
 }
 
 
