@@ -12,6 +12,7 @@ from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 
 from .agentprocessbench import AgentProcessBench
 from .anthropic import Anthropic
+from .atif import Atif
 from .base import Importer, ReadContext
 from .claude_code import ClaudeCode
 from .codex import Codex
@@ -29,6 +30,7 @@ FORMATS: Final[dict[str, Importer]] = {
     for importer in (
         AgentProcessBench(),
         InspectLog(),
+        Atif(),
         Anthropic(),
         ClaudeCode(),
         OpenAIResponses(),

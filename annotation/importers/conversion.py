@@ -21,7 +21,8 @@ class Conversation:
     file says of itself, or `""`. `record_id` and `task_key` are empty where the source has none. `hints` is
     what is kept and not understood here. `notes` counts what was met, by the words of the import's report
     ("compactions", "branches left out", "duplicate spans"); `left_out` says by name what the source had and
-    the conversion has not.
+    the conversion has not. `raw` is what to keep as the original where a record holds several trajectories;
+    else the bytes of the record are kept.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
@@ -40,3 +41,4 @@ class Conversation:
     hints: dict[str, Any] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
     left_out: set[str] = field(default_factory=set)
+    raw: bytes | None = None

@@ -57,14 +57,15 @@ def draft_of(
     digest is taken over what was converted. The hints get `source` (format, version, converter, what was left
     out) and `source_steps` (message index: the source's own address of the step).
     """
-    before = len(problems.found)
+    if problems:
+        return None
     messages = messages_of(conversation.messages, problems)
     tools = tools_of(conversation.tools, problems)
     question = conversation.question or first_text(messages, "user")
     policy_model = conversation.policy_model or context.policy_models.get(0) or UNKNOWN_MODEL
     policy_model = short_text(policy_model, "policy_model", MAX_POLICY_MODEL, problems)
     data_source = short_text(conversation.data_source, "data_source", MAX_DATA_SOURCE, problems)
-    if len(problems.found) > before:
+    if problems:
         return None
     context.notes.update(conversation.notes)
     context.left_out.update(conversation.left_out)
@@ -84,7 +85,7 @@ def draft_of(
         hints={**conversation.hints, **_origin(conversation, format, converter)},
         labels=None,
         source_labels=tuple(conversation.labels),
-        raw=raw,
+        raw=raw if conversation.raw is None else conversation.raw,
         line=line,
     )
     return draft if draft.record_id else replace(draft, record_id=content_digest(draft))

@@ -169,6 +169,7 @@ def _add_error(converted: dict[str, Any], error: Any, texts: _Attachments) -> No
     """Show the error of a tool, unless its text says the same already."""
     if not error:
         return
+    converted["is_error"] = True
     converted["error"] = error
     kind, said = (error.get("type"), error.get("message")) if isinstance(error, dict) else ("", error)
     said = as_text(texts.resolve(said))

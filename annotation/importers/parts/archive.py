@@ -92,7 +92,7 @@ class Archive:
 
     def _open(self, member: zipfile.ZipInfo) -> BinaryIO:
         if member.compress_type != ZSTD:
-            return self._zip.open(member)
+            return self._zip.open(member)  # type: ignore[return-value]
         self._stream.seek(member.header_offset)
         head = self._stream.read(30)
         if len(head) < 30 or head[:4] != ZIP:
@@ -100,7 +100,7 @@ class Archive:
         name, extra = struct.unpack("<HH", head[26:30])
         packed = _Window(self._stream, member.header_offset + 30 + name + extra, member.compress_size)
         reader = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
-        return reader.stream_reader(packed, read_across_frames=True)  # type: ignore[arg-type, return-value]
+        return reader.stream_reader(packed, read_across_frames=True)  # type: ignore[arg-type]
 
 
 class _Window(io.RawIOBase):
