@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from tests.world import World
+from tests.world import Id, World
 
 Fill = Callable[[World], Mapping[str, Any]]
 
@@ -33,7 +33,7 @@ def pk(name: str, *, of_project: bool = False) -> Fill:
     """Something by its id in the world, or a trajectory by its place."""
 
     def fill(world: World) -> Mapping[str, Any]:
-        number = world.at[name].pk if name in world.at else world.ids[name]
+        number = Id.of(world.at[name]) if name in world.at else world.ids[name]
         return {"pk": number, **(slug(world) if of_project else {})}
 
     return fill
@@ -41,7 +41,7 @@ def pk(name: str, *, of_project: bool = False) -> Fill:
 
 def within(place: str, **more: int) -> Fill:
     """Something inside a trajectory."""
-    return lambda world: {"pk": world.at[place].pk, **more}
+    return lambda world: {"pk": Id.of(world.at[place]), **more}
 
 
 def kind(name: str) -> Fill:

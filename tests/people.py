@@ -6,13 +6,16 @@ people and no data; `Caller(user)` calls the REST API as one of them. Everybody'
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from django.http import HttpRequest
 from django.test import Client
+from django.test.client import ClientHandler
 
 from annotation.core.vocabulary import LabelSource
 from annotation.models import (
@@ -274,12 +277,32 @@ def signed_in(user: User | None) -> Client:
     return client
 
 
-class PlainClient(Client):
-    """Django's client for thousands of requests: it loads middleware once and records no templates."""
+class _HandlerFor(ClientHandler):
+    """Answers one person's requests without asking the database each time who that is."""
 
-    def __init__(self) -> None:
+    def __init__(self, user: User | None) -> None:
+        super().__init__(enforce_csrf_checks=False)
+        self.load_middleware()
+        self.user = None if user is None else User.objects.get(pk=user.pk)
+
+    def get_response(self, request: HttpRequest) -> Any:
+        """The answer; what the request remembers of the person, the next one does not find."""
+        if self.user is not None:
+            request._cached_user = copy.copy(self.user)  # type: ignore[attr-defined]
+        return super().get_response(request)
+
+
+class PlainClient(Client):
+    """Django's client for thousands of requests of one person, who is signed in (None: nobody is).
+
+    It loads the middleware and the person once and records no templates. What a request changes of the
+    person does not reach the next one: for tests that take every request back.
+    """
+
+    def __init__(self, user: User | None = None) -> None:
         super().__init__(raise_request_exception=False)
-        self.handler.load_middleware()
+        self.handler = _HandlerFor(user)
+        self.cookies = signed_in(user).cookies
 
     def request(self, **request: Any) -> Any:
         """One request; the answer has no `context`, `templates` or `json()`, and cookies stay as they are."""

@@ -15,7 +15,6 @@ from uuid import UUID
 import pytest
 import time_machine
 from django.db import transaction
-from django.test import Client
 
 from annotation.models import Assignment, Trajectory
 from annotation.services import adjudicate, assign, label
@@ -23,13 +22,13 @@ from tests.addresses import Address, addresses, methods
 from tests.fixtures.judges import make_imported_judge
 from tests.people import (
     Cast,
+    PlainClient,
     decide_all,
     import_records,
     label_all,
     make_cast,
     make_records,
     open_case,
-    signed_in,
 )
 from tests.suggesting import suggest
 from tests.world import World
@@ -95,8 +94,7 @@ def advised(cast: Cast, row: Trajectory) -> None:
 
 def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:
     """Everything a person can GET, by address."""
-    client = signed_in(cast.ann)
-    client.raise_request_exception = False
+    client = PlainClient(cast.ann)
     found = {}
     for address in addresses():
         if "GET" not in methods(address) or address.tag in ("good", "bad"):
@@ -116,7 +114,7 @@ def _urls(address: Address, world: World, ids: set[int]) -> set[str]:
     return {Address(address.name, lambda _world, at=at: at).url(world) for at in aimed}
 
 
-def _plain(client: Client, url: str) -> str:
+def _plain(client: PlainClient, url: str) -> str:
     answer = client.get(url)
     assert answer.status_code < 500, url
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content

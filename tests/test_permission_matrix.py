@@ -16,29 +16,20 @@ import pytest
 from django.contrib import admin
 from django.db import transaction
 
-from annotation.models import (
-    Adjudication,
-    Assignment,
-    Comment,
-    Discussion,
-    Exposure,
-    ImportFile,
-    Judge,
-    Membership,
-    SuggestionRun,
-    Trajectory,
-)
+from annotation.models import Exposure, Trajectory
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.canaries import judgement, words
 from tests.fixtures.shared_rows import shared_rows
 from tests.matrix import TABLE, matrix
-from tests.people import PlainClient, signed_in
+from tests.people import PlainClient
 from tests.release_addresses import published
-from tests.world import PLACES, World, make_world
+from tests.world import PLACES, Id, World, make_world
 
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
+# Whether a method exists at all is no matter of roles: those who may least, something, and most are asked.
+ASKED_IN_VAIN = ("nobody", "ann", "root")
 
 pytestmark = pytest.mark.once
 
@@ -51,8 +42,7 @@ class Browser:
     def __init__(self, world: World, who: str) -> None:
         self.world = world
         self.user = None if who == "nobody" else world.people[who]
-        self.client = PlainClient()
-        self.client.cookies = signed_in(self.user).cookies
+        self.client = PlainClient(self.user)
 
     def send(self, address: Address, method: str, url: str = "") -> Any:
         """One request."""
@@ -207,6 +197,8 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
     for address in addresses():
         for method in methods(address):
             row = f"{method} {address.key}"
+            if row not in ROWS and who not in ASKED_IN_VAIN:
+                continue
             answer = browser.send(address, method)
             wanted = {ROWS[row][who]} if row in ROWS else NOT_OFFERED
             if method == "GET" and address.name.startswith("frontend:"):
@@ -222,19 +214,16 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
 
 
 def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
-    """Every address with an id, for every id there is of anything."""
-    tables = (
-        *(Trajectory, Assignment, Adjudication, Discussion, Comment),
-        *(ImportFile, Membership, Judge, SuggestionRun),
-    )
-    ids = sorted({pk for table in tables for pk in table.objects.values_list("pk", flat=True)})
+    """Every address that is asked with an id, for every id of its table, and for one that nobody has."""
     done = set()
     for address in addresses():
         filling = dict(address.fill(world))
-        if not isinstance(filling.get("pk"), int) or address.name in done:
+        if not isinstance(filling.get("pk"), int) or address.name in done or "GET" not in methods(address):
             continue
         done.add(address.name)
-        for number in ids:
+        assert isinstance(filling["pk"], Id), address.key
+        ids = sorted(filling["pk"].table._default_manager.values_list("pk", flat=True))
+        for number in (*ids, ids[-1] + 1):
             aimed = Address(
                 address.name, lambda _world, at={**filling, "pk": number}: at, "any", address.body
             )
@@ -247,8 +236,6 @@ def test_canary_is_shown_under_no_id_that_one_can_guess(world: World, who: str) 
     wrong = []
     seen = 0
     for address, url in everything_by_id(world):
-        if "GET" not in methods(address):
-            continue
         answer = browser.send(address, "GET", url)
         seen += answer.status_code == 200
         assert answer.status_code < 500, url
@@ -264,7 +251,7 @@ def test_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
     missing |= {"note-ben-shared", "decision-dispute", "judge-server", "address", "stop-reason"}
     missing |= {"judge", "comment-shared", "suggested-outcome-shared", "suggested-second-free"}
     for address, url in everything_by_id(world):
-        if missing and "GET" in methods(address):
+        if missing:
             missing -= met(browser.send(address, "GET", url))
     assert not missing
     assert len(PLACES) == world.cast.project.trajectories.count()

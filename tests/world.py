@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Model
 from django.utils import timezone
 
 from annotation.models import (
@@ -72,6 +73,19 @@ PLACES = (
 ORDINALS = ("first", "second")
 
 
+class Id(int):
+    """The id of a row, which knows its table: so many ids are the same number."""
+
+    table: type[Model]
+
+    @classmethod
+    def of(cls, row: Model) -> Id:
+        """This row's."""
+        made = cls(row.pk)
+        made.table = type(row)
+        return made
+
+
 @dataclass(frozen=True)
 class World:
     """The cast, the trajectories by place, and the ids that addresses need. `others`: "rita", a superuser who
@@ -79,7 +93,7 @@ class World:
 
     cast: Cast
     at: dict[str, Trajectory]
-    ids: dict[str, int]
+    ids: dict[str, Id]
     link: str
     answers: dict[str, UUID]
     others: dict[str, User] = field(default_factory=dict)
@@ -159,43 +173,44 @@ def make_world() -> World:
     )
     token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
 
-    def given(user: User, place: str) -> int:
-        return Assignment.objects.get(annotator=user, trajectory=at[place]).pk
+    def given(user: User, place: str) -> Assignment:
+        return Assignment.objects.get(annotator=user, trajectory=at[place])
 
+    rows: dict[str, Model] = {
+        "judge": Judge.objects.get(kind="imported"),
+        "judge-server": Judge.objects.get(kind="openai_compatible"),
+        "run": SuggestionRun.objects.get(),
+        "case": case,
+        "decided": settled,
+        "discussion": talk,
+        "comment": said,
+        "example": example,
+        "notice": Notice.objects.filter(user=cast.ann).earliest("pk"),
+        "invitation": invitation,
+        "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set,
+        "import": failed_import(cast),
+        "freeze": failed_freeze(cast),
+        "token": token,
+        "ann": cast.ann,
+        "ann-shared": given(cast.ann, "shared"),
+        "ann-dispute": given(cast.ann, "dispute"),
+        "ben-shared": given(cast.ben, "shared"),
+        "ben-theirs": given(cast.ben, "theirs"),
+        "admin-seen": given(cast.admin, "seen"),
+        "cleo-agreed": again,
+        "cleo-returned": given_up,
+        "rita-held": given(rita, "held"),
+        "emil-left": given(emil, "left"),
+        "member": Membership.objects.get(user=cast.cleo),
+        "subset": Subset.objects.get(name="tiny"),
+    }
     return World(
         cast=cast,
         at=at,
         link=link,
         answers=answers,
         others={"rita": rita, "emil": emil},
-        ids={
-            "judge": Judge.objects.get(kind="imported").pk,
-            "judge-server": Judge.objects.get(kind="openai_compatible").pk,
-            "run": SuggestionRun.objects.get().pk,
-            "case": case.pk,
-            "decided": settled.pk,
-            "discussion": talk.pk,
-            "comment": said.pk,
-            "example": example.pk,
-            "notice": Notice.objects.filter(user=cast.ann).earliest("pk").pk,
-            "invitation": invitation.pk,
-            "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set.pk,
-            "import": failed_import(cast),
-            "freeze": failed_freeze(cast),
-            "token": token.pk,
-            "ann": cast.ann.pk,
-            "ann-shared": given(cast.ann, "shared"),
-            "ann-dispute": given(cast.ann, "dispute"),
-            "ben-shared": given(cast.ben, "shared"),
-            "ben-theirs": given(cast.ben, "theirs"),
-            "admin-seen": given(cast.admin, "seen"),
-            "cleo-agreed": again.pk,
-            "cleo-returned": given_up.pk,
-            "rita-held": given(rita, "held"),
-            "emil-left": given(emil, "left"),
-            "member": Membership.objects.get(user=cast.cleo).pk,
-            "subset": Subset.objects.get(name="tiny").pk,
-        },
+        ids={name: Id.of(row) for name, row in rows.items()},
     )
 
 
