@@ -1,16 +1,17 @@
-"""Find the JSON object in a model's answer: the last complete one that has the right keys.
+"""Find the JSON object in a model's answer: the last one that has one of the right keys.
 
 Before it may stand reasoning, code fences, drafts and other objects; after it anything. What is read although
 it is not JSON, because it cannot be misunderstood: comments, commas before a closing bracket, a plus sign
-before a number, line breaks inside strings. An object that is cut off is never read, nor an earlier one
-in its place.
+before a number, line breaks inside strings. Of an object that is cut off, the values that were finished
+before the cut are read, and never an earlier object in its place.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 MAX_ANSWER_CHARS: Final = 2_000_000
@@ -18,7 +19,10 @@ _MAX_WORK: Final = 30_000_000
 """Characters looked at, all attempts together: hostile text cannot make the search quadratic."""
 
 _OPENING: Final = re.compile(r'\{(?=\s*+(?:"(?:[^"\\]|\\.){0,200}+"\s*+(?:[:/]|\Z)|/[/*]|\}))')
-_TO_THE_END: Final = re.compile(r"[\\\w+-]{0,8}\Z")  # of a number, a word or an escape, or nothing
+_TO_THE_END: Final = re.compile(r"[\\\w+./-]{0,8}\Z")  # of a number, word, comment or escape, or nothing
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:(?P<quote>")|\\?\Z)|[\[\]{},:]', re.DOTALL)
+_THINKING: Final = re.compile(r"\s*<think>(?!.*</think>)", re.DOTALL)
+_BEGUN: Final = re.compile(r'\{\s*+"?+(\w{0,20})\Z')
 _CONTAINER: Final = list | dict
 
 
@@ -30,8 +34,8 @@ class Object(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`value`: the object, or `None`. `cut`: there was one, but the text ends inside it; `any_json`:
-    there was some JSON object. `lenient`: it was read although it was not quite JSON."""
+    """`value`: the object, or `None`. `cut`: the text ends inside it, and `value` has what was finished until
+    then. `any_json`: there was some JSON object. `lenient`: it was read although it was not quite JSON."""
 
     value: Object | None = None
     cut: bool = False
@@ -39,33 +43,49 @@ class Found:
     lenient: bool = False
 
 
-def last_object(text: str, key: str) -> Found:
-    """The last object in `text` that has a list or an object under `key`. Never raises."""
-    search = _Search(text, key)
+def last_object(text: str, keys: Sequence[str], *, cut_off: bool = False) -> Found:
+    """The last object in `text` that has a list or an object under one of `keys`. Never raises.
+
+    `cut_off`: the text is known to end too early, so that an object before a begun one was a draft.
+    """
+    search = _Search(text, keys)
+    if cut_off and _THINKING.match(text):
+        return Found(cut=True)
     try:
-        return search.run()
+        found, end = search.run()
     except RecursionError:
         return Found(any_json=search.any_json)
+    if cut_off and found.value is not None and not found.cut and search.begins_anew(end):
+        return Found(cut=True, any_json=True)
+    return found
 
 
 class _Failed(Exception):
-    """Raised where no object begins. `cut`: because the text ends."""
+    """Raised where no object begins. `cut`: because the text ends; `text` is then what was mended of it."""
 
-    def __init__(self, cut: bool) -> None:
+    def __init__(self, cut: bool, text: str = "") -> None:
         super().__init__()
         self.cut = cut
+        self.text = text
 
 
 class _Search:
-    def __init__(self, text: str, key: str) -> None:
+    def __init__(self, text: str, keys: Sequence[str]) -> None:
         self.text = text.rstrip()
-        self.key = key
-        self.last_key = max((seen.start() for seen in re.finditer(rf'(?<!\\)"{key}"', text)), default=-1)
+        self.keys = keys
+        written = rf'(?<!\\)"(?:{"|".join(keys)})"'
+        self.last_key = max((seen.start() for seen in re.finditer(written, text)), default=-1)
         self.work = 0
         self.any_json = False
 
-    def run(self) -> Found:
-        found = Found()
+    def begins_anew(self, position: int) -> bool:
+        """Whether the text ends within the first key of another object of the wanted sort."""
+        begun = _BEGUN.search(self.text, position)
+        return begun is not None and any(key.startswith(begun.group(1)) for key in self.keys)
+
+    def run(self) -> tuple[Found, int]:
+        """What was found, and where it ends."""
+        found, cut = Found(), False
         position = 0
         while (opening := _OPENING.search(self.text, position)) and self.work < _MAX_WORK:
             start = opening.start()
@@ -74,15 +94,29 @@ class _Search:
                 value, end, lenient = self._object(start)
             except _Failed as failed:
                 if failed.cut and start < self.last_key:
-                    return Found(cut=True, any_json=self.any_json)
-                continue
+                    cut = True
+                    found = Found(self._finished(failed.text, start), cut=True)
+                    if found.value is not None:
+                        break
+                continue  # what is asked for may lie deeper
             self.any_json = True
-            if isinstance(value.get(self.key), _CONTAINER) or self.key in value.contradictory:
-                found = Found(value, any_json=True, lenient=lenient)
+            # inside what is cut off it counts only when nothing of the sort was begun after it
+            if self._wanted(value) and (not cut or start <= self.last_key < end):
+                found = Found(value, lenient=lenient)
                 position = end
         if self.work >= _MAX_WORK:
-            return Found(any_json=self.any_json)  # the last object may not have been reached
-        return found if found.value is not None else Found(any_json=self.any_json)
+            return Found(any_json=self.any_json), position  # the last object may not have been reached
+        return replace(found, any_json=self.any_json or found.value is not None), position
+
+    def _wanted(self, value: Object) -> bool:
+        return any(isinstance(value.get(key), _CONTAINER) or key in value.contradictory for key in self.keys)
+
+    def _finished(self, text: str, start: int) -> Object | None:
+        """The object that begins at `start` and is cut off, as far as its values were finished."""
+        self.work += (len(text) - start) // 4
+        whole = _closed(text, start)
+        value = _LINES.decode(whole) if whole else None
+        return value if isinstance(value, Object) and self._wanted(value) else None
 
     def _object(self, start: int) -> tuple[Object, int, bool]:
         """The object at `start`, where it ends, and whether it was mended; `_Failed` without one."""
@@ -98,7 +132,8 @@ class _Search:
                 mended = _mended(text, error.pos)
                 if mended is None:
                     unterminated = error.msg.startswith("Unterminated string")
-                    raise _Failed(unterminated or bool(_TO_THE_END.match(text, error.pos))) from None
+                    cut = unterminated or bool(_TO_THE_END.match(text, error.pos))
+                    raise _Failed(cut, text) from None
                 text, lenient = mended, True
                 self.work += len(text) // 20
                 if self.work >= _MAX_WORK:
@@ -106,6 +141,29 @@ class _Search:
                 continue
             self.work += (end - start) // 20  # read in one go, and looked into only when it has not the key
             return value, end, lenient
+
+
+def _closed(text: str, start: int) -> str:
+    """The JSON from `start` on, up to the last value that is certainly finished, and the brackets it lacks.
+
+    Finished is what a comma or a closing bracket follows, and a string with both its quotes; a number at the
+    very end is not: it may have had more digits. Empty when nothing is.
+    """
+    brackets: list[str] = []
+    end, missing, before = start, "", ""
+    for found in _TOKEN.finditer(text, start):
+        token = found.group()
+        if token in "{[":
+            brackets.append("}" if token == "{" else "]")
+        elif token in "}]":
+            brackets.pop()
+        whole_string = found["quote"] is not None and before == ":"
+        if token in "}]" or whole_string:
+            end, missing = found.end(), "".join(reversed(brackets))
+        elif token == ",":
+            end, missing = found.start(), "".join(reversed(brackets))
+        before = token
+    return text[start:end] + missing if end > start else ""
 
 
 def _mended(text: str, at: int) -> str | None:

@@ -4,7 +4,8 @@ What counts as a label: the numbers −1, 0 and 1, and the strings that can mean
 "-1", "−1", "0"), which are noted. `true`, `1.0`, `0.5`, `2`, `"good"` are invalid. A label belongs
 to the index that it stands under, or to none: indexes are never shifted, filled or guessed. Under `steps`
 may stand a list of objects with an `index`, as asked for, or an object by index; under `outcome` an
-object or the bare label.
+object or the bare label. The layout of published answers is read too (`step_labels`, `final_label`,
+`explanations`). Of an answer that is cut off, the labels that were finished before the cut count.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _AS_STRING: Final = {"1": 1, "+1": 1, "0": 0, "-1": -1, "−1": -1}
 _NOT_GIVEN: Final = object()
 _STEPS: Final = "steps"
+_PUBLISHED_STEPS: Final = "step_labels"
 
 
 def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> Judgement:
     """The judgement in `answer_text` about exactly these steps. Never raises, whatever the text.
 
     `cut_off`: the server said that it stopped at its length limit, which names the failure of an answer
-    without a whole JSON object. Reasons are as the model wrote them (`core.text.escape` before a column).
+    without a finished label. Reasons are as the model wrote them (`core.text.escape` before a column).
     """
     if len(answer_text) > MAX_ANSWER_CHARS:
         size, limit = f"{len(answer_text):,}", f"{MAX_ANSWER_CHARS:,}"
@@ -43,14 +45,40 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
             "The answer has {size} characters; one of more than {limit} is not read.", size=size, limit=limit
         )
         return _unusable(step_indexes, UnusableKind.TOO_LARGE, sentence)
-    found = last_object(answer_text, _STEPS)
+    found = last_object(answer_text, (_STEPS, _PUBLISHED_STEPS), cut_off=cut_off)
     if found.value is None:
         return _unusable(step_indexes, *_why(answer_text, found.cut or cut_off, found.any_json))
-    reading = _Reading(tuple(step_indexes))
+    reading = _Reading(tuple(step_indexes), cut=found.cut)
     if found.lenient:
         reading.note("answer", "read although it is not quite JSON")
-    reading.take_steps(found.value)
-    return reading.judgement(found.value)
+    if found.cut:
+        reading.note("answer", "cut off; the labels that were finished are read")
+    answer = _as_asked(found.value)
+    reading.take_steps(answer)
+    return reading.judgement(answer)
+
+
+def _as_asked(answer: Object) -> Object:
+    """An answer in the layout of published ones in that which the prompt asks for; any other as it is."""
+    if _STEPS in answer or _PUBLISHED_STEPS not in answer:
+        return answer
+    said = answer.get("explanations")
+    said = said if isinstance(said, dict) else {}
+    reasons = said.get(_STEPS)
+    reasons = reasons if isinstance(reasons, dict) else {}
+    given = answer[_PUBLISHED_STEPS]
+    if isinstance(given, Object):
+        steps = Object({key: _with_reason(label, reasons.get(key)) for key, label in given.items()})
+        steps.contradictory = given.contradictory
+        given = steps
+    found = Object({_STEPS: given, "outcome": _with_reason(answer.get("final_label"), said.get("final"))})
+    names = {_PUBLISHED_STEPS: _STEPS, "final_label": "outcome"}
+    found.contradictory = frozenset(names[key] for key in answer.contradictory if key in names)
+    return found
+
+
+def _with_reason(label: Any, reason: Any) -> Any:
+    return label if isinstance(label, dict) else Object(label=label, reason=reason)
 
 
 def _why(text: str, cut: bool, any_json: bool) -> tuple[UnusableKind, str]:
@@ -80,6 +108,7 @@ class _Reading:
     """What has been read so far. `given`: index → label, `None` for null, or invalid (`_NOT_GIVEN`)."""
 
     steps: tuple[int, ...]
+    cut: bool = False
     given: dict[int, Any] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -93,6 +122,8 @@ class _Reading:
         wanted = frozenset(self.steps)
         for key, entry in _entries(given):
             index = _index(key)
+            if self.cut and key is _NOT_GIVEN and entry is given[-1]:
+                continue  # cut off before its index
             if index is None or index not in wanted:
                 self.extra += 1
                 where = _STEPS if index is None else f"{_STEPS}.{index}"
@@ -147,6 +178,8 @@ class _Reading:
         outcome = None if outcome is _NOT_GIVEN else outcome
         problems = tuple(self.problems)
         if all(label is None for label in labels.values()):
+            if self.cut:
+                return _unusable(self.steps, *_why("", True, True), problems)
             sentence = translatable(
                 "The answer labels none of the {steps} steps: {missing} missing, {invalid} invalid, and "
                 "{extra} for messages that are not steps.",
@@ -167,6 +200,7 @@ class _Reading:
             missing=len(absent),
             extra=self.extra,
             invalid=invalid,
+            cut=self.cut,
         )
 
     def _usable(self, index: int) -> int | None:
