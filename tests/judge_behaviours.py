@@ -158,7 +158,23 @@ async def one_missing(server: Any, call: Any, reply: Writer) -> None:
 
 @behaviour
 async def truncated(server: Any, call: Any, reply: Writer) -> None:
-    return await said(call, reply, good(server, call)[:-40], "length")
+    return await said(call, reply, good(server, call)[:30], "length")  # before the first label
+
+
+@behaviour
+async def cut_at(server: Any, call: Any, reply: Writer) -> None:
+    data = good(server, call).encode()[: server.cut]
+    return await said(call, reply, data.decode(errors="ignore"), "length")
+
+
+@behaviour
+async def limited(server: Any, call: Any, reply: Writer) -> None:
+    """Allows 1,000 answer tokens, in the words of a commercial server."""
+    if (asked := call.body["max_tokens"]) > 1_000:
+        words = f"max_tokens is too large: {asked}. This model supports at most 1000 completion tokens, "
+        error = {"message": f"{words}whereas you provided {asked}.", "type": "invalid_request_error"}
+        return await reply.json(400, {"error": {**error, "param": "max_tokens", "code": "invalid_value"}})
+    return await ok(server, call, reply)
 
 
 @behaviour

@@ -44,11 +44,13 @@ class Call:
 
 @dataclass
 class JudgeServer:
-    """See above. `delay`: seconds before every answer; `peak`: most calls at once; `bodies`: keep them."""
+    """See above. `delay`: seconds before every answer; `peak`: most calls at once; `bodies`: keep them;
+    `cut`: the bytes of an answer that "cut_at" sends."""
 
     delay: float = 0.0
     port: int = 0
     retry_after: str = "1"
+    cut: int = 0
     bodies: bool = True
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     paid: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -120,9 +120,10 @@ class JudgeAnswer(models.Model):
 
     The id is made before the call, so that storing twice is storing once. `request` and `response` are
     zlib-compressed bytes without any key; a response is cut at 1 MB, and `response_size` says how long it
-    was. `failure` is empty when the answer became a suggestion. `estimated`: the server did not count tokens,
-    we did. `tries`: requests sent until then. `notes`: what was clipped, what was wrong with single labels,
-    which model the server says it was.
+    was. Of a trajectory that was asked about in parts they hold all calls, one after the other. `failure` is
+    empty when the whole answer became a suggestion. `estimated`: the server did not count tokens, we did.
+    `tries`: requests sent until then. `notes`: what was clipped, what was wrong with single labels, which
+    model the server says it was.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -46,10 +46,14 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One trajectory to be judged. `reference` names it in logs (a primary key); it is not sent."""
+    """One trajectory to be judged. `reference` names it in logs (a primary key); it is not sent.
+
+    `earlier`: labels that the judge has given to some of its steps before, which are not asked about again.
+    """
 
     material: JudgeInput
     reference: str = ""
+    earlier: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,9 @@ class Exchange:
 class Reply:
     """A usable answer: at least one step has a label (`judgement.unusable` is `None`).
 
+    `judgement` is about the steps that were asked about. `rest`: why some of them have no label, when another
+    call may bring them.
+
     `cost` is in the currency of the judge's price. `model` is what the server says answered ("" unknown).
     `clipped`: one sentence for each piece of the trajectory that the judge saw shortened.
     """
@@ -85,6 +92,12 @@ class Reply:
     finish_reason: str = ""
     clipped: tuple[str, ...] = ()
     exchange: Exchange = Exchange()
+    rest: Failure | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """What went wrong, if not all is there: as for a `Failure` the failure itself."""
+        return self.rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +121,11 @@ class Failure:
     usage: Usage | None = None
     cost: Decimal = Decimal(0)
     exchange: Exchange = Exchange()
+
+    @property
+    def failure(self) -> Failure:
+        """Itself."""
+        return self
 
     @property
     def raw(self) -> bytes | None:

@@ -32,13 +32,13 @@ class Answers:
     """Reads the replies of one judge."""
 
     def __init__(self, settings: JudgeSettings, redact: Redactor, asked: Asked) -> None:
-        self._settings = settings
         self._price = settings.price
         self._redact = redact
         self._asked = asked
 
-    def read(self, received: Received, prompt: Prompt) -> Reply | Failure:
-        """The judgement in a reply with a status of 2xx, or the failure it amounts to."""
+    def read(self, received: Received, prompt: Prompt, limit: int) -> Reply | Failure:
+        """The judgement in a reply with a status of 2xx, or the failure it amounts to. `limit`: the answer
+        tokens that it was allowed."""
         if received.headers.get("content-type", "").startswith("text/event-stream"):
             message = translatable("The server sends a stream of events, although it was not asked for one.")
             return _failure(FailureKind.NOT_JSON, message, permanent=True)
@@ -54,7 +54,7 @@ class Answers:
         choice = _first(envelope.get("choices"))
         if choice is None:
             return self._without_choice(envelope)
-        return self._outcome(self._choice(envelope, choice, prompt), prompt)
+        return self._outcome(self._choice(envelope, choice, prompt), prompt, limit)
 
     def _without_choice(self, envelope: Mapping[str, Any]) -> Failure:
         """A reply of 200 without choices; some servers pass another server's error on like that."""
@@ -78,7 +78,7 @@ class Answers:
         refused = _text(message.get("refusal"))
         return _Choice(text, _text(choice.get("finish_reason")), refused, _text(envelope.get("model")), usage)
 
-    def _outcome(self, choice: _Choice, prompt: Prompt) -> Reply | Failure:
+    def _outcome(self, choice: _Choice, prompt: Prompt, limit: int) -> Reply | Failure:
         charged = cost(choice.usage, self._price)
         if choice.refusal or choice.finish_reason == "content_filter":
             failure = _failure(
@@ -107,7 +107,7 @@ class Answers:
             why = translatable(
                 "{failure} The limit of {limit} answer tokens was reached.",
                 failure=why,
-                limit=f"{self._settings.max_tokens:,}",
+                limit=f"{limit:,}",
             )
         failure = _failure(kind, why, permanent=True)
         return replace(failure, judgement=judgement, usage=choice.usage, cost=charged)

@@ -12,21 +12,15 @@ import httpx
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import (
-    ANSWER_SCHEMA,
-    Estimate,
-    JudgeInput,
-    Prompt,
-    TooLong,
-    build,
-    estimate,
-)
+from annotation.core.judging import ANSWER_SCHEMA, Estimate, JudgeInput, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.parts import expected, plan
 from annotation.core.judging.prompts import template
 from annotation.core.judging.setting_kinds import Kind
 from annotation.core.judging.settings import SETTINGS, JudgeSettings
 
+from .asking import ask_in_parts
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from .http.http_errors import Asked, Complaint, refusal
 from .http.posting import MAX_BYTES, Received, post
@@ -85,13 +79,18 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the server was found to understand. `structured`: how it is asked for JSON."""
+    """What the server was found to understand. `structured`: how it is asked for JSON; `limit`: the most
+    answer tokens that it allows, once it has refused more."""
 
     structured: str
     tokens: str = "max_tokens"
+    limit: int | None = None
 
-    def after(self, complaint: Complaint) -> Dialect | None:
-        """What to try when this dialect was refused with `complaint`; `None`: it is not about that."""
+    def after(self, complaint: Complaint, asked: int) -> Dialect | None:
+        """What to try when a call for `asked` answer tokens was refused with `complaint`; `None`: it is not
+        about that."""
+        if (allowed := complaint.answer_limit(asked)) is not None:
+            return replace(self, limit=allowed)
         if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
             return replace(self, tokens="max_completion_tokens")
         if self.structured in _LOWER and any(word in complaint.text for word in _FORMAT_WORDS):
@@ -104,7 +103,6 @@ class OpenAICompatible:
 
     def __init__(self, settings: JudgeSettings, key: str, hooks: Hooks) -> None:
         self._settings = settings
-        self._price = settings.price
         self._hooks = hooks
         self._redact = Redactor(key)
         self._asked = Asked(settings.model, settings.key_name)
@@ -145,34 +143,46 @@ class OpenAICompatible:
         self._client.close()
 
     def estimate(self, material: JudgeInput) -> Estimate:
-        """Tokens and cost of one call, on the high side; a trajectory that is too long costs nothing."""
-        try:
-            prompt = build(self._settings.prompt_version, material, self._settings.prompt_tokens)
-        except TooLong:
-            return Estimate(too_long=1)
-        limit = self._settings.max_tokens
-        steps = len(prompt.step_indexes)
-        return estimate(prompt.estimated_tokens, steps, self._price, max_tokens=limit)
+        """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
+        return expected(self._settings, material)[0]
 
     def judge(self, request: Request) -> Reply | Failure:
+        """Ask, in parts where one answer cannot hold all labels, until every step has one."""
+        settings, material, server = self._settings, request.material, self._dialect.limit
+        steps = [index for index in material.steps if index not in request.earlier]
+        try:
+            planned = plan(settings, material, steps=steps, server_limit=server)
+        except TooLong as error:
+            return _too_long(error)
+
+        def ask(part: tuple[int, ...], known: Mapping[int, int]) -> Reply | Failure:
+            version = settings.prompt_version
+            try:
+                prompt = build(version, material, planned.budget, steps=part, earlier=known)
+            except TooLong as error:
+                return _too_long(error)
+            return self._ask(prompt, planned.limit)
+
+        def limit() -> int:
+            return min(planned.limit, self._dialect.limit or planned.limit)
+
+        return ask_in_parts(planned.parts, request.earlier, ask, limit)
+
+    def _ask(self, prompt: Prompt, limit: int) -> Reply | Failure:
         """Ask until there is an answer, a failure that will not pass, or no attempt left."""
         started = self._hooks.clock()
-        try:
-            prompt = build(self._settings.prompt_version, request.material, self._settings.prompt_tokens)
-        except TooLong as error:
-            message = error.message
-            return Failure(kind=FailureKind.TOO_LONG, permanent=True, scope="call", message=message)
         sent, failures, adaptations = 0, 0, 0
         while True:
             dialect = self._dialect
-            body = self._body(prompt, dialect)
+            asked = min(limit, dialect.limit or limit)
+            body = self._body(prompt, dialect, asked)
             if (held := self._held()) is not None:
                 return self._kept(held, body, Received(None, {}, b""), sent, started)
             self._hooks.admit()
             sent += 1
             with self._slots:
                 received = post(self._client, self._url, body, self._deadline, self._settings.timeout_seconds)
-            outcome = self._outcome(received, prompt, dialect)
+            outcome = self._outcome(received, prompt, dialect, asked)
             if isinstance(outcome, Dialect):
                 adaptations += 1
                 if adaptations <= _MAX_ADAPTATIONS:
@@ -187,7 +197,7 @@ class OpenAICompatible:
             if pause:
                 self._hooks.sleep(pause)
 
-    def _body(self, prompt: Prompt, dialect: Dialect) -> bytes:
+    def _body(self, prompt: Prompt, dialect: Dialect, limit: int) -> bytes:
         settings = self._settings
         body: dict[str, Any] = {
             **(settings.extra or {}),
@@ -196,7 +206,7 @@ class OpenAICompatible:
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.user},
             ],
-            dialect.tokens: settings.max_tokens,
+            dialect.tokens: limit,
         }
         for name in ("temperature", "top_p", "seed"):
             if (value := getattr(settings, name)) is not None:
@@ -227,13 +237,15 @@ class OpenAICompatible:
             self._hooks.sleep(left)
         return None
 
-    def _outcome(self, received: Received, prompt: Prompt, dialect: Dialect) -> Reply | Failure | Dialect:
+    def _outcome(
+        self, received: Received, prompt: Prompt, dialect: Dialect, limit: int
+    ) -> Reply | Failure | Dialect:
         if received.failure is not None:
             return received.failure
         if received.status is not None and 200 <= received.status < 300:
-            return self._answers.read(received, prompt)
+            return self._answers.read(received, prompt, limit)
         if received.status in (400, 422):
-            learned = dialect.after(Complaint.read(received.body))
+            learned = dialect.after(Complaint.read(received.body), limit)
             if learned is not None and (self._adapts or learned.structured == dialect.structured):
                 with self._lock:
                     if self._dialect == dialect:
@@ -274,6 +286,10 @@ class OpenAICompatible:
         if isinstance(outcome, Failure):
             return replace(outcome, exchange=exchange, message=self._redact.text(outcome.message))
         return replace(outcome, exchange=exchange)
+
+
+def _too_long(error: TooLong) -> Failure:
+    return Failure(kind=FailureKind.TOO_LONG, permanent=True, scope="call", message=error.message)
 
 
 __all__ = ["KIND", "MAX_BYTES", "Dialect", "OpenAICompatible", "create"]

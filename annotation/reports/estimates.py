@@ -9,8 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from annotation.core.judging import Estimate, JudgeInput
-from annotation.core.judging import estimate as estimate_call
-from annotation.core.judging.prompt import TooLong, build
+from annotation.core.judging.parts import expected
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
@@ -97,16 +96,8 @@ def estimate(
 
 
 def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
-    """One call, and whether its prompt leaves something out."""
-    settings = judge.settings
-    try:
-        prompt = build(settings.prompt_version, material, settings.prompt_tokens)
-    except TooLong:
-        return Estimate(too_long=1), False
-    call = estimate_call(
-        prompt.estimated_tokens, len(prompt.step_indexes), settings.price, max_tokens=settings.max_tokens
-    )
-    return call, bool(prompt.clipped)
+    """The calls about one trajectory, and whether their prompts leave something out."""
+    return expected(judge.settings, material)
 
 
 def _contents(trajectories: Sequence[int]) -> Iterator[dict[str, Any]]:

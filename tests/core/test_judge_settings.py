@@ -63,7 +63,7 @@ def test_setting_that_is_left_out_or_empty_has_a_default() -> None:
     empty = {"top_p": None, "seed": None, "max_tokens": None, "price_cached": None, "key_name": ""}
     assert check(GOOD) == check({**GOOD, **empty}) == {}
     settings = JudgeSettings.of({**GOOD, **empty, "price_input": Decimal("0.27")})
-    assert (settings.max_tokens, settings.prompt_tokens, settings.top_p) == (8_192, 24_576, None)
+    assert (settings.answer_limit, settings.prompt_tokens, settings.top_p) == (8_192, 24_576, None)
     assert (settings.price.input, settings.price.output, settings.price.cached) == (Decimal("0.27"), 0, None)
 
 

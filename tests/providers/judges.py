@@ -57,6 +57,11 @@ class Judge:
     def ask(self, given: JudgeInput | None = None) -> Reply | Failure:
         return self.provider.judge(Request(given or material()))
 
+    def ask_for_the_rest(self, given: JudgeInput, earlier: dict[int, int]) -> Reply:
+        found = self.provider.judge(Request(given, earlier=earlier))
+        assert isinstance(found, Reply), found
+        return found
+
     def reply(self, given: JudgeInput | None = None) -> Reply:
         found = self.ask(given)
         assert isinstance(found, Reply), found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -135,6 +136,57 @@ def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
     assert other.progress_total == 1
     with pytest.raises(Conflict):
         suggest.retry_failed(actor=cast.admin, run=run)
+
+
+def half_said(request: Request) -> Any:
+    """A script: the first half of the steps is labelled; what has labels already is not labelled again."""
+    asked = [index for index in request.material.steps if index not in request.earlier]
+    if request.earlier:
+        return reply(request, labels=dict.fromkeys(asked, 0), reasons={}, outcome=-1)
+    labels: dict[int, int | None] = dict.fromkeys(asked)
+    labels[asked[0]] = -1
+    missing = len(asked) - 1
+    said = reply(request, labels=labels, reasons={asked[0]: "first"}, outcome=None, missing=missing)
+    return replace(said, rest=failure(FailureKind.SERVER_ERROR, permanent=False))
+
+
+def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_asked_again(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (row,) = people.import_records(cast.project, 1)
+    provider = install(monkeypatch, Scripted(half_said))
+    run = do(start(make_judge(cast)))
+
+    assert items(run)["failed"] == 1 and (run.labels_missing, run.progress_failed) == (1, 1)
+    suggestion = Suggestion.objects.get(trajectory=row)
+    said = suggestion.labels.order_by("step").values_list("step__message_index", "value", "reason")
+    assert list(said) == [(2, -1, "first")] and suggestion.missing == 1
+    answer = JudgeAnswer.objects.get()
+    assert (answer.failure, answer.message, suggestion.answer) == ("server_error", "Broken.", answer)
+
+    assert suggest.retry_failed(actor=cast.admin, run=run) == 1
+    run = do(run)
+    suggestion.refresh_from_db()
+    assert list(said.all()) == [(2, -1, "first"), (4, 0, "")]
+    assert (suggestion.missing, suggestion.outcome, run.labels_missing) == (0, -1, 0)
+    assert (run.progress_done, run.progress_failed, run.calls) == (1, 0, 2)
+    assert provider.calls == {str(row.pk): 2} and run.cost == Decimal("0.02")
+
+
+def test_server_that_wants_a_wait_in_mid_trajectory_loses_no_label(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.import_records(cast.project, 1)
+
+    def script(request: Request) -> Any:
+        said = half_said(request)
+        wait = failure(FailureKind.RATE_LIMITED, permanent=False, retry_after=0.0)
+        return replace(said, rest=wait) if said.rest is not None else said
+
+    install(monkeypatch, Scripted(script))
+    run = do(start(make_judge(cast)))
+    assert (run.state, run.attempt, run.progress_done, run.labels_missing) == (State.FINISHED, 2, 1, 0)
+    assert list(SuggestedLabel.objects.order_by("step").values_list("value", flat=True)) == [-1, 0]
 
 
 def test_error_of_ours_about_one_trajectory_does_not_end_the_run(

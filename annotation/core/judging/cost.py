@@ -56,6 +56,14 @@ class Usage:
             estimated=prompt is None or answer is None,
         )
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.tokens_cached + other.tokens_cached,
+            self.estimated or other.estimated,
+        )
+
 
 def cost(usage: Usage, price: Price) -> Decimal:
     """What `usage` costs at `price`, rounded half up to eight places."""
@@ -89,11 +97,16 @@ class Estimate:
         )
 
 
+def answer_tokens(steps: int) -> int:
+    """What an answer about so many steps is taken to have: 150 tokens, and 150 more for each step (two or
+    three sentences of reasoning, a label, a reason)."""
+    return ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
+
+
 def estimate(tokens_in: int, steps: int, price: Price, *, max_tokens: int | None = None) -> Estimate:
-    """One call before it is made. An answer is taken to have 150 tokens, and 150 more for each step (two or
-    three sentences of reasoning, a label, a reason), at most `max_tokens`; hidden reasoning of a
+    """One call before it is made: an answer of `answer_tokens`, at most `max_tokens`; hidden reasoning of a
     reasoning model comes on top, and cannot be known."""
-    answer = ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
+    answer = answer_tokens(steps)
     if max_tokens is not None:
         answer = min(answer, max_tokens)
     return Estimate(tokens_in, answer, cost(Usage(tokens_in, answer), price), calls=1)

@@ -122,7 +122,7 @@ class _Reading:
         wanted = frozenset(self.steps)
         for key, entry in _entries(given):
             index = _index(key)
-            if self.cut and key is _NOT_GIVEN and entry is given[-1]:
+            if self.cut and key is _NOT_GIVEN and isinstance(given, list) and entry is given[-1]:
                 continue  # cut off before its index
             if index is None or index not in wanted:
                 self.extra += 1

@@ -55,7 +55,8 @@ class Prompt:
     """What is sent.
 
     `clipped`: one sentence for each thing that was shortened or left out. `step_indexes`: what the answer
-    must label. `estimated_tokens` is on the high side (see `tokens`), and at most the budget.
+    must label. `shortened`: tool outputs were. `estimated_tokens` is on the high side (see `tokens`), and at
+    most the budget.
     """
 
     version: str
@@ -64,6 +65,7 @@ class Prompt:
     clipped: tuple[str, ...]
     estimated_tokens: int
     step_indexes: tuple[int, ...]
+    shortened: bool = False
 
 
 def build(
@@ -103,6 +105,7 @@ def build(
         clipped=tuple(notes),
         estimated_tokens=tokens_of(fixed + outputs),
         step_indexes=asked,
+        shortened=any(body != block.body for block, body in written),
     )
 
 

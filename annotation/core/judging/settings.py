@@ -32,7 +32,8 @@ NUMBER_ERRORS: Final = (
     "max_whole_digits",
 )
 """What Django and REST framework call what can be wrong with a number: the rule says it all."""
-LONGEST_ANSWER: Final = 8_192
+USUAL_ANSWER: Final = 8_192
+"""The limit of an answer in tokens where none is set, unless so many steps need more (`parts`)."""
 MIN_PROMPT_TOKENS: Final = 1_000
 """What the longest answer must leave of the window; less does not even hold the instructions."""
 _PROTOCOL: Final = frozenset(
@@ -137,13 +138,13 @@ class JudgeSettings:
         Kind.NUMBER, translatable("Temperature"), suggested=0, minimum=0, maximum=2, **_SAMPLING
     )
     top_p: float | None = setting(Kind.NUMBER, translatable("Top p"), minimum=0, maximum=1, **_SAMPLING)
-    max_tokens: int = setting(
+    max_tokens: int | None = setting(
         Kind.WHOLE,
         translatable("Maximum answer length, in tokens"),
-        default=LONGEST_ANSWER,
         help=translatable(
-            "If left empty: {default}. The prompt gets the rest of the context window.",
-            default=LONGEST_ANSWER,
+            "If left empty: {usual}, and more for trajectories of many steps. The prompt gets the rest of "
+            "the context window. What one answer cannot hold is asked in parts.",
+            usual=USUAL_ANSWER,
         ),
         minimum=16,
         maximum=1_000_000,
@@ -215,8 +216,13 @@ class JudgeSettings:
 
     @property
     def prompt_tokens(self) -> int:
-        """The most tokens a prompt may have: what the longest answer leaves of the window."""
-        return self.context_tokens - self.max_tokens
+        """The most tokens a prompt may have: what an answer leaves of the window."""
+        return self.context_tokens - self.answer_limit
+
+    @property
+    def answer_limit(self) -> int:
+        """The limit of an answer in tokens, when no trajectory of many steps asks for more."""
+        return USUAL_ANSWER if self.max_tokens is None else self.max_tokens
 
     @property
     def price(self) -> Price:
@@ -278,7 +284,7 @@ def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]
             found["context_tokens"] = translatable(
                 "The maximum answer takes {answer} tokens of the context window, and the prompt needs "
                 "at least {least} more.",
-                answer=f"{settings.max_tokens:,}",
+                answer=f"{settings.answer_limit:,}",
                 least=f"{MIN_PROMPT_TOKENS:,}",
             )
     return found

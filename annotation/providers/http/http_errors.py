@@ -33,7 +33,11 @@ _PARAMETER: Final = re.compile(
     r"unsupported_(parameter|value)|unrecognized request argument|unknown (parameter|field|name)"
     r"|extra (inputs|fields|forbidden)|does not support|not permitted"
 )
+_ANSWER_TOKENS: Final = re.compile(r"max_(completion_|output_|new_)?tokens|completion tokens|output tokens")
+_NUMBER: Final = re.compile(r"(?<![\w.-])[0-9]{2,7}(?![\w.-]*[0-9a-z_])")
 _NAMED: Final = re.compile(r"[a-z][a-z0-9_.]{0,60}")
+LEAST_ANSWER: Final = 256
+"""Tokens; a smaller number in a complaint is no limit of an answer that could hold labels."""
 TRANSIENT: Final = frozenset({408, 409, 421, 423, 425, 429})
 
 
@@ -65,6 +69,13 @@ class Complaint:
         message = message if isinstance(message, str) else str(message)[:500]
         words = [str(error.get(key) or "") for key in ("code", "type", "param")]
         return cls(message[:500], words[0], words[2], " ".join((*words, message[:2000])).lower())
+
+    def answer_limit(self, asked: int) -> int | None:
+        """The most answer tokens that the server allows, when it refuses `asked` and names fewer."""
+        if not _ANSWER_TOKENS.search(self.text) or "context_length" in self.text:
+            return None
+        numbers = [int(found) for found in _NUMBER.findall(self.text.replace(",", ""))]
+        return max((number for number in numbers if LEAST_ANSWER <= number < asked), default=None)
 
 
 @dataclass(frozen=True, slots=True)

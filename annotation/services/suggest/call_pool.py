@@ -25,12 +25,14 @@ COMPRESSION = 6
 
 @dataclass(slots=True)
 class PendingCall:
-    """One trajectory to be asked about. `estimate`: what the call may cost, in US dollars."""
+    """One trajectory to be asked about. `estimate`: what the call may cost, in US dollars; `earlier`: labels
+    by message index that the judge has given to some of its steps before."""
 
     item: int
     trajectory: int
     material: JudgeInput
     estimate: Decimal = Decimal(0)
+    earlier: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -49,6 +51,11 @@ class CallResult:
     response_size: int = 0
     id: uuid.UUID = field(default_factory=uuid.uuid4)
     at: datetime = field(default_factory=timezone.now)
+
+    @property
+    def failure(self) -> Failure | None:
+        """What went wrong, if all or a part of the labels is missing for it."""
+        return None if self.outcome is None else self.outcome.failure
 
 
 class CallPool:
@@ -99,7 +106,7 @@ class CallPool:
     def _work(self) -> None:
         while (due := self._todo.get()) is not None:
             answered = self._ask(due)
-            if isinstance(answered.outcome, Failure) and answered.outcome.scope == "run":
+            if (failure := answered.failure) is not None and failure.scope == "run":
                 # every other call would fail alike: none begins any more
                 self._halt.set()
             self._answers.put(answered)
@@ -109,7 +116,8 @@ class CallPool:
         try:
             if self._halt.is_set():
                 raise Stopped
-            return _answered(due, self._provider.judge(Request(due.material, reference=str(due.trajectory))))
+            request = Request(due.material, reference=str(due.trajectory), earlier=due.earlier)
+            return _answered(due, self._provider.judge(request))
         except Stopped:
             return CallResult(due.item, due.trajectory, due.estimate, None)
         except Exception as error:

@@ -1,10 +1,10 @@
 """Load the pending trajectories of a run, a few at a time."""
 
-from collections import deque
+from collections import defaultdict, deque
 
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
-from annotation.models import Guideline, SuggestionItem, SuggestionRun
+from annotation.models import Guideline, SuggestedLabel, SuggestionItem, SuggestionRun
 
 from .call_pool import PendingCall
 
@@ -39,22 +39,36 @@ class ItemLoader:
         return self._ready.popleft()
 
     def _load(self) -> None:
-        rows = (
+        rows = list(
             SuggestionItem.objects.filter(run=self._run, state=SuggestionItemState.DUE, pk__gt=self._last)
             .order_by("pk")
             .select_related("trajectory__content")
             .only("trajectory", "trajectory__content__content")[:LOADED_AT_ONCE]
         )
-        loaded = [self._due(row) for row in rows]
+        earlier = self._earlier([row.trajectory_id for row in rows])
+        loaded = [self._due(row, earlier[row.trajectory_id]) for row in rows]
         self._ready.extend(loaded)
         if loaded:
             self._last = loaded[-1].item
         self._all_loaded = len(loaded) < LOADED_AT_ONCE
 
-    def _due(self, item: SuggestionItem) -> PendingCall:
+    def _earlier(self, trajectories: list[int]) -> dict[int, dict[int, int]]:
+        """Labels by message index that the run has brought already, where a part of a trajectory failed."""
+        found: dict[int, dict[int, int]] = defaultdict(dict)
+        labels = SuggestedLabel.objects.filter(
+            suggestion__run=self._run, suggestion__trajectory__in=trajectories, value__isnull=False
+        )
+        for trajectory, index, value in labels.values_list(
+            "suggestion__trajectory_id", "step__message_index", "value"
+        ):
+            if value is not None:
+                found[trajectory][index] = value
+        return found
+
+    def _due(self, item: SuggestionItem, earlier: dict[int, int]) -> PendingCall:
         judged = JudgeInput.of(
             item.trajectory.content.parsed(),
             guidelines=self._guidelines,
             with_reference=self._run.judge.with_reference,
         )
-        return PendingCall(item.pk, item.trajectory_id, judged)
+        return PendingCall(item.pk, item.trajectory_id, judged, earlier=earlier)

@@ -219,8 +219,8 @@ class RunAttempt:
         """What is to be stored of these; failures that speak of the whole run end it."""
         for one in answers:
             self.in_flight -= one.estimate
-            if isinstance(one.outcome, Failure):
-                self._failed(one, one.outcome)
+            if one.failure is not None:
+                self._failed(one, one.failure)
             elif one.outcome is not None:
                 self.failures = 0
         return [one for one in answers if one.outcome is not None]
@@ -251,7 +251,7 @@ class RunAttempt:
 
     def _store(self) -> None:
         batch = self.waiting
-        due = {one.id for one in batch if one.item in self.still_due and isinstance(one.outcome, Failure)}
+        due = {one.id for one in batch if one.item in self.still_due and one.failure is not None}
         stored: Stored = self._patiently(lambda: store(self.run, batch, still_due=due))
         self.waiting = []
         self.stored_at = time.monotonic()

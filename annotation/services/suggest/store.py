@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -50,13 +50,13 @@ def store(
         answers = [_answer(run, one) for one in fresh]
         JudgeAnswer.objects.bulk_create(answers)
         replies = [one for one in fresh if isinstance(one.outcome, Reply)]
-        _suggest(run, replies)
-        done = _items(run, [one.item for one in replies]).update(
+        added = _suggest(run, replies)
+        done = _items(run, [one.item for one in replies if one.failure is None]).update(
             state=SuggestionItemState.DONE, failure="", message=""
         )
-        failed = sum(_fail(run, one) for one in fresh if _failed(one) and one.id not in still_due)
+        failed = sum(_fail(run, one) for one in fresh if one.failure and one.id not in still_due)
         total = sum((answer.cost for answer in answers), Decimal(0))
-        counts = _counts(replies)
+        counts = _counts(replies, added)
         SuggestionRun.objects.filter(pk=run.pk).update(
             calls=F("calls") + len(fresh),
             cost=F("cost") + total,
@@ -77,17 +77,13 @@ def _items(run: SuggestionRun, items: list[int]) -> Any:
     return SuggestionItem.objects.filter(run=run, pk__in=items, state=DUE)
 
 
-def _failed(one: CallResult) -> bool:
-    return isinstance(one.outcome, Failure)
-
-
 def _fail(run: SuggestionRun, one: CallResult) -> int:
-    assert isinstance(one.outcome, Failure)
+    assert one.failure is not None
     return int(
         _items(run, [one.item]).update(
             state=SuggestionItemState.FAILED,
-            failure=one.outcome.kind.value,
-            message=escape(one.outcome.message)[:MAX_MESSAGE],
+            failure=one.failure.kind.value,
+            message=escape(one.failure.message)[:MAX_MESSAGE],
         )
     )
 
@@ -95,7 +91,7 @@ def _fail(run: SuggestionRun, one: CallResult) -> int:
 def _answer(run: SuggestionRun, one: CallResult) -> JudgeAnswer:
     outcome = one.outcome
     assert outcome is not None
-    failed = isinstance(outcome, Failure)
+    failure = one.failure
     usage = outcome.usage
     return JudgeAnswer(
         pk=one.id,
@@ -107,15 +103,15 @@ def _answer(run: SuggestionRun, one: CallResult) -> JudgeAnswer:
         response=one.response,
         response_size=one.response_size,
         status=outcome.exchange.status,
-        failure=outcome.kind.value if isinstance(outcome, Failure) else "",
-        message=escape(outcome.message)[:MAX_MESSAGE] if isinstance(outcome, Failure) else "",
+        failure=failure.kind.value if failure is not None else "",
+        message=escape(failure.message)[:MAX_MESSAGE] if failure is not None else "",
         tokens_in=usage.tokens_in if usage is not None else 0,
         tokens_out=usage.tokens_out if usage is not None else 0,
         estimated=usage.estimated if usage is not None else False,
         cost=outcome.cost,
         latency_ms=round(outcome.exchange.seconds * 1000),
         tries=outcome.exchange.attempts,
-        notes=_notes(outcome) if not failed or outcome.judgement is not None else {},
+        notes=_notes(outcome),
         created_at=one.at,
     )
 
@@ -136,7 +132,8 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
     return {name: value for name, value in notes.items() if value}
 
 
-def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> None:
+def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, int]:
+    """Write the suggestions; of replies that only complete one: how many labels they brought, by call."""
     rows = []
     for one in replies:
         assert isinstance(one.outcome, Reply)
@@ -161,27 +158,57 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> None:
         Suggestion.objects.filter(answer_id__in=[one.id for one in replies]).values_list("answer_id", "pk")
     )
     places = _steps([one.trajectory for one in replies if one.id in own])
-    labels = []
-    for one in replies:
-        if one.id not in own:
-            continue
-        assert isinstance(one.outcome, Reply)
-        judgement = one.outcome.judgement
-        for index, value in judgement.labels.items():
-            step = places.get((one.trajectory, index))
-            if value is not None and step is not None:
-                reason = escape(judgement.reasons.get(index, ""))
-                labels.append(
-                    SuggestedLabel(
-                        suggestion_id=own[one.id],
-                        step_id=step,
-                        value=value,
-                        reason=reason,
-                        probability=judgement.probabilities.get(index),
-                    )
-                )
+    labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
     SuggestedLabel.objects.bulk_create(labels)
-    renew_doubt({one.trajectory for one in replies if one.id in own})
+    added = _complete(run, [one for one in replies if one.id not in own])
+    renew_doubt({one.trajectory for one in replies if one.id in own or added.get(one.id)})
+    return added
+
+
+def _labels(one: CallResult, suggestion: int, places: dict[tuple[int, int], int]) -> list[SuggestedLabel]:
+    """The labels of a reply as rows of a suggestion."""
+    assert isinstance(one.outcome, Reply)
+    judgement = one.outcome.judgement
+    return [
+        SuggestedLabel(
+            suggestion_id=suggestion,
+            step_id=places[one.trajectory, index],
+            value=value,
+            reason=escape(judgement.reasons.get(index, "")),
+            probability=judgement.probabilities.get(index),
+        )
+        for index, value in judgement.labels.items()
+        if value is not None and (one.trajectory, index) in places
+    ]
+
+
+def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, int]:
+    """Add to the judge's suggestions what they lack (a part that had failed); no label is replaced."""
+    if not replies:
+        return {}
+    rows = Suggestion.objects.filter(
+        judge=run.judge_id, run=run, trajectory__in=[one.trajectory for one in replies]
+    )
+    known = {row.trajectory_id: row for row in rows if row.missing or row.outcome is None}
+    held = set(
+        SuggestedLabel.objects.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
+    )
+    places = _steps(list(known))
+    added: dict[uuid.UUID, int] = {}
+    for one in replies:
+        assert isinstance(one.outcome, Reply)
+        if (row := known.get(one.trajectory)) is None:
+            continue
+        fresh = [new for new in _labels(one, row.pk, places) if (row.pk, new.step_id) not in held]
+        held.update((row.pk, label.step_id) for label in fresh)
+        SuggestedLabel.objects.bulk_create(fresh)
+        row.missing = max(row.missing - len(fresh), 0)
+        if row.outcome is None:
+            row.outcome = one.outcome.judgement.outcome
+            row.reason = escape(one.outcome.judgement.outcome_reason)
+        row.save(update_fields=["missing", "outcome", "reason"])
+        added[one.id] = len(fresh)
+    return added
 
 
 def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
@@ -193,12 +220,12 @@ def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
     }
 
 
-def _counts(replies: Sequence[CallResult]) -> Counter[str]:
+def _counts(replies: Sequence[CallResult], added: Mapping[uuid.UUID, int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for one in replies:
         assert isinstance(one.outcome, Reply)
         judgement = one.outcome.judgement
-        counts["missing"] += judgement.missing
+        counts["missing"] += -added[one.id] if one.id in added else judgement.missing
         counts["invalid"] += judgement.invalid
         counts["extra"] += judgement.extra
         counts["clipped"] += bool(one.outcome.clipped)

@@ -1,0 +1,127 @@
+"""Ask about a trajectory in parts, when one answer cannot hold the labels of all its steps.
+
+A part is a range of its steps; each prompt holds the whole trajectory. (The context window is something else:
+it limits prompt and answer together.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, Estimate, answer_tokens, estimate
+from .judge_input import JudgeInput
+from .judgement import Judgement, Problem, ProblemKind
+from .parsing import MAX_PROBLEMS
+from .prompt import Prompt, TooLong, build
+from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one trajectory is asked about.
+
+    `limit`: tokens of an answer; `budget`: tokens of a prompt; `parts`: the steps of each prompt, in order;
+    `prompts`: one for each part, as they are before anything was answered.
+    """
+
+    limit: int
+    budget: int
+    parts: tuple[tuple[int, ...], ...]
+    prompts: tuple[Prompt, ...]
+
+
+def parts_of(steps: Sequence[int], limit: int) -> tuple[tuple[int, ...], ...]:
+    """`steps` in as few parts as answers of `limit` tokens allow, all of about the same size."""
+    if not steps:
+        return ()
+    most = max((limit - ANSWER_TOKENS_BASE) // ANSWER_TOKENS_PER_STEP, 1)
+    count = -(-len(steps) // most)
+    bounds = [round(number * len(steps) / count) for number in range(count + 1)]
+    return tuple(tuple(steps[start:end]) for start, end in pairwise(bounds))
+
+
+def plan(
+    settings: JudgeSettings,
+    material: JudgeInput,
+    *,
+    steps: Sequence[int] | None = None,
+    server_limit: int | None = None,
+) -> Plan:
+    """One answer for all `steps` (None: of the trajectory), or parts.
+
+    Without a limit in the settings an answer may be as long as its steps need; but when tool outputs would
+    have to be shortened for it, parts come before that. `server_limit`: what the server was found to allow.
+    Raises `TooLong` when the trajectory fits with no limit.
+    """
+    asked = material.steps if steps is None else tuple(steps)
+    limits = [settings.answer_limit]
+    if settings.max_tokens is None and answer_tokens(len(asked)) > USUAL_ANSWER:
+        limits.insert(0, answer_tokens(len(asked)))
+    if server_limit is not None:
+        limits = sorted({min(limit, server_limit) for limit in limits}, reverse=True)
+    for limit in limits[:-1]:
+        budget = settings.context_tokens - limit
+        if budget < MIN_PROMPT_TOKENS:
+            continue
+        try:
+            found = _planned(settings, material, asked, limit)
+        except TooLong:
+            continue
+        if not any(prompt.shortened for prompt in found.prompts):
+            return found
+    return _planned(settings, material, asked, limits[-1])
+
+
+def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ...], limit: int) -> Plan:
+    budget = settings.context_tokens - limit
+    parts = parts_of(steps, limit) or ((),)
+    prompts = tuple(build(settings.prompt_version, material, budget, steps=part) for part in parts)
+    return Plan(limit, budget, parts, prompts)
+
+
+def expected(settings: JudgeSettings, material: JudgeInput) -> tuple[Estimate, bool]:
+    """What asking about a trajectory takes, on the high side, and whether its prompts leave something out."""
+    try:
+        found = plan(settings, material)
+    except TooLong:
+        return Estimate(too_long=1), False
+    each = (
+        estimate(prompt.estimated_tokens, len(part), settings.price, max_tokens=found.limit)
+        for prompt, part in zip(found.prompts, found.parts, strict=True)
+    )
+    return sum(each, Estimate()), any(prompt.clipped for prompt in found.prompts)
+
+
+def joined(steps: Sequence[int], said: Sequence[Judgement]) -> Judgement:
+    """What several answers say together about `steps`: of a step the first label, of the outcome the last."""
+    labels: dict[int, int | None] = dict.fromkeys(steps)
+    reasons: dict[int, str] = {}
+    outcome, outcome_reason = None, ""
+    problems: list[Problem] = []
+    for one in said:
+        for index, label in one.labels.items():
+            if label is not None and labels.get(index, label) is None:
+                labels[index] = label
+                if index in one.reasons:
+                    reasons[index] = one.reasons[index]
+        if one.outcome is not None:
+            outcome, outcome_reason = one.outcome, one.outcome_reason
+        problems += [problem for problem in one.problems if problem not in problems]
+    open_places = {f"steps.{index}" for index, label in labels.items() if label is None}
+    open_places |= {"outcome"} if outcome is None else set()
+    unread = (ProblemKind.INVALID, ProblemKind.CONTRADICTORY)
+    invalid = {one.where for one in problems if one.kind in unread} & (open_places - {"outcome"})
+    kept = [one for one in problems if one.kind is not ProblemKind.MISSING or one.where in open_places]
+    return Judgement(
+        labels=labels,
+        reasons=reasons,
+        outcome=outcome,
+        outcome_reason=outcome_reason,
+        problems=tuple(kept[:MAX_PROBLEMS]),
+        missing=len(open_places - {"outcome"}) - len(invalid),
+        extra=sum(one.extra for one in said),
+        invalid=len(invalid),
+        cut=bool(open_places) and any(one.cut for one in said),
+    )

@@ -1,0 +1,140 @@
+"""Ask a judge about one trajectory until every step has a label, or nothing more is to be had.
+
+An answer that was cut off keeps its finished labels, and the rest is asked for again; so is what a part of a
+long trajectory has not brought. How often is bounded, and no label is ever made up.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from annotation.core.i18n import translatable
+from annotation.core.judging import Usage
+from annotation.core.judging.parts import joined, parts_of
+
+from .base import Exchange, Failure, FailureKind, Reply
+
+Ask = Callable[[tuple[int, ...], Mapping[int, int]], Reply | Failure]
+"""Asks about these steps, given the labels of others; its answer limit may shrink meanwhile."""
+
+MORE_CALLS: Final = 4
+"""So many calls a trajectory may take beyond two for each of its parts."""
+_OF_THE_ANSWER: Final = frozenset(
+    {FailureKind.NOT_JSON, FailureKind.NO_LABELS, FailureKind.TOO_LARGE, FailureKind.NO_ANSWER}
+)
+"""Failures after which another part may still be answered."""
+
+
+def ask_in_parts(
+    parts: Sequence[tuple[int, ...]], earlier: Mapping[int, int], ask: Ask, limit: Callable[[], int]
+) -> Reply | Failure:
+    """What the judge says about the steps of `parts`, asked one part after the other.
+
+    `earlier`: labels that it has given to other steps of the trajectory before; `limit`: the tokens that an
+    answer may have now. A reply without labels that should be there says in `rest` why. One call is handed
+    through as it came.
+    """
+    calls = _Calls(parts, earlier)
+    while calls.todo and len(calls.said) < calls.most:
+        steps = calls.todo.popleft()
+        known = {index: label for index, label in calls.labels.items() if index not in steps}
+        outcome = ask(steps, known)
+        calls.said.append(outcome)
+        if isinstance(outcome, Reply):
+            calls.took(steps, outcome, limit())
+        elif not calls.goes_on(steps, outcome):
+            break
+    return calls.result()
+
+
+class _Calls:
+    """The calls about one trajectory, and what is still to be asked."""
+
+    def __init__(self, parts: Sequence[tuple[int, ...]], earlier: Mapping[int, int]) -> None:
+        self.steps = tuple(index for part in parts for index in part)
+        self.labels = dict(earlier)
+        self.todo = deque(parts)
+        self.most = 2 * len(parts) + MORE_CALLS
+        self.said: list[Reply | Failure] = []
+        self.failure: Failure | None = None
+        self.outcome_asked = False
+
+    def took(self, steps: tuple[int, ...], reply: Reply, limit: int) -> None:
+        """Keep the labels of a reply; what a cut took from it is next."""
+        found = reply.judgement
+        self.labels.update((index, label) for index, label in found.labels.items() if label is not None)
+        if not found.cut:
+            return
+        rest = [index for index in steps if index not in self.labels]
+        if rest:
+            self.todo.extendleft(reversed(parts_of(rest, limit)))
+        elif not self.todo and not self.outcome_asked and self._without_outcome:
+            self.outcome_asked = True
+            self.todo.append(steps[-1:])  # only the outcome is missing
+
+    def goes_on(self, steps: tuple[int, ...], failure: Failure) -> bool:
+        """Whether to ask on after a failure: about half of what was too much, or about other parts."""
+        self.failure = failure
+        if failure.kind is FailureKind.TRUNCATED and len(steps) > 1:
+            middle = len(steps) // 2
+            self.todo.extendleft((steps[middle:], steps[:middle]))
+            return True
+        return failure.permanent and failure.kind in _OF_THE_ANSWER
+
+    @property
+    def _replies(self) -> list[Reply]:
+        return [one for one in self.said if isinstance(one, Reply)]
+
+    @property
+    def _without_outcome(self) -> bool:
+        return all(one.judgement.outcome is None for one in self._replies)
+
+    def result(self) -> Reply | Failure:
+        """All that was said, as one."""
+        if len(self.said) == 1 and not self.todo:
+            return self.said[0]
+        usages = [one.usage for one in self.said if one.usage is not None]
+        usage = sum(usages[1:], usages[0]) if usages else None
+        cost = sum((one.cost for one in self.said), Decimal(0))
+        exchange = _joined([one.exchange for one in self.said])
+        if not self._replies:
+            assert self.failure is not None
+            return replace(self.failure, usage=usage, cost=cost, exchange=exchange)
+        last = self._replies[-1]
+        judgement = joined(self.steps, [one.judgement for one in self._replies])
+        return replace(
+            last,
+            judgement=judgement,
+            usage=usage or Usage(0, 0),
+            cost=cost,
+            exchange=exchange,
+            clipped=tuple(dict.fromkeys(note for one in self._replies for note in one.clipped)),
+            rest=self._rest() if any(label is None for label in judgement.labels.values()) else None,
+        )
+
+    def _rest(self) -> Failure | None:
+        """Why steps have no label although they were asked about; `None`: an answer left them out."""
+        if self.failure is not None:
+            return self.failure
+        if not self.todo:
+            return None
+        message = translatable(
+            "The answers were cut off again and again: after {calls} calls steps are without a label.",
+            calls=len(self.said),
+        )
+        return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)
+
+
+def _joined(exchanges: Sequence[Exchange]) -> Exchange:
+    """What went over the wire, one call after the other, each on a line of its own."""
+    return Exchange(
+        request=b"\n".join(one.request for one in exchanges if one.request),
+        response=b"\n".join(one.response for one in exchanges if one.response),
+        status=exchanges[-1].status,
+        attempts=sum(one.attempts for one in exchanges),
+        seconds=sum(one.seconds for one in exchanges),
+    )
