@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.judging import settings
@@ -11,6 +12,7 @@ from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Ki
 from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
+from annotation.reports.baseline import training
 
 from .base import Input, Output, Query, Sentence, Whole, words
 
@@ -87,9 +89,37 @@ def output_field(setting: Setting) -> Field:
     return serializers.CharField(**given)
 
 
+class TrainingFigure(Output):
+    """A measure on tasks that were not trained on, beside that of `compared_with`: saying +1 to everything,
+    or no more than how frequent each label is."""
+
+    name = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = Sentence()
+    reference = serializers.FloatField(allow_null=True)
+    compared_with = serializers.ChoiceField(choices=["always_plus_one", "shares"], source="reference_name")
+
+
+class Training(Output):
+    """What a baseline was trained on. `demo`: the demo release, for want of resolved labels of its own."""
+
+    demo = serializers.BooleanField()
+    until = serializers.CharField()
+    steps = serializers.IntegerField()
+    trajectories = serializers.IntegerField()
+    tasks = serializers.IntegerField()
+    folds = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    digest = serializers.CharField()
+    figures = TrainingFigure(many=True)
+
+
 class Judge(Output):
     """A judge. `key_name` names an environment variable; no answer ever holds a key. `locked`: it has made
-    suggestions, so that what its answers depend on is fixed."""
+    suggestions, so that what its answers depend on is fixed. `training`: of a baseline, from its first run
+    on."""
 
     id = serializers.IntegerField()
     project = serializers.CharField(source="project.slug")
@@ -98,6 +128,7 @@ class Judge(Output):
     sampling = serializers.DictField()
     suggestions = serializers.IntegerField(source="suggestion_count")
     locked = serializers.SerializerMethodField()
+    training = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(allow_null=True)
 
@@ -105,6 +136,12 @@ class Judge(Output):
         """Its settings among the others."""
         columns = (one for one in settings.SETTINGS if not one.sampling)
         return {**super().get_fields(), **{one.name: output_field(one) for one in columns}}
+
+    @extend_schema_field(Training(allow_null=True))
+    def get_training(self, row: Any) -> Any:
+        """Of a baseline, from its first run on."""
+        found = training(row)
+        return None if found is None else Training(found).data
 
     def get_locked(self, row: Any) -> bool:
         """Whether what its answers depend on is fixed."""

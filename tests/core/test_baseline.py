@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
+from annotation.core.baseline import forest
+from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
 from annotation.core.baseline.features import FEATURES
-from annotation.core.baseline.model import Floats, Ints, cross_fit, deal, fit
+from annotation.core.baseline.forest import Floats, Forest, Ints, grow
+from annotation.core.baseline.model import CrossFit, Labelled, cross_fit, deal
+from annotation.core.baseline.regression import regress
 from annotation.core.baseline.training import Example, digest, task_of, train
 from annotation.core.judging import JudgeInput
 
 TASKS, PER_TASK = 30, 8
+STEPS = 4
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What must hold of two hundred trees holds of these."""
+    monkeypatch.setattr(forest, "TREES", 20)
+
+
+def crossed(
+    rows: Floats, labels: Ints, groups: Ints, *, seed: int = 5, fit: Any = grow, alive: Any = lambda: None
+) -> CrossFit:
+    """Cross-fitted by group; trajectories of four steps."""
+    first = np.arange(len(rows)) % STEPS == 0
+    fold = deal(groups, seed=seed)
+    given = Labelled(fit=fit, rows=rows, labels=labels, groups=groups, first=first, fold=fold)
+    return cross_fit(given, seed=seed, alive=alive)
 
 
 def data(seed: int, *, signal: float) -> tuple[Floats, Ints, Ints]:
@@ -38,19 +62,19 @@ def shares(labels: Ints) -> Floats:
 
 def test_baseline_learns_what_can_be_learned_on_tasks_it_has_not_seen() -> None:
     rows, labels, groups = data(1, signal=3.0)
-    found = cross_fit(rows, labels, groups, seed=5)
+    found = crossed(rows, labels, groups)
     right = found.probabilities.argmax(axis=1) - 1 == labels
     assert right.mean() > 0.8
     assert loss(found.probabilities, labels) < 0.7 * loss(shares(labels), labels)
     assert np.allclose(found.probabilities.sum(axis=1), 1) and (found.probabilities > 0).all()
-    # it is as sure as it is right
-    assert abs(found.probabilities.max(axis=1).mean() - right.mean()) < 0.06
+    # it is about as sure as it is right, and not surer
+    assert -0.12 < found.probabilities.max(axis=1).mean() - right.mean() < 0.03
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_baseline_says_no_more_than_how_frequent_labels_are_where_nothing_can_be_learned(seed: int) -> None:
     rows, labels, groups = data(seed, signal=0.0)
-    found = cross_fit(rows, labels, groups, seed=5)
+    found = crossed(rows, labels, groups)
     assert loss(found.probabilities, labels) < loss(shares(labels), labels) + 0.03
     assert (found.probabilities.argmax(axis=1) == 2).mean() > 0.95
     examples = examples_of(rows, labels, groups)
@@ -64,12 +88,12 @@ def test_baseline_gains_nothing_from_knowing_the_task() -> None:
     rng = np.random.default_rng(4)
     groups = np.repeat(np.arange(TASKS), PER_TASK)
     labels = rng.choice([-1, 1], size=TASKS)[groups]
-    rows = np.eye(TASKS)[groups]
-    found = cross_fit(rows, labels, groups, seed=5)
+    rows = rng.normal(size=(TASKS, 6))[groups]
+    found = crossed(rows, labels, groups)
     assert loss(found.probabilities, labels) > 0.9 * loss(shares(labels) + 1e-9, labels)
     # the same figures give everything away to who deals rows instead of tasks
-    leaked = cross_fit(rows, labels, np.arange(len(labels)), seed=5)
-    assert (leaked.probabilities.argmax(axis=1) - 1 == labels).mean() > 0.95
+    leaked = crossed(rows, labels, np.arange(len(labels)))
+    assert (leaked.probabilities.argmax(axis=1) - 1 == labels).mean() > 0.8
 
 
 def test_task_is_in_one_fold_and_the_same_seed_deals_alike() -> None:
@@ -83,19 +107,56 @@ def test_task_is_in_one_fold_and_the_same_seed_deals_alike() -> None:
         deal(np.zeros(4, dtype=np.int64), seed=1)
 
 
+@pytest.mark.parametrize("fit", [grow, regress])
 @pytest.mark.parametrize("present", [(1,), (-1, 1), (0, 1)])
-def test_label_that_never_occurs_is_improbable_and_not_impossible(present: tuple[int, ...]) -> None:
+def test_label_that_never_occurs_is_improbable_and_not_impossible(present: tuple[int, ...], fit: Any) -> None:
     rng = np.random.default_rng(3)
     labels = rng.choice(present, size=60)
     rows = np.column_stack([labels + rng.normal(size=60) * 0.3, rng.normal(size=60)])
-    model = fit(rows, labels, np.repeat(np.arange(12), 5), seed=1)
-    found = model.probabilities(rows)
+    found = crossed(rows, labels, np.repeat(np.arange(15), 4), fit=fit).probabilities
     assert np.allclose(found.sum(axis=1), 1)
     for value in (-1, 0, 1):
         if value not in present:
             assert (found[:, value + 1] > 0).all() and (found[:, value + 1] < 0.1).all()
-            assert not model.contributions(rows[0], value).any()
-    assert (found.argmax(axis=1) - 1 == labels).mean() > 0.9
+    assert (found.argmax(axis=1) - 1 == labels).mean() > 0.8
+
+
+def test_step_is_judged_in_the_light_of_how_the_step_before_was() -> None:
+    """Labels that stay as they are, which one figure tells of the first step alone."""
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(60), STEPS)
+    labels = rng.choice([-1, 1], size=60)[groups]
+    first = np.arange(len(labels)) % STEPS == 0
+    rows = np.column_stack([np.where(first, labels, 0), rng.normal(size=len(labels))])
+    right = crossed(rows, labels, groups).probabilities.argmax(axis=1) - 1 == labels
+    assert right.mean() > 0.95
+    # trajectories that are torn apart tell nothing of their later steps
+    alone = Labelled(
+        fit=grow,
+        rows=rows,
+        labels=labels,
+        groups=groups,
+        first=np.ones(len(labels), dtype=np.bool_),
+        fold=deal(groups, seed=5),
+    )
+    torn = cross_fit(alone, seed=5).probabilities.argmax(axis=1) - 1 == labels
+    assert torn[first].mean() > 0.95 and abs(torn[~first].mean() - 0.5) < 0.15
+
+
+def test_label_of_the_step_before_is_weighted_with_how_probable_it_is() -> None:
+    """The forward pass, against the sum over all sequences of labels that lead to a step."""
+    rows, labels, _ = data(2, signal=1.0)
+    first = np.arange(len(rows)) % STEPS == 0
+    grown = grow(rows, labels, first, seed=1, alive=lambda: None)
+    one = rows[:STEPS]
+    each, nothing = np.eye(3), np.zeros((1, 3))
+    expected = np.zeros(3)
+    for path in itertools.product(range(3), repeat=STEPS):
+        chance = grown.given(one[:1], nothing)[0, path[0]]
+        for at in range(1, STEPS):
+            chance *= grown.given(one[at : at + 1], each[path[at - 1]][None])[0, path[at]]
+        expected[path[-1]] += chance
+    assert grown.forward(one, first[:STEPS])[-1] == pytest.approx(expected)
 
 
 def test_baseline_training_is_interrupted() -> None:
@@ -109,7 +170,7 @@ def test_baseline_training_is_interrupted() -> None:
 
     rows, labels, groups = data(1, signal=1.0)
     with pytest.raises(KeyboardInterrupt):
-        cross_fit(rows, labels, groups, seed=5, alive=alive)
+        crossed(rows, labels, groups, alive=alive)
 
 
 # ── A training ──────────────────────────────────────────────────────────────
@@ -142,7 +203,10 @@ def test_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothing() 
     low, high = cv["intervals"]["step_accuracy"]
     assert low < cv["step_accuracy"] < high
     # anew, step by step, with the models that are used for suggestions
-    said = [trained.models(one.task)[0].probabilities(one.features).argmax(axis=1) - 1 for one in examples]
+    begins = np.arange(STEPS) == 0
+    said = [
+        trained.models(one.task)[0].probabilities(one.features, begins).argmax(axis=1) - 1 for one in examples
+    ]
     assert cv["step_accuracy"] == pytest.approx((np.concatenate(said) == labels).mean())
     again = train(examples, seed=5)[1]
     assert again == figures
@@ -158,10 +222,14 @@ def test_baseline_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
         for one in examples
     ]
     before, after = (train(rows, seed=5)[0] for rows in (examples, turned))
+    begins = np.arange(STEPS) == 0
     for mine, theirs in zip(before.models(own.task), after.models(own.task), strict=True):
-        assert (mine.weights == theirs.weights).all() and mine.trust == theirs.trust
+        rows = np.random.default_rng(1).normal(size=(STEPS, mine.rows.shape[1]))
+        assert (mine.probabilities(rows, begins) == theirs.probabilities(rows, begins)).all()
+        assert mine.trust == theirs.trust > 0
     everything, changed = before.models("another")[0], after.models("another")[0]
-    assert not np.allclose(everything.weights, changed.weights)
+    said, now = (one.probabilities(own.features, begins) for one in (everything, changed))
+    assert not np.allclose(said, now)
 
 
 def test_digest_changes_with_everything_a_training_depends_on() -> None:
@@ -188,6 +256,16 @@ def test_task_is_known_by_its_question_wherever_it_stands() -> None:
 
 
 # ── Reasons ─────────────────────────────────────────────────────────────────
+def explained(rows: Floats, labels: Ints, at: int, value: int) -> str:
+    """The reason of a label of one row, which begins a trajectory as all of them do."""
+    begins = np.ones(len(rows), dtype=np.bool_)
+    grown = grow(rows, labels, begins, seed=1, alive=lambda: None)
+    assert isinstance(grown, Forest)
+    evidence = Evidence(grown, rows)
+    (weights,) = evidence.of(rows[at : at + 1], begins[:1], np.array([value]))
+    return reason(weights, rows[at], evidence.mean)
+
+
 def test_reasons_name_the_strongest_figures_and_say_only_what_is_so() -> None:
     rng = np.random.default_rng(2)
     rows = np.zeros((200, len(FEATURES)))
@@ -195,12 +273,31 @@ def test_reasons_name_the_strongest_figures_and_say_only_what_is_so() -> None:
     rows[:, FEATURES.index("result_error")] = error
     rows[:, FEATURES.index("ordinal")] = rng.normal(size=200)
     labels = np.where(error, -1, 1)
-    model = fit(rows, labels, np.repeat(np.arange(20), 10), seed=1)
-    bad, good = rows[error == 1][0], rows[error == 0][0]
-    assert reason(model, bad, -1).startswith("The tool result reports an error.")
-    assert "error" not in reason(model, good, 1)
-    nothing = fit(rows, np.ones(200, dtype=np.int64), np.repeat(np.arange(20), 10), seed=1)
-    assert reason(nothing, bad, 1).startswith("Nothing in the step stands out")
+    bad, good = int(error.argmax()), int(error.argmin())
+    assert explained(rows, labels, bad, -1).startswith("The tool result reports an error.")
+    assert "error" not in explained(rows, labels, good, 1)
+    assert explained(rows, np.ones(200, dtype=np.int64), bad, 1).startswith("Nothing in the step stands out")
+
+
+def test_evidence_is_the_change_of_log_odds_when_a_figure_is_not_known() -> None:
+    """Worked out by hand for two figures of two values, each as frequent."""
+    values = np.array(list(itertools.product([0.0, 1.0], repeat=2)))
+    ratio = {0: (math.log(0.2 / 0.6), math.log(0.8 / 0.4)), 1: (math.log(0.7 / 0.5), math.log(0.3 / 0.5))}
+
+    class Bayes(Forest):
+        """Says +1 with the odds of both figures together, and −1 otherwise."""
+
+        def given(self, rows: Floats, before: Floats) -> Floats:
+            odds = np.exp([sum(ratio[at][int(one)] for at, one in enumerate(row)) for row in rows])
+            return np.column_stack([1 / (1 + odds), np.zeros(len(rows)), odds / (1 + odds)])
+
+    model = Bayes(trees=object(), known=np.array([True, False, True]), shares=np.ones(3) / 3)
+    found = Evidence(model, values).of(values, np.ones(4, dtype=np.bool_), np.ones(4, dtype=np.int64))
+    odds = np.exp([[ratio[0][a] + ratio[1][b] for b in (0, 1)] for a in (0, 1)])
+    for row, (a, b) in zip(found, values.astype(int), strict=True):
+        unknown = (odds[:, b] / (1 + odds[:, b])).mean()
+        assert row[0] == pytest.approx(math.log(odds[a, b]) - math.log(unknown / (1 - unknown)))
+        assert (row > 0).tolist() == [ratio[0][a] > 0, ratio[1][b] > 0]
 
 
 def test_baseline_figures_have_words_or_stay_unsaid() -> None:

@@ -1,1 +1,1 @@
-"""The baseline: a judge that needs no network, a logistic regression trained on resolved labels."""
+"""The baseline: a judge that needs no network, trained on resolved labels."""

@@ -7,7 +7,7 @@ from typing import Final
 from annotation.core.i18n import translatable
 
 from .features import FEATURES
-from .model import Classifier, Floats
+from .forest import Floats
 
 MOST: Final = 3
 SMALLEST: Final = 0.05
@@ -91,20 +91,18 @@ _GRADED: Final[dict[str, tuple[str, str]]] = {
 """Figure → what may be said when it is above its mean in the training labels, and when it is below."""
 
 
-def reason(model: Classifier, row: Floats, label: int) -> str:
-    """Up to three sentences, the strongest first, for what speaks for the label in a step's figures
-    (n_features,); a plain admission when nothing does."""
-    weights = model.contributions(row, label)
+def reason(weights: Floats, row: Floats, mean: Floats) -> str:
+    """Up to three sentences, the strongest first, for what speaks for a label: `weights`, of each figure in
+    log-odds (`evidence`), `row`, the step's figures, `mean`, those of the training, (n_features,) each; a
+    plain admission when nothing does."""
     sentences: list[str] = []
     for place in sorted(range(len(FEATURES)), key=lambda place: (-weights[place], place)):
         if len(sentences) == MOST or weights[place] < SMALLEST:
             break
-        sentence = sentence_for(FEATURES[place], float(row[place]), float(model.mean[place]))
+        sentence = sentence_for(FEATURES[place], float(row[place]), float(mean[place]))
         if sentence and sentence not in sentences:
             sentences.append(sentence)
-    return " ".join(sentences) or translatable(
-        "Nothing in the step stands out; this is how often the label is given."
-    )
+    return " ".join(sentences) or _NOTHING
 
 
 def sentence_for(name: str, value: float, mean: float) -> str:

@@ -1,10 +1,10 @@
-"""The baseline's model: a logistic regression with calibrated probabilities, and its cross-fitting by task.
+"""The baseline's models: trees for steps, a regression for outcomes, calibrated and cross-fitted by task.
 
-A multinomial logistic regression on `features`, whose probabilities are then drawn towards the shares of the
-labels it was trained on: log p = (1 − a) · log share + a · log p_model, renormalised. `a` (0 … 1) and the
-strength of the regularisation are those with the smallest log-loss in a cross-validation grouped by task;
-where that is no more than one standard error (over tasks) below what the shares alone come to, a is 0, and
-the model says no more than how frequent each label is.
+Their probabilities (`forest`, `regression`) are drawn towards the shares of the labels they were fitted on:
+log p = (1 − a) · log share + a · log p_raw, renormalised. `a` is from 0 to 2; above 1 they are drawn away
+from the shares, because trees may be less sure than they have reason to be. It is the one with the smallest
+log-loss on tasks that were not fitted on; where that is no more than one standard error (over tasks) below
+what the shares alone come to, a is 0, and the model says no more than how frequent each label is.
 
 Cross-fitting: the tasks are dealt into folds, and what is said about a task comes from a model fitted, `a`
 and all, without its fold. The figures in `CrossFit` are made of exactly these answers.
@@ -14,22 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import combinations
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation.core.vocabulary import VALUES
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from .forest import Bools, Floats, Ints
 
+VERSION: Final = "2"
+"""Changes with every change of what a training comes to."""
 FOLDS: Final = 5
-INNER_FOLDS: Final = 4
-STRENGTHS: Final = (0.01, 0.05, 0.3)
-"""Inverse strengths of the L2 penalty that are tried, on standardised features."""
-TRUST: Final = tuple(round(0.05 * n, 2) for n in range(21))
-"""Values of `a` that are tried: 0, 0.05 … 1."""
+TRUST: Final = tuple(round(0.05 * n, 2) for n in range(41))
+"""Values of `a` that are tried: 0, 0.05 … 2."""
 SMALLEST_GAIN: Final = 1e-9
 _TINY: Final = 1e-9
 
@@ -38,51 +37,38 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
+class Raw(Protocol):
+    """Trees or a regression: probabilities (n, 3) of rows, and how frequent each label was, (3,)."""
+
+    @property
+    def shares(self) -> Floats: ...
+
+    def forward(self, rows: Floats, first: Bools) -> Floats: ...
+
+
+class Fit(Protocol):
+    """`forest.grow` or `regression.regress`."""
+
+    def __call__(
+        self, rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable[[], None]
+    ) -> Raw: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classifier:
     """One fitted model of a label, for `VALUES` in their order.
 
-    `mean`, `scale`: (n_features,), what features are standardised with; `weights` (3, n_features) and `bias`
-    (3,) of the log-odds; `known` (3,): whether the label occurred in training; `shares` (3,): how often, one
-    added to each; `trust`: the `a` of the module's docstring.
+    `rows` (n, n_features): the figures it was fitted on; `trust`: the `a` of the module's docstring.
     """
 
-    mean: Floats
-    scale: Floats
-    weights: Floats
-    bias: Floats
-    known: npt.NDArray[np.bool_]
-    shares: Floats
+    raw: Raw
+    rows: Floats
     trust: float
 
-    def probabilities(self, rows: Floats) -> Floats:
-        """(n, n_features) → (n, 3): how probable −1, 0 and +1 are; each row sums to 1, none is 0."""
-        return _shrunk(self.raw(rows), self.shares, self.trust)
-
-    def raw(self, rows: Floats) -> Floats:
-        """The same before it is drawn towards the shares."""
-        scores = self._standard(rows) @ self.weights.T + self.bias
-        scores = np.where(self.known, scores, -np.inf)
-        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-        among_known = exponentials / exponentials.sum(axis=1, keepdims=True)
-        unknown = np.where(self.known, 0.0, self.shares)
-        result: Floats = np.maximum(unknown + among_known * (1 - unknown.sum()), _TINY)
-        return result
-
-    def contributions(self, row: Floats, label: int) -> Floats:
-        """(n_features,): how much each figure speaks for the label, against the mean of the others."""
-        standard = self._standard(row[None])[0]
-        own = VALUES.index(label)
-        others = [place for place in range(len(VALUES)) if place != own and self.known[place]]
-        if not self.known[own] or not others:
-            return np.zeros_like(standard)
-        difference = self.weights[own] - self.weights[others].mean(axis=0)
-        result: Floats = self.trust * difference * standard
-        return result
-
-    def _standard(self, rows: Floats) -> Floats:
-        result: Floats = (rows - self.mean) / self.scale
-        return result
+    def probabilities(self, rows: Floats, first: Bools) -> Floats:
+        """(n, n_features), `first` (n,) where a trajectory begins → (n, 3): how probable −1, 0 and +1 are;
+        each row sums to 1, none is 0."""
+        return shrunk(self.raw.forward(rows, first), self.raw.shares, self.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,46 +85,99 @@ class CrossFit:
     probabilities: Floats
 
 
-def cross_fit(
-    rows: Floats,
-    labels: Ints,
-    groups: Ints,
-    *,
-    seed: int,
-    fold: Ints | None = None,
-    alive: Callable[[], None] = _nothing,
-) -> CrossFit:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """What is fitted on, and with what: `rows` (n, n_features) in the order of their trajectories, `labels`
+    (n,) of `VALUES`, `groups` (n,): the task as a number, `first` (n,): where a trajectory begins, `fold`
+    (n,) from `deal`."""
+
+    fit: Fit
+    rows: Floats
+    labels: Ints
+    groups: Ints
+    first: Bools
+    fold: Ints
+
+    def fitted(self, left_out: set[int], seed: int, alive: Callable[[], None]) -> Raw:
+        """Fitted on everything but these folds."""
+        kept = ~np.isin(self.fold, list(left_out))
+        return self.fit(self.rows[kept], self.labels[kept], self.first[kept], seed=seed, alive=alive)
+
+    def asked(self, raw: Raw, fold: int) -> Floats:
+        """What it says of the rows of a fold, (n_rows_of_it, 3)."""
+        held = self.fold == fold
+        return raw.forward(self.rows[held], self.first[held])
+
+
+def cross_fit(given: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> CrossFit:
     """Fit a model of all and one without each fold of tasks.
 
-    `rows` (n, n_features), `labels` (n,) of `VALUES`, `groups` (n,): the task of a row, as a number. `fold`
-    (n,): the folds, where they are given (from `deal`). `alive` is called between fits and may raise. The
-    same input and seed give the same models. Raises ValueError for fewer than two tasks.
+    `alive` is called between trees and may raise. The same input and seed give the same models.
     """
-    fold = deal(groups, seed=seed) if fold is None else fold
-    without, probabilities = held_out(rows, labels, groups, fold, seed=seed, alive=alive)
-    everything = fit(rows, labels, groups, seed=seed, alive=alive)
-    return CrossFit(everything, without, fold, probabilities)
+    # more threads cost more than they bring, and could add up in another order
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=1):
+        without, raw, probabilities = _without(given, seed, alive)
+        everything = given.fitted(set(), seed, alive)
+    # what those without its fold say of each row is what chooses how far the whole is trusted
+    shares = np.array([model.raw.shares for model in without])[given.fold]
+    trust = chosen_trust(raw, shares, given.labels, given.groups)
+    whole = Classifier(raw=everything, rows=given.rows, trust=trust)
+    return CrossFit(whole, without, given.fold, probabilities)
 
 
-def held_out(
-    rows: Floats,
-    labels: Ints,
-    groups: Ints,
-    fold: Ints,
-    *,
-    seed: int,
-    alive: Callable[[], None] = _nothing,
-) -> tuple[tuple[Classifier, ...], Floats]:
-    """The models without each fold, and the probabilities (n, 3) of each row by the model without its own."""
-    probabilities = np.zeros((len(rows), len(VALUES)))
+def held_out(given: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
+    """The probabilities (n, 3) of each row by the model without its fold, as `cross_fit` has them."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return _without(given, seed, alive)[2]
+
+
+def _without(
+    given: Labelled, seed: int, alive: Callable[[], None]
+) -> tuple[tuple[Classifier, ...], Floats, Floats]:
+    """The models without each fold, and what each says of its fold, (n, 3): raw, and as it is trusted."""
+    folds = range(int(given.fold.max()) + 1)
+    inner, shares = _pairs(given, folds, seed, alive)
     without = []
-    for number in range(int(fold.max()) + 1):
-        rest = fold != number
-        model = fit(rows[rest], labels[rest], groups[rest], seed=seed, alive=alive)
-        without.append(model)
-        if not rest.all():
-            probabilities[~rest] = model.probabilities(rows[~rest])
-    return tuple(without), probabilities
+    raw = np.zeros((len(given.labels), len(VALUES)))
+    probabilities = np.zeros_like(raw)
+    for a in folds:
+        kept = given.fold != a
+        fitted = given.fitted({a}, seed, alive)
+        trust = chosen_trust(inner[a, kept], shares[a, kept], given.labels[kept], given.groups[kept])
+        raw[~kept] = given.asked(fitted, a)
+        probabilities[~kept] = shrunk(raw[~kept], fitted.shares, trust)
+        without.append(Classifier(raw=fitted, rows=given.rows[kept], trust=trust))
+    return tuple(without), raw, probabilities
+
+
+def _pairs(given: Labelled, folds: range, seed: int, alive: Callable[[], None]) -> tuple[Floats, Floats]:
+    """For each fold a, what is said of the rows of every other fold b by who has seen neither, and the shares
+    it has seen: (n_folds, n, 3) each. Nothing of fold a plays a part in row a. One fit serves (a, b) and
+    (b, a); with two folds nothing is left to fit on, and both say the same.
+    """
+    said = np.ones((len(folds), len(given.labels), len(VALUES))) / len(VALUES)
+    shares = said.copy()
+    for a, b in combinations(folds, 2) if len(folds) > 2 else ():
+        fitted = given.fitted({a, b}, seed, alive)
+        for own, other in ((a, b), (b, a)):
+            held = given.fold == other
+            said[own, held], shares[own, held] = given.asked(fitted, other), fitted.shares
+    return said, shares
+
+
+def chosen_trust(raw: Floats, shares: Floats, labels: Ints, groups: Ints) -> float:
+    """The `a` with the smallest log-loss of raw probabilities (n, 3) drawn towards shares (n, 3); 0 where it
+    gains no more than one standard error over tasks, or there is only one task."""
+    target = places(labels)
+    if len(np.unique(groups)) < 2:
+        return 0.0
+    losses = [_losses(shrunk(raw, shares, trust), target) for trust in TRUST]
+    best = int(np.argmin([one.mean() for one in losses]))
+    return TRUST[best] if _gains(_losses(shares, target) - losses[best], groups) else 0.0
 
 
 def deal(groups: Ints, *, seed: int, folds: int = FOLDS) -> Ints:
@@ -161,43 +200,6 @@ def deal(groups: Ints, *, seed: int, folds: int = FOLDS) -> Ints:
     return dealt
 
 
-def fit(
-    rows: Floats, labels: Ints, groups: Ints, *, seed: int, alive: Callable[[], None] = _nothing
-) -> Classifier:
-    """One model, with strength and trust chosen by an inner cross-validation grouped by task.
-
-    With one task, or one label, nothing can be chosen: the model gives the shares of the labels.
-    """
-    if len(np.unique(groups)) < 2 or len(np.unique(labels)) < 2:
-        return _fitted(rows, labels, STRENGTHS[0], trust=0.0)
-    # the matrices are small: more threads cost more than they bring, and could add up in another order
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(limits=1):
-        return _chosen(rows, labels, groups, seed, alive)
-
-
-def _chosen(rows: Floats, labels: Ints, groups: Ints, seed: int, alive: Callable[[], None]) -> Classifier:
-    fold = deal(groups, seed=seed + 1, folds=INNER_FOLDS)
-    target = places(labels)
-    base = np.zeros((len(rows), len(VALUES)))
-    found: list[tuple[float, float, float, Floats]] = []
-    for strength in STRENGTHS:
-        raw = np.zeros_like(base)
-        for number in range(int(fold.max()) + 1):
-            held = fold == number
-            model = _fitted(rows[~held], labels[~held], strength, trust=1.0)
-            raw[held], base[held] = model.raw(rows[held]), model.shares
-            alive()
-        for trust in TRUST:
-            losses = _losses(_shrunk(raw, base, trust), target)
-            found.append((float(losses.mean()), strength, trust, losses))
-    _, strength, trust, losses = min(found, key=lambda one: one[:3])
-    return _fitted(
-        rows, labels, strength, trust=trust if _gains(_losses(base, target) - losses, groups) else 0.0
-    )
-
-
 def _gains(gain: Floats, groups: Ints) -> bool:
     """Whether a gain per row (n,) is more than chance brings: more than one standard error over tasks."""
     _, place = np.unique(groups, return_inverse=True)
@@ -205,44 +207,14 @@ def _gains(gain: Floats, groups: Ints) -> bool:
     return bool(by_task.mean() > by_task.std(ddof=1) / np.sqrt(len(by_task)) + SMALLEST_GAIN)
 
 
-def _fitted(rows: Floats, labels: Ints, strength: float, *, trust: float) -> Classifier:
-    known = np.array([bool((labels == value).any()) for value in VALUES])
-    mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    scale = np.where(spread > 1e-8, spread, 1.0)
-    weights, bias = np.zeros((len(VALUES), rows.shape[1])), np.zeros(len(VALUES))
-    if known.sum() > 1 and trust > 0:
-        weights[known], bias[known] = _regression((rows - mean) / scale, labels, strength)
-    return Classifier(
-        mean=mean, scale=scale, weights=weights, bias=bias, known=known, shares=shares_of(labels), trust=trust
-    )
-
-
-def _regression(rows: Floats, labels: Ints, strength: float) -> tuple[Floats, Floats]:
-    """Log-odds of the labels that occur, in order: (n_labels, n_features) and (n_labels,)."""
-    # takes a second or two: only who trains pays for it
-    from sklearn.linear_model import LogisticRegression
-
-    model: Any = LogisticRegression(C=strength, max_iter=2_000).fit(rows, labels)
-    weights, bias = model.coef_, model.intercept_
-    if len(weights) == 1:
-        return np.vstack([-weights, weights]) / 2, np.concatenate([-bias, bias]) / 2
-    return weights, bias
-
-
 def places(labels: Ints) -> Ints:
     """Labels as columns of the probabilities."""
     return labels - VALUES[0]
 
 
-def shares_of(labels: Ints) -> Floats:
-    """How frequent each label is, (3,), one added to each so that none is impossible."""
-    counts = np.array([(labels == value).sum() for value in VALUES], dtype=np.float64)
-    result: Floats = (counts + 1) / (counts.sum() + len(VALUES))
-    return result
-
-
-def _shrunk(raw: Floats, shares: Floats, trust: float) -> Floats:
-    logs = (1 - trust) * np.log(shares) + trust * np.log(raw)
+def shrunk(raw: Floats, shares: Floats, trust: float) -> Floats:
+    """Probabilities (n, 3) drawn towards shares, (3,) or (n, 3), as far as `trust` is below 1, away above."""
+    logs = (1 - trust) * np.log(shares) + trust * np.log(np.maximum(raw, _TINY))
     exponentials = np.exp(logs - logs.max(axis=1, keepdims=True))
     result: Floats = exponentials / exponentials.sum(axis=1, keepdims=True)
     return result
@@ -253,6 +225,6 @@ def log_loss(probabilities: Floats, target: Ints) -> float:
     return float(_losses(probabilities, target).mean())
 
 
-def _losses(probabilities: Floats, target: Ints) -> Floats:
+def _losses(probabilities: Floats, target: Ints) -> npt.NDArray[np.float64]:
     found: Floats = -np.log(np.maximum(probabilities[np.arange(len(target)), target], _TINY))
     return found

@@ -17,9 +17,16 @@ from annotation.core.vocabulary import VALUES
 
 from ..judging.judge_input import JudgeInput
 from ..judging.judgement import Judgement
+from . import model
+from .evidence import Evidence
 from .explanations import reason
 from .features import VERSION, run_features, step_features
-from .model import Classifier, CrossFit, Floats, Ints, cross_fit, deal, held_out, log_loss, places
+from .forest import Floats, Forest, Ints, grow
+from .model import Classifier, CrossFit, Labelled, cross_fit, deal, held_out, log_loss, places
+from .regression import regress
+
+METHOD: Final = f"{VERSION}/{model.VERSION}"
+"""Changes with every change of the figures or of what is made of them: another method, another judge."""
 
 PLACES: Final = 9
 """Digits of a figure that the digest is made of: the last ones may differ between machines."""
@@ -58,7 +65,8 @@ def task_of(question: str, otherwise: str) -> str:
 
 
 def digest(examples: Sequence[Example], *, seed: int) -> str:
-    """The sha256 of everything a training depends on; the order of the examples is part of it."""
+    """The sha256 of everything a training depends on but its method; the order of the examples is part of
+    it."""
     found = hashlib.sha256(f"{VERSION} {seed}".encode())
     for one in examples:
         found.update(f"\n{one.task} {one.labels} {one.outcome} {one.features.shape}\n".encode())
@@ -73,6 +81,7 @@ class Trained:
         self._steps = steps
         self._outcomes = outcomes
         self._folds = folds
+        self._evidence = {id(one): _evidence(one) for one in (steps.everything, *steps.without)}
 
     def models(self, task: str) -> tuple[Classifier, Classifier]:
         """The models of steps and of outcomes that saw no run of this task."""
@@ -85,15 +94,18 @@ class Trained:
         """Labels, the most probable of each step, with probabilities and reasons."""
         of_steps, of_outcome = self.models(task)
         rows = step_features(material)
-        probabilities = of_steps.probabilities(rows)
-        values = [VALUES[place] for place in probabilities.argmax(axis=1)]
-        outcome = of_outcome.probabilities(run_features(rows)[None])[0]
+        first = np.arange(len(rows)) == 0
+        probabilities = of_steps.probabilities(rows, first)
+        values = _values(probabilities)
+        evidence = self._evidence[id(of_steps)]
+        weights = of_steps.trust * evidence.of(rows, first, values)
+        outcome = of_outcome.probabilities(run_features(rows)[None], np.ones(1, dtype=np.bool_))[0]
         best = int(outcome.argmax())
         judgement = Judgement(
-            labels=dict(zip(material.steps, values, strict=True)),
+            labels=dict(zip(material.steps, values.tolist(), strict=True)),
             reasons={
-                index: reason(of_steps, row, value)
-                for index, row, value in zip(material.steps, rows, values, strict=True)
+                index: reason(weight, row, evidence.mean)
+                for index, row, weight in zip(material.steps, rows, weights, strict=True)
             },
             outcome=VALUES[best],
             outcome_reason=translatable(
@@ -115,20 +127,17 @@ def train(
 ) -> tuple[Trained, dict[str, Any]]:
     """Train on these, and the figures as `details` of a judge keep them (JSON-ready, see `figures`).
 
-    `alive` is called every few hundredths of a second of work and may raise. Raises ValueError for fewer than
-    two tasks.
+    `alive` is called every few trees and may raise. Raises ValueError for fewer than two tasks.
     """
     table = _Table.of(examples)
-    labels, groups, trajectory = table.labels, table.groups, table.trajectory
-    fold = deal(groups, seed=seed)
-    steps = cross_fit(table.rows, labels, groups, seed=seed, fold=fold, alive=alive)
-    outcomes = cross_fit(
-        table.runs, table.outcomes, table.of_run, seed=seed, fold=fold[table.first()], alive=alive
-    )
-    names = table.names
-    folds = {names[group]: int(number) for group, number in zip(groups, fold, strict=True)}
+    of_steps, of_outcomes = table.labelled(seed)
+    steps = cross_fit(of_steps, seed=seed, alive=alive)
+    outcomes = cross_fit(of_outcomes, seed=seed, alive=alive)
+    folds = {
+        table.names[group]: int(number) for group, number in zip(table.groups, of_steps.fold, strict=True)
+    }
     told = table.outcomes
-    found = figures(labels, groups, trajectory, steps)
+    found = figures(table.labels, table.groups, table.trajectory, steps)
     found["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
     found["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
     return Trained(steps, outcomes, folds), found
@@ -142,12 +151,11 @@ def unseen_labels(
 
     `alive` as in `train`. Raises ValueError for fewer than two tasks.
     """
-    table = _Table.of(examples)
-    fold = deal(table.groups, seed=seed)
-    _, steps = held_out(table.rows, table.labels, table.groups, fold, seed=seed, alive=alive)
-    runs = fold[table.first()]
-    _, outcomes = held_out(table.runs, table.outcomes, table.of_run, runs, seed=seed, alive=alive)
-    return _values(steps), _values(outcomes)
+    steps, outcomes = _Table.of(examples).labelled(seed)
+    return (
+        _values(held_out(steps, seed=seed, alive=alive)),
+        _values(held_out(outcomes, seed=seed, alive=alive)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +189,23 @@ class _Table:
             of_run,
         )
 
-    def first(self) -> Ints:
-        """Where the steps of each example begin."""
-        return np.unique(self.trajectory, return_index=True)[1]
+    def labelled(self, seed: int) -> tuple[Labelled, Labelled]:
+        """Steps and outcomes, dealt into the same folds of tasks."""
+        fold = deal(self.groups, seed=seed)
+        starts = np.unique(self.trajectory, return_index=True)[1]
+        first = np.isin(np.arange(len(fold)), starts)
+        steps = Labelled(
+            fit=grow, rows=self.rows, labels=self.labels, groups=self.groups, first=first, fold=fold
+        )
+        outcomes = Labelled(
+            fit=regress,
+            rows=self.runs,
+            labels=self.outcomes,
+            groups=self.of_run,
+            first=np.ones(len(starts), dtype=np.bool_),
+            fold=fold[starts],
+        )
+        return steps, outcomes
 
 
 def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> dict[str, Any]:
@@ -196,7 +218,7 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     """
     start = np.unique(trajectory, return_index=True)[1]
     position = np.arange(len(labels)) - start[trajectory]
-    shares = np.array([steps.without[number].shares for number in steps.fold])
+    shares = np.array([steps.without[number].raw.shares for number in steps.fold])
 
     def against(said: npt.NDArray[Any], *, intervals: bool) -> dict[str, Any]:
         zeros = np.zeros_like(labels)
@@ -223,6 +245,11 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
         "always_plus_one": against(np.ones_like(labels), intervals=False),
         "shares": _of_probabilities(shares, labels),
     }
+
+
+def _evidence(one: Classifier) -> Evidence:
+    assert isinstance(one.raw, Forest), "steps are the trees' business"
+    return Evidence(one.raw, one.rows)
 
 
 def _interval(measure: Measure) -> list[float] | None:

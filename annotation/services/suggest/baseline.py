@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from annotation.core.baseline.features import VERSION, step_features
-from annotation.core.baseline.training import Example, digest, task_of, train
+from annotation.core.baseline.training import METHOD, Example, digest, task_of, train
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
@@ -46,11 +46,19 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
     """The judge of a run, trained. `alive` is called all along (seconds), and may raise.
 
     Writes what it was trained on, and its figures, into the judge's details. Raises Invalid when the judge
-    has suggestions already and what it was trained on is not there any more, or is different; Stopped when
-    another worker was first.
+    has suggestions already and what it was trained on is not there any more, or is different, or the method
+    was another; Stopped when another worker was first.
     """
     judge = run.judge
     fixed = judge.details if Suggestion.objects.filter(judge=judge).exists() else {}
+    if fixed and fixed.get("method") != METHOD:
+        raise Invalid(
+            translatable(
+                "An earlier version of Tristep trained this baseline, and its model cannot be made again; "
+                "add another baseline for the remaining trajectories."
+            ),
+            code="training_changed",
+        )
     source, until, examples = _examples(judge, fixed, alive)
     seed = fixed.get("seed", SEED)
     checksum = digest(examples, seed=seed)
@@ -66,6 +74,7 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
             "n_tasks": len({one.task for one in examples}),
             "seed": seed,
             "features_version": VERSION,
+            "method": METHOD,
             "digest": checksum,
         }
         _write_down(run, about | figures)

@@ -1,0 +1,107 @@
+"""The baseline's trees: how probable each label of a step is, from its figures and the label before it.
+
+Extremely randomised trees (Geurts, Ernst and Wehenkel 2006) are grown on the figures of a step and the label
+of the step before. That label is not known of a trajectory nobody has labelled, so the trees are asked once
+for each that it may have, and the answers are weighted with how probable each is in turn, from the first step
+on: the forward pass of a Markov model with such a conditional model (McCallum, Freitag and Pereira 2000,
+"Maximum entropy Markov models").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.core.vocabulary import VALUES
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+TREES: Final = 200
+FEWEST_IN_LEAF: Final = 3
+TRIED: Final = 0.3
+"""The share of the figures that are tried at each split."""
+GROWN_AT_ONCE: Final = 20
+TINY: Final = 1e-3
+"""The least that a label's probability is taken for: trees may say 0, which nothing could put right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forest:
+    """Grown trees. `trees`: None where only one label occurred, and nothing could be told apart; `known`
+    (3,): whether each of `VALUES` occurred; `shares` (3,): how often, one added to each."""
+
+    trees: Any
+    known: Bools
+    shares: Floats
+
+    def given(self, rows: Floats, before: Floats) -> Floats:
+        """(n, n_features) and (n, 3) → (n, 3): how probable −1, 0 and +1 are after the label before, one-hot,
+        or zeros at the first step. Rows sum to 1, and none is 0."""
+        found = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
+        if self.trees is None:
+            told = self.known[None].astype(np.float64)
+        else:
+            told = np.zeros((len(rows), len(VALUES)))
+            told[:, self.trees.classes_ - VALUES[0]] = self.trees.predict_proba(np.hstack([rows, before]))
+            told = np.where(self.known, np.maximum(told, TINY), 0.0)
+        found += (1 - found.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
+        return found
+
+    def forward(self, rows: Floats, first: Bools) -> Floats:
+        """(n, n_features) → (n, 3): how probable the labels are, steps in order, `first` (n,) where a
+        trajectory begins. Step k depends on the figures of the steps up to k, and on no label."""
+        if not len(rows):
+            return np.zeros((0, len(VALUES)))
+        labels = np.eye(len(VALUES))
+        found = self.given(rows, np.zeros((len(rows), len(VALUES))))
+        later = np.flatnonzero(~first)
+        if self.trees is None or not len(later):
+            return found
+        asked = self.given(np.repeat(rows[later], len(VALUES), axis=0), np.tile(labels, (len(later), 1)))
+        after = asked.reshape(len(later), len(VALUES), len(VALUES))
+        for place, at in enumerate(later):
+            found[at] = found[at - 1] @ after[place]
+        return found
+
+
+def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable[[], None]) -> Forest:
+    """A forest of these rows (n, n_features), in the order of their trajectories, with their labels (n,).
+
+    `alive` is called between trees and may raise. The same input and seed grow the same trees.
+    """
+    known = np.array([bool((labels == value).any()) for value in VALUES])
+    shares = shares_of(labels)
+    if known.sum() < 2:
+        return Forest(trees=None, known=known, shares=shares)
+    # takes a second or two: only who trains pays for it
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    trees: Any = ExtraTreesClassifier(
+        min_samples_leaf=FEWEST_IN_LEAF, max_features=TRIED, random_state=seed, warm_start=True
+    )
+    table = np.hstack([rows, previous(labels, first)])
+    for grown in range(0, TREES, GROWN_AT_ONCE):
+        trees.n_estimators = min(grown + GROWN_AT_ONCE, TREES)
+        trees.fit(table, labels)
+        alive()
+    return Forest(trees=trees, known=known, shares=shares)
+
+
+def previous(labels: Ints, first: Bools) -> Floats:
+    """The label before each, (n, 3), one-hot in the order of `VALUES`; zeros where a trajectory begins."""
+    found: Floats = (np.roll(labels, 1)[:, None] == np.array(VALUES)).astype(np.float64)
+    found[first] = 0.0
+    return found
+
+
+def shares_of(labels: Ints) -> Floats:
+    """How frequent each label is, (3,), one added to each so that none is impossible."""
+    counts = np.array([(labels == value).sum() for value in VALUES], dtype=np.float64)
+    result: Floats = (counts + 1) / (counts.sum() + len(VALUES))
+    return result
