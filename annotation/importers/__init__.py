@@ -17,9 +17,13 @@ from .base import Importer, ReadContext
 from .claude_code import ClaudeCode
 from .codex import Codex
 from .inspect_log import InspectLog
+from .langchain import LangChain
+from .mini_swe_agent import MiniSweAgent
 from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
+from .openhands import OpenHands
 from .parts.archive import is_zip
+from .swe_agent import SweAgent
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
 
@@ -35,6 +39,10 @@ FORMATS: Final[dict[str, Importer]] = {
         ClaudeCode(),
         OpenAIResponses(),
         Codex(),
+        LangChain(),
+        SweAgent(),
+        MiniSweAgent(),
+        OpenHands(),
         OpenAIChat(),
     )
 }

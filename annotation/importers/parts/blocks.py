@@ -41,9 +41,16 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
     """The content of a message or a tool result, which may be text, a block or a list of blocks, as parts."""
     if content is None or content == "":
         return []
-    if isinstance(content, list):
-        return [part_of(block) for block in content]
-    return [part_of(content)]
+    blocks = content if isinstance(content, list) else [content]
+    return [part_of(one) for block in blocks for one in _single(block)]
+
+
+def _single(block: Any) -> list[Any]:
+    """A block with several images (`image_urls`) as one for each; any other as it is."""
+    several = block.get("image_urls") if isinstance(block, dict) and block.get("type") == "image" else None
+    if not isinstance(several, list):
+        return [block]
+    return [{"type": "image_url", "image_url": address} for address in several]
 
 
 def content_of(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:

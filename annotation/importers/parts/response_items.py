@@ -111,7 +111,7 @@ def _add_made(thread: Thread, response: Response, kind: str, item: dict[str, Any
         )
         response.add_block({"type": "image_url", "image_url": data_uri("image/png", item["result"])})
     else:
-        given = next((item[name] for name in _ARGUMENTS if item.get(name) is not None), {})
+        given: Any = next((item[name] for name in _ARGUMENTS if item.get(name) is not None), {})
         call_id = item.get("call_id") or item.get("id")
         response.call(call_id, _name(kind, item), given)
         _add_own_result(thread, kind, item, call_id)
