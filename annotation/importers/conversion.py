@@ -22,7 +22,7 @@ class Conversation:
     what is kept and not understood here. `notes` counts what was met, by the words of the import's report
     ("compactions", "branches left out", "duplicate spans"); `left_out` says by name what the source had and
     the conversion has not. `raw` is what to keep as the original where a record holds several trajectories;
-    else the bytes of the record are kept.
+    else the bytes of the record are kept. `why_empty` says, as the end of a sentence, why no response is in it.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
@@ -42,3 +42,4 @@ class Conversation:
     notes: Counter[str] = field(default_factory=Counter)
     left_out: set[str] = field(default_factory=set)
     raw: bytes | None = None
+    why_empty: str = ""

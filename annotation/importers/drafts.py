@@ -143,7 +143,10 @@ def _objects(messages: list[Any]) -> list[dict[str, Any]]:
 
 def _empty(conversation: Conversation, filename: str, line: int) -> Iterator[RecordError]:
     problems = Problems(filename, line)
-    messages_of(conversation.messages, problems)
+    if conversation.why_empty:
+        problems.add("", conversation.why_empty)
+    else:
+        messages_of(conversation.messages, problems)
     return problems.errors()
 
 
