@@ -18,12 +18,19 @@ from .claude_code import ClaudeCode
 from .codex import Codex
 from .inspect_log import InspectLog
 from .langchain import LangChain
+from .langfuse import Langfuse
 from .mini_swe_agent import MiniSweAgent
+from .mlflow import MLflow
 from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
 from .openhands import OpenHands
+from .opentelemetry import OpenTelemetry
 from .parts.archive import is_zip
+from .sharegpt import ShareGPT
 from .swe_agent import SweAgent
+from .tau2_bench import Tau2Bench
+from .tau_bench import TauBench
+from .who_and_when import WhoAndWhen
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
 
@@ -43,6 +50,13 @@ FORMATS: Final[dict[str, Importer]] = {
         SweAgent(),
         MiniSweAgent(),
         OpenHands(),
+        OpenTelemetry(),
+        MLflow(),
+        Langfuse(),
+        Tau2Bench(),
+        TauBench(),
+        WhoAndWhen(),
+        ShareGPT(),
         OpenAIChat(),
     )
 }

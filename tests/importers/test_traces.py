@@ -1,0 +1,123 @@
+"""Traces: sub-agents, and spans that lie in a file as they like."""
+
+import io
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from annotation.core.trajectory import TrajectoryDraft
+from annotation.importers import FORMATS, ReadContext
+from annotation.importers.parts import elements, spool
+
+
+def span(trace: str, span_id: str, start: int, parent: str = "", **attributes: Any) -> dict[str, Any]:
+    return {
+        "traceId": trace,
+        "spanId": span_id,
+        "parentSpanId": parent,
+        "name": span_id,
+        "startTimeUnixNano": str(start),
+        "endTimeUnixNano": str(start + 1),
+        "attributes": [{"key": key, "value": {"stringValue": text}} for key, text in attributes.items()],
+    }
+
+
+def chat(trace: str, span_id: str, start: int, given: Any, output: Any, parent: str = "") -> dict[str, Any]:
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps(given),
+        "gen_ai.output.messages": json.dumps(output),
+    }
+    return span(trace, span_id, start, parent, **attributes)
+
+
+def otlp(*spans: dict[str, Any]) -> bytes:
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+
+
+def read(data: bytes, name: str = "opentelemetry", limit: int = 1 << 20) -> list[Any]:
+    return list(FORMATS[name].read(io.BytesIO(data), ReadContext("f", max_record_bytes=limit)))
+
+
+def text(role: str, content: str) -> list[dict[str, Any]]:
+    return [{"role": role, "parts": [{"type": "text", "content": content}]}]
+
+
+def test_traces_are_put_together_from_any_line_and_their_bytes_are_a_file_of_their_own() -> None:
+    first, second = (
+        chat(trace, f"{trace}1", start, text("user", trace), text("assistant", trace))
+        for trace, start in (("a", 5), ("b", 1))
+    )
+    history = [*text("user", "a"), *text("assistant", "a"), *text("user", "more")]
+    later = chat("a", "a2", 9, history, text("assistant", "done"))
+    data = b"\n".join(otlp(one) for one in (later, second, first))
+    found = read(data)
+    assert [draft.record_id for draft in found] == ["a", "b"]
+    assert [draft.hints["source_steps"] for draft in found] == [{"1": "a1", "3": "a2"}, {"1": "b1"}]
+    assert [again.record_id for draft in found for again in read(draft.raw)] == ["a", "b"]
+    assert read(found[0].raw)[0].messages == found[0].messages
+
+
+def test_trace_without_recorded_contents_is_refused_in_words() -> None:
+    data = otlp(span("a", "1", 1, **{"gen_ai.operation.name": "chat"}))
+    assert [str(error) for error in read(data)] == [
+        "f:1: has calls of a model (1), but not what was said: the program did not record contents"
+    ]
+
+
+def test_trace_over_the_limit_is_refused_by_its_line() -> None:
+    big = [chat("a", str(i), i, text("user", "x" * 600), text("assistant", "y")) for i in range(3)]
+    found = read(otlp(*big), limit=2000)
+    assert [str(error) for error in found] == ["f:1: the trace is larger than 0 MB, the limit for one record"]
+
+
+def test_traces_need_the_memory_of_one_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        spool, "IN_MEMORY", 1 << 16
+    )  # above this the spans lie on disk: what stays is the index
+    monkeypatch.setattr(elements, "CHUNK_BYTES", 1 << 16)
+
+    def peak(traces: int) -> int:
+        said = [text("user", "q" * 1000), text("assistant", "a" * 1000)]
+        data = io.BytesIO(otlp(*(chat(f"{i:032x}", f"{i:016x}", i, *said) for i in range(traces))))
+        tracemalloc.start()
+        count = sum(isinstance(one, TrajectoryDraft) for one in FORMATS["opentelemetry"].read(data, context))
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert count == traces
+        return top
+
+    context = ReadContext("f")
+    peak(10)
+    assert peak(600) < peak(200) + 400_000
+
+
+def test_sub_agents_below_a_working_agent_are_trajectories_of_their_own() -> None:
+    agent = {"gen_ai.operation.name": "invoke_agent"}
+    data = otlp(
+        span("t", "boss", 1, **agent),
+        chat("t", "b1", 2, text("user", "Do it."), text("assistant", "I ask."), "boss"),
+        span("t", "helper", 3, "boss", **agent),
+        chat("t", "h1", 4, text("user", "Help."), text("assistant", "Helped."), "helper"),
+        chat("t", "b2", 6, text("user", "So?"), text("assistant", "Done."), "boss"),
+    )
+    main, helper = read(data)
+    assert (main.record_id, helper.record_id) == ("t", "t:helper")
+    assert [message["content"] for message in helper.messages] == ["Help.", "Helped."]
+    assert (helper.hints["sub_agent_of"], helper.hints["agent"]) == ("t", "helper")
+    assert main.hints["source_steps"] == {"1": "b1", "3": "b2"}
+
+
+def test_agents_side_by_side_are_one_conversation() -> None:
+    agent = {"gen_ai.operation.name": "invoke_agent"}
+    history = [*text("user", "Do it."), *text("assistant", "Over to you.")]
+    data = otlp(
+        span("t", "first", 1, **agent),
+        chat("t", "f1", 2, text("user", "Do it."), text("assistant", "Over to you."), "first"),
+        span("t", "second", 3, **agent),
+        chat("t", "s1", 4, history, text("assistant", "Done."), "second"),
+    )
+    (found,) = read(data)
+    assert [message["content"] for message in found.messages] == ["Do it.", "Over to you.", "Done."]
