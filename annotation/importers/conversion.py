@@ -22,7 +22,7 @@ class Conversation:
     what is kept and not understood here. `notes` counts what was met, by the words of the import's report
     ("compactions", "branches left out", "duplicate spans"); `left_out` says by name what the source had and
     the conversion has not. `raw` is what to keep as the original where a record holds several trajectories;
-    else the bytes of the record are kept. `why_empty` says, as the end of a sentence, why no response is in it.
+    else the bytes of the record are kept. `why_empty` ends a sentence: why there is no response in it.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
