@@ -21,6 +21,7 @@ from .langchain import LangChain
 from .langfuse import Langfuse
 from .mini_swe_agent import MiniSweAgent
 from .mlflow import MLflow
+from .not_read import kind_not_read
 from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
 from .openhands import OpenHands
@@ -35,6 +36,8 @@ from .who_and_when import WhoAndWhen
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
 
 LINES_LOOKED_AT: Final = 5
+LAST_RESORT: Final = 0.5
+"""How sure the format of plain chats is, whose marks many other logs have too."""
 
 FORMATS: Final[dict[str, Importer]] = {
     importer.name: importer
@@ -91,7 +94,17 @@ def sniff(head: bytes) -> Importer:
         raise Invalid(translatable("The file cannot be read: {reason}.", reason=reason), code="not_text")
     for beginning in _beginnings(head):
         best = max(FORMATS.values(), key=lambda importer: importer.sniff(beginning))
-        if best.sniff(beginning) > 0:
+        sure = best.sniff(beginning)
+        if sure <= LAST_RESORT and (kind := kind_not_read(beginning)):
+            raise Invalid(
+                translatable(
+                    "This is {kind}, which is not read. The formats are: {formats}.",
+                    kind=kind,
+                    formats=", ".join(FORMATS),
+                ),
+                code="unknown_format",
+            )
+        if sure > 0:
             return best
     if {"step_labels", "final_label"} <= outline(head).keys:
         raise Invalid(
