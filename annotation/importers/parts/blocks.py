@@ -57,14 +57,16 @@ def content_of(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Parts as the content of a message: plain text where there is nothing but one text."""
     if not parts:
         return ""
-    if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
-        return str(parts[0]["text"])
+    only = parts[0] if len(parts) == 1 else {}
+    if only.keys() == {"type", "text"} and isinstance(only["text"], str):
+        return only["text"]
     return parts
 
 
 def text_of(parts: list[dict[str, Any]]) -> str:
     """All the text of these parts, joined by newlines."""
-    return "\n".join(part["text"] for part in parts if part.get("type") == "text")
+    texts = (part.get("text") for part in parts if part.get("type") == "text")
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def part_of(block: Any) -> dict[str, Any]:
