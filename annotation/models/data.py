@@ -23,7 +23,8 @@ class ImportFile(JobFields):
     record's own bytes are kept with its trajectory. `progress_*` count bytes read of the file. `errors` lists
     the first 1,000 as {"line", "field", "reason"}; `error_count` counts all. `options` says how the file is
     read beside its format (services.ingest.options). Of a published import, `notes` counts what was met
-    (English words: how many) and `left_out` names what the file has and the trajectories have not.
+    (English words: how many) and `left_out` names what the file has and the trajectories have not;
+    `standalone_turns_count` are the new records whose user turns are tasks of their own (core.turns).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -41,6 +42,7 @@ class ImportFile(JobFields):
     unchanged_count = models.PositiveIntegerField(default=0)
     replaced_count = models.PositiveIntegerField(default=0)
     step_count = models.PositiveIntegerField(default=0)
+    standalone_turns_count = models.PositiveIntegerField(default=0)
     error_count = models.PositiveIntegerField(default=0)
     errors = models.JSONField(default=list, blank=True)
     notes = models.JSONField(default=dict, blank=True)
@@ -75,6 +77,13 @@ class ImportFile(JobFields):
 
     def __str__(self) -> str:
         return self.filename
+
+    @property
+    def offers_suspension(self) -> bool:
+        """Whether user messages should perhaps suspend error runs in its subset, which they do not yet: most
+        of what it brought are tasks in turns that stand alone."""
+        brought = self.created_count + self.replaced_count
+        return self.standalone_turns_count * 2 > brought and not self.subset.suspend_on_user_turn
 
 
 class Task(models.Model):

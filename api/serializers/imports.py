@@ -70,6 +70,10 @@ class ImportDetail(Import):
         child=Sentence(), help_text="What the file has, and the trajectories not."
     )
     policy_models = serializers.DictField(child=serializers.CharField())
+    offers_suspension = serializers.BooleanField(
+        help_text="Most of the new trajectories are tasks in several turns that stand alone, and user "
+        "messages do not suspend error runs in the subset yet: consider its `suspend_on_user_turn`."
+    )
     errors = ImportError_(many=True)  # type: ignore[assignment]
 
     @extend_schema_field(ImportNote(many=True))

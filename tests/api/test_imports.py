@@ -39,6 +39,19 @@ def test_file_sent_as_a_form_is_queued_and_can_be_followed(by: Callers) -> None:
     assert seen["state"] == "published" and seen["created_count"] == 3 and seen["step_count"] == 6
     assert seen["progress"]["done"] == seen["progress"]["total"] == seen["size"]
     assert {row.policy_model for row in Trajectory.objects.all()} == {"Tiny-1"}
+    assert seen["offers_suspension"] is False
+
+
+def test_import_of_tasks_in_several_turns_says_that_it_offers_suspension(by: Callers) -> None:
+    record = make_record(0, 0)
+    request = [{"role": "system", "content": "State."}, {"role": "user", "content": "Now this."}]
+    record["messages"] = [*record["messages"], *request, {"role": "assistant", "content": "Done."}]
+    record["step_labels"] = {}
+    answer = form(by.admin, jsonl([record]))
+    ingest.run_import(source_id=ok(answer, 202)["id"])
+    assert ok(by.admin.client.get(answer["Location"]))["offers_suspension"] is True
+    ok(by.admin.patch("/projects/bench/subsets/tiny/", {"suspend_on_user_turn": True}))
+    assert ok(by.admin.client.get(answer["Location"]))["offers_suspension"] is False
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/octet-stream"])

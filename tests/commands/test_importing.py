@@ -49,6 +49,22 @@ def test_importing_again_says_that_nothing_is_new(tmp_path: Path) -> None:
     assert (row["file"], row["subset"], row["format"]) == ("a.jsonl", "a", "agentprocessbench")
 
 
+def test_importing_tasks_in_several_turns_offers_suspension_and_an_option_sets_it(tmp_path: Path) -> None:
+    record = make_record(0, 0)
+    request = [{"role": "system", "content": "State."}, {"role": "user", "content": "Now this."}]
+    record["messages"] = [*record["messages"], *request, {"role": "assistant", "content": "Done."}]
+    record["step_labels"] = {}
+    path = write(tmp_path / "turns.jsonl", jsonl([record]))
+    said = run("import_trajectories", "new", path, "--json")
+    assert "consider --suspend-on-user-turn" in said.err
+    assert said.document["files"][0]["offers_suspension"] is True
+    assert not Subset.objects.get().suspend_on_user_turn
+
+    said = run("import_trajectories", "new", path, "--suspend-on-user-turn")
+    assert "consider" not in said.err
+    assert Subset.objects.get().suspend_on_user_turn
+
+
 def test_import_takes_options(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", jsonl([make_record(0, 0), make_record(0, 1)]))
 

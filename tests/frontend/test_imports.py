@@ -151,3 +151,28 @@ def test_import_shows_what_stands_in_a_file_name_as_text(browse, at, text):
     page = text(client.get(at("imports", "bench")))
     assert "<b>x" not in page
     assert "&lt;b&gt;x" in page
+
+
+def test_import_of_tasks_in_several_turns_offers_that_user_messages_suspend_error_runs(browse, at, text):
+    client, offer = browse("admin"), "Suspend error runs at user messages"
+    record = people.make_record(0, 0)
+    first, *rest = record["messages"]
+    turn = [{"role": "system", "content": "State."}, {"role": "user", "content": "Now this."}]
+    record["messages"] = [first, *rest, *turn, {"role": "assistant", "content": "Done."}]
+    record["step_labels"] = {}
+    url = client.post(at("imports", "bench"), {"file": upload(people.jsonl([record])), "subset": "turns"}).url
+    row = ImportFile.objects.get()
+    ingest.run_import(source_id=row.pk)
+    page = text(client.get(url))
+    assert offer in page and "35.5 %" in page and "1 of the new trajectories in turns is a task" in page
+    client.post(at("subset", "bench", row.subset_id), {"suspend_on_user_turn": "on"})
+    row.subset.refresh_from_db()
+    assert row.subset.suspend_on_user_turn
+    assert offer not in text(client.get(url))
+
+
+def test_import_of_ordinary_trajectories_offers_nothing(browse, at, text):
+    client = browse("admin")
+    url = client.post(at("imports", "bench"), {"file": upload()}).url
+    ingest.run_import(source_id=ImportFile.objects.get().pk)
+    assert "Suspend error runs" not in text(client.get(url))

@@ -1,4 +1,5 @@
-"""import_trajectories PROJECT FILE… [--subset NAME] [--format NAME] [--replace] [--policy-model 0=NAME]…"""
+"""import_trajectories PROJECT FILE… [--subset NAME] [--format NAME] [--replace] [--policy-model 0=NAME]…
+[--suspend-on-user-turn]"""
 
 import sys
 from argparse import ArgumentParser
@@ -33,6 +34,11 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--policy-model", action="append", default=[], metavar="INDEX=NAME", help="name a sample index"
         )
+        parser.add_argument(
+            "--suspend-on-user-turn",
+            action="store_true",
+            help="let a user message suspend an error run in the subset (right for tasks in several turns)",
+        )
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
@@ -60,6 +66,11 @@ class Command(OperatorCommand):
                 f"({source.created_count:,} new, {source.replaced_count:,} replaced), "
                 f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
             )
+            if source.offers_suspension:
+                self.summary(
+                    f"{source.subset.name}: most of these are tasks in several turns that stand alone; "
+                    "consider --suspend-on-user-turn, or the subset's setting."
+                )
         if options["json"]:
             self.document({"project": slug, "files": done, "refused": len(refused)})
         if refused:
@@ -88,7 +99,12 @@ class Command(OperatorCommand):
             leave=False,
             disable=not sys.stderr.isatty(),
         ) as bar:
-            return ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
+            done = ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
+        if options["suspend_on_user_turn"]:
+            done.subset = projects.update_subset(
+                actor=OPERATOR, subset=done.subset, suspend_on_user_turn=True
+            )
+        return done
 
     def _report(self, path: Path, error: TristepError) -> None:
         """Every finding with its place."""
@@ -124,4 +140,5 @@ def _row(source: ImportFile) -> dict[str, Any]:
         "unchanged": source.unchanged_count,
         "replaced": source.replaced_count,
         "steps": source.step_count,
+        "offers_suspension": source.offers_suspension,
     }

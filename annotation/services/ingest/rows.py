@@ -12,6 +12,7 @@ from annotation.core.canonical import canonical_json, content_json, sha256_hex
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.turns import turns_stand_alone
 from annotation.importers import RecordError
 from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
@@ -41,13 +42,15 @@ class Prepared:
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of an import so far. `replaced` are the pks of the live rows that its rows shall
-    replace. `notes` and `left_out` are those of the reader (importers.ReadContext)."""
+    """The counts of an import so far. `standalone_turns` counts new records (core.turns); `replaced` are the
+    pks of the live rows that its rows shall replace. `notes` and `left_out` are those of the reader
+    (importers.ReadContext)."""
 
     created: int = 0
     unchanged: int = 0
     steps: int = 0
     written: int = 0
+    standalone_turns: int = 0
     replaced: list[int] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     left_out: set[str] = field(default_factory=set)
@@ -113,6 +116,9 @@ def _sort_out(
             else:
                 fresh.append(item)
                 tally.replaced.append(known.pk)
+    tally.standalone_turns += sum(
+        turns_stand_alone(one.draft.messages, one.draft.reference_answer) for one in fresh
+    )
     return fresh, errors
 
 

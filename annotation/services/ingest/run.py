@@ -175,6 +175,7 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
                 unchanged_count=tally.unchanged,
                 replaced_count=len(tally.replaced),
                 step_count=tally.steps,
+                standalone_turns_count=tally.standalone_turns,
                 notes=dict(tally.notes),
                 left_out=sorted(tally.left_out),
                 lease_until=None,
