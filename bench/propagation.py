@@ -2,9 +2,9 @@
 
     python -m bench.propagation data/bfcl.jsonl data/tau2.jsonl
 
-The files are labelled records in the layout of AgentProcessBench. Each trajectory is gone through from its first
-step to its last, as by an annotator who gives the published labels: at each step the rule proposes what follows
-from the labels before it. A proposal is wrong where the published label is not −1.
+The files are labelled records in AgentProcessBench's layout. Each trajectory is gone through from its first
+step to its last, as by an annotator who gives the published labels: at each step the rule proposes what
+follows from the labels before it. A proposal is wrong where the published label is not −1.
 """
 
 from __future__ import annotations
@@ -66,9 +66,8 @@ def main() -> None:
     for path in parser.parse_args().files:
         with path.open(encoding="utf-8") as lines:
             found = measured(map(json.loads, lines))
-        print(
-            f"{path.name}: {found['trajectories']} trajectories, {found['turns stand alone']} of stand-alone turns"
-        )
+        alone = f"{found['turns stand alone']} of them with turns that stand alone"
+        print(f"{path.name}: {found['trajectories']} trajectories, {alone}")
         for name in ("without", "suspended"):
             counts = found[name]
             share = f"{counts['wrong'] / counts['proposed']:.1%}" if counts["proposed"] else "none proposed"

@@ -11,7 +11,7 @@ from annotation.core.vocabulary import REASON_CODES_BY_CODE
 from tests.label_scheme_cases import CASES, RULES, Case
 
 WRITTEN = {"+1": 1, "0": 0, "−1": -1}
-ROW = re.compile(r"^\| (.+) \| (\+1|0|−1) \|$", re.M)
+ROW = re.compile(r"^\| ([^|]+) \| (\+1|0|−1) \|$", re.M)
 TEXTS = {"english": default_guideline("en"), "chinese": default_guideline("zh-hans")}
 
 
@@ -47,6 +47,16 @@ def test_guideline_has_the_same_rows_and_sections_in_both_languages() -> None:
     assert [label for _words, label in rows("english")] == [label for _words, label in rows("chinese")]
     english, chinese = (re.findall(r"^#+", TEXTS[language], re.M) for language in TEXTS)
     assert english == chinese
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_guideline_has_an_example_of_each_label_for_each_kind_of_task(language: str) -> None:
+    table = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", TEXTS[language], re.M)
+    header, *examples = table
+    assert header[1:] == tuple(WRITTEN), "a column for each label"
+    assert len(examples) == len({task for task, *_ in examples}) == 4
+    written = [text for _task, *texts in examples for text in texts]
+    assert len(set(written)) == 12 and min(map(len, written)) >= 10
 
 
 def test_guideline_uses_the_short_texts_of_the_labels() -> None:

@@ -105,7 +105,7 @@ def test_labels_rewards_and_hints_of_the_record_are_not_sent() -> None:
 
 def table(text: str) -> list[tuple[str, int]]:
     """The rows of frequent cases in a text: (what it says, the label)."""
-    rows = re.findall(r"^\| (.+) \| (\+?1|0|[−-]1) \|$", text, re.M)
+    rows = re.findall(r"^\| ([^|]+) \| (\+?1|0|[−-]1) \|$", text, re.M)
     return [(words, int(label.replace("−", "-"))) for words, label in rows]
 
 
