@@ -13,6 +13,8 @@ from tests.address import Address, answer, kind, looks, pk, run_action, slug, wi
 from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
+FIRST_PART = {"message": 0, "part": 0}
+
 INSIDERS = ("rita-held", "emil-left")
 
 
@@ -65,7 +67,9 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
     yield Address(f + "import-status", slug)
     yield Address(f + "import-detail", pk("import", of_project=True))
-    yield Address(f + "import-abandon", pk("import", of_project=True))
+    for name in ("import-abandon", "import-options", "import-start"):
+        yield Address(f + name, pk("import", of_project=True))
+    yield Address(f + "import-image", lambda world: {**pk("import", of_project=True)(world), **FIRST_PART})
     for name in ("trajectories", "work", "claim", "adjudication-queue", "agreement", "releases"):
         yield Address(f + name, slug)
     yield Address(f + "agreement-steps", slug)
@@ -75,6 +79,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
+        yield Address(f + "trajectory-atif", pk(place, of_project=True), place)
     for place in ("dispute", "settled", "talked", "shared", "held", "free"):
         yield Address(f + "history", pk(place), place)
     yield from (Address(f + "history-export", pk(place), place) for place in ("talked", "shared"))
@@ -218,11 +223,14 @@ def _api() -> Iterator[Address]:
     yield Address(a + "invitation", pk("invitation", of_project=True))
     yield Address(a + "invitation-link", pk("invitation", of_project=True))
     yield Address(a + "imports", slug)
+    yield Address(a + "imports-archive", slug)
     yield Address(a + "import", pk("import"))
-    yield Address(a + "import-abandon", pk("import"))
+    for name in ("import-abandon", "import-preview", "import-start"):
+        yield Address(a + name, pk("import"))
     for place in ("shared", "dispute", "waiting", "seen", "held", "left", "free"):
         yield Address(a + "trajectory", pk(place), place)
         yield Address(a + "trajectory-raw", pk(place), place)
+        yield Address(a + "trajectory-atif", pk(place), place)
         yield Address(a + "judgements", pk(place), place)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
         yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})

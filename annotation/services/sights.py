@@ -9,6 +9,7 @@ noted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
@@ -32,6 +33,7 @@ from annotation.reports import agreement_steps as step_lists
 from annotation.reports import cases, discussions, predicted_records, runs, trajectory_list
 from annotation.reports import examples as example_lists
 from annotation.reports import history as reports
+from annotation.reports.atif_documents import atif_documents
 from annotation.reports.history_entries import Entry, Place
 
 from . import exposures
@@ -126,6 +128,15 @@ def record(*, actor: User, trajectory: Trajectory) -> bytes:
         raise Denied(translatable("Only admins may see the original record."))
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     return trajectory.content.raw_bytes()
+
+
+def atif(*, actor: User, trajectory: Trajectory) -> dict[str, Any]:
+    """The trajectory as an ATIF document with its consensus. For admins who are not labelling it; Denied for
+    anybody else."""
+    if not field_access(actor, trajectory).raw:
+        raise Denied(translatable("Only admins may export a trajectory."))
+    exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+    return next(atif_documents([trajectory]))
 
 
 def frozen_record(

@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS
+from annotation.importers.preview import Preview
 from annotation.models import ImportFile
 
 from .base import Output, Query, Sentence, words
@@ -62,6 +63,20 @@ class ImportNote(Output):
     count = serializers.IntegerField()
 
 
+class RefusedMember(Output):
+    """A file of an archive that was not received."""
+
+    filename = serializers.CharField()
+    reason = Sentence()
+
+
+class ReceivedArchive(Output):
+    """What became of the files of an archive."""
+
+    imports = Import(many=True)
+    refused = RefusedMember(many=True)
+
+
 class ImportDetail(Import):
     """With its errors: the first 1,000 are listed, `error_count` counts all."""
 
@@ -74,6 +89,7 @@ class ImportDetail(Import):
         help_text="Most of the new trajectories are tasks in several turns that stand alone, and user "
         "messages do not suspend error runs in the subset yet: consider its `suspend_on_user_turn`."
     )
+    options = serializers.DictField()
     errors = ImportError_(many=True)  # type: ignore[assignment]
 
     @extend_schema_field(ImportNote(many=True))
@@ -124,6 +140,20 @@ class ImportOptions(Query):
         help_text="Replace records whose content changed and nobody has claimed.",
     )
     policy_models = PolicyModels(required=False)
+    preview = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Only store the file: look at its preview, then start the import.",
+    )
+    task_key_at = serializers.CharField(
+        required=False, max_length=500, help_text="A JSON Pointer to the task's id in each record."
+    )
+    policy_model_at = serializers.CharField(
+        required=False, max_length=500, help_text="A JSON Pointer to the policy model in each record."
+    )
+    redact = serializers.BooleanField(
+        required=False, default=False, help_text="Take out keys and tokens of known forms."
+    )
 
 
 class RawOptions(ImportOptions):
@@ -136,3 +166,38 @@ class UploadForm(ImportOptions):
     """A file with its options."""
 
     file = serializers.FileField(allow_empty_file=True)
+
+
+class PreviewedTrajectory(Output):
+    """The first trajectory, as it would be imported."""
+
+    record_id = serializers.CharField()
+    task_key = serializers.CharField()
+    policy_model = serializers.CharField()
+    question = serializers.CharField()
+    reference_answer = serializers.JSONField()
+    messages = serializers.JSONField()
+    tools = serializers.JSONField()
+    hints = serializers.JSONField()
+
+
+class ImportPreview(Output):
+    """What the beginning of a file would become. Nothing of it is imported yet."""
+
+    format = serializers.CharField(source="importer.name")
+    recognised_by = Sentence(source="importer.recognised_by")
+    certainty = serializers.FloatField()
+    whole = serializers.BooleanField(help_text="Whether the file was read to its end.")
+    trajectories = serializers.IntegerField(source="drafts")
+    steps = serializers.IntegerField()
+    labelled = serializers.IntegerField(help_text="Trajectories with labels or scores in the file.")
+    notes = serializers.SerializerMethodField()
+    left_out = serializers.ListField(child=Sentence(), source="context.left_out")
+    errors = ImportError_(many=True)  # type: ignore[assignment]
+    first = PreviewedTrajectory(allow_null=True)
+
+    @extend_schema_field(ImportNote(many=True))
+    def get_notes(self, found: Preview) -> Any:
+        """The counts by what was met."""
+        notes = [{"what": what, "count": count} for what, count in sorted(found.context.notes.items())]
+        return ImportNote(notes, many=True).data

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,11 +13,12 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project, User
 from annotation.policies import require, visible
 from annotation.services import ingest
 
-from ..parsers import FormData, RawFile, RawJSONLines
+from ..parsers import FormData, RawFile, RawJSONLines, Upload
 from ..serializers import imports as shapes
 from .base import ProjectView, View, fetch
 
@@ -26,6 +28,10 @@ RAW_OPTIONS = [
     OpenApiParameter("format", str, description="Raw uploads: as in the form."),
     OpenApiParameter("replace", bool, description="Raw uploads: as in the form."),
     OpenApiParameter("policy_models", str, description="Raw uploads: as in the form."),
+    OpenApiParameter("preview", bool, description="Raw uploads: as in the form."),
+    OpenApiParameter("task_key_at", str, description="Raw uploads: as in the form."),
+    OpenApiParameter("policy_model_at", str, description="Raw uploads: as in the form."),
+    OpenApiParameter("redact", bool, description="Raw uploads: as in the form."),
 ]
 
 
@@ -71,21 +77,56 @@ class Imports(ProjectView):
         project = self.project()
         require(self.user, "import", project)
         file, wanted = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
-        name = file.name or "upload"
-        source = ingest.receive_file(
-            actor=self.user,
-            project=project,
-            subset=wanted.get("subset") or ingest.default_subset(name),
-            filename=name,
-            chunks=file.chunks(),
-            format=wanted.get("format", ""),
-            replace=wanted["replace"],
-            policy_models=wanted.get("policy_models"),
-        )
+        source = ingest.receive_file(**_received(self.user, project, file, wanted))
         where = reverse("api:import", args=[source.pk])
         return Response(
             shapes.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
         )
+
+
+class Archives(ProjectView):
+    """`/projects/<slug>/imports/archive/`"""
+
+    noun = "imports"
+    parser_classes = [FormData, RawFile]
+    throttle_scope = "costly"
+    receives_files = Imports.receives_files
+
+    @extend_schema(
+        summary="Import an archive of files",
+        parameters=RAW_OPTIONS,
+        request={"multipart/form-data": shapes.UploadForm, "application/octet-stream": OpenApiTypes.BINARY},
+        responses={202: shapes.ReceivedArchive},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Send a zip archive of logs, as a form or as the whole body. For admins. Each file in it is imported
+        on its own, all of it or nothing; one of no known format is refused by name, and the others go on."""
+        project = self.project()
+        require(self.user, "import", project)
+        file, wanted = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
+        received = ingest.receive_upload(**_received(self.user, project, file, wanted))
+        found = {
+            "imports": received.files,
+            "refused": [{"filename": name, "reason": reason} for name, reason in received.refused],
+        }
+        return Response(shapes.ReceivedArchive(found).data, status=status.HTTP_202_ACCEPTED)
+
+
+def _received(user: User, project: Project, file: UploadedFile | Upload, wanted: dict[str, Any]) -> Any:
+    """The arguments of the service for an upload."""
+    name = file.name or "upload"
+    return {
+        "actor": user,
+        "project": project,
+        "subset": wanted.get("subset") or ingest.default_subset(name),
+        "filename": name,
+        "chunks": file.chunks(),
+        "format": wanted.get("format", ""),
+        "replace": wanted["replace"],
+        "policy_models": wanted.get("policy_models"),
+        "options": ReadOptions.of(wanted),
+        "enqueue": not wanted["preview"],
+    }
 
 
 def _found(view: View, pk: int) -> ImportFile:
@@ -101,6 +142,34 @@ class Import(View):
     def get(self, request: Request, pk: int) -> Response:
         """Its state, its progress in bytes, and everything that is wrong with the file. For admins."""
         return Response(shapes.ImportDetail(_found(self, pk)).data)
+
+
+class Preview(View):
+    """`/imports/<id>/preview/`"""
+
+    noun = "imports"
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Preview an import", responses=shapes.ImportPreview)
+    def get(self, request: Request, pk: int) -> Response:
+        """What the beginning of a file that waits would become: at most 50 records of it are read. For
+        admins."""
+        source = _found(self, pk)
+        return Response(shapes.ImportPreview(ingest.look_at(actor=self.user, source=source)).data)
+
+
+class Start(View):
+    """`/imports/<id>/start/`"""
+
+    noun = "imports"
+
+    @extend_schema(summary="Start a previewed import", request=None, responses={202: shapes.ImportDetail})
+    def post(self, request: Request, pk: int) -> Response:
+        """Import a file that was uploaded with `preview`. For admins."""
+        source = _found(self, pk)
+        ingest.start(actor=self.user, source=source)
+        source.refresh_from_db()
+        return Response(shapes.ImportDetail(source).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Abandon(View):

@@ -9,7 +9,9 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.errors import Invalid
 from annotation.importers import FORMATS
+from annotation.importers.options import ReadOptions
 from annotation.language import translated
 
 _LINE = re.compile(r"^\s*(\d{1,9})\s*[=:]\s*(\S.*?)\s*$")
@@ -38,7 +40,7 @@ class ImportForm(forms.Form):
 
     file = ManyFilesField(
         label=_("Files"),
-        help_text=_("One record per line (JSONL), or a JSON list. Several files are imported one by one."),
+        help_text=_("Logs of agents, also many in a zip archive. Each file is imported on its own."),
     )
     subset = forms.SlugField(
         label=_("Subset"),
@@ -78,3 +80,40 @@ class ImportForm(forms.Form):
                 )
             names[int(match[1])] = match[2][:120]
         return names
+
+
+class OptionsForm(forms.Form):
+    """How a file that waits shall be read."""
+
+    task_key_at = forms.CharField(
+        label=_("The task’s id is at"),
+        max_length=500,
+        required=False,
+        widget=forms.TextInput({"class": "mono", "list": "pointers", "placeholder": "/metadata/task_id"}),
+        help_text=_("A JSON Pointer into a record. Empty: as the format says."),
+    )
+    policy_model_at = forms.CharField(
+        label=_("The policy model is at"),
+        max_length=500,
+        required=False,
+        widget=forms.TextInput({"class": "mono", "list": "pointers", "placeholder": "/model"}),
+    )
+    redact = forms.BooleanField(
+        label=_("Take out keys and tokens"),
+        required=False,
+        help_text=_("Known forms of secrets become “[redacted]”, also in the original that is kept."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Check the pointers."""
+        cleaned = super().clean() or {}
+        try:
+            ReadOptions.of(cleaned)
+        except Invalid as error:
+            for name in error.fields:
+                self.add_error(name, translated(error.message))
+        return cleaned
+
+    def options(self) -> ReadOptions:
+        """What was chosen."""
+        return ReadOptions.of(self.cleaned_data)

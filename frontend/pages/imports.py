@@ -21,12 +21,15 @@ from annotation.language import translated
 from annotation.models import ImportFile, User
 from annotation.services import ingest
 from frontend.forms.imports import ImportForm
+from frontend.pages import previews
 from frontend.pages.common import ProjectPage, may_send, open_project, paginate, receives_files
 from frontend.templatetags.tristep import state_name
 
 VERB = "import"
 UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
 POLLED = 50
+SHOWN_NAMES = 5
+SHOWN_REFUSALS = 20
 
 
 def _rows(opened: ProjectPage) -> Any:
@@ -47,10 +50,10 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponse:
     )
 
 
-def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ImportFile:
+def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ingest.ReceivedFiles:
     """Hand one uploaded file to the service; without a name for the subset, the file's own is used."""
     name = file.name or "upload"
-    return ingest.receive_file(
+    return ingest.receive_upload(
         actor=opened.user,
         project=opened.project,
         subset=options["subset"] or ingest.default_subset(name),
@@ -59,6 +62,7 @@ def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -
         format=options["format"],
         replace=options["replace"],
         policy_models=options["policy_models"],
+        enqueue="preview" not in opened.request.POST,
     )
 
 
@@ -82,13 +86,18 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         for file in form.cleaned_data["file"]:
             try:
-                queued.append(_receive(opened, file, form.cleaned_data))
+                received = _receive(opened, file, form.cleaned_data)
+                queued += received.files
+                for name, reason in received.refused[:SHOWN_REFUSALS]:
+                    form.add_error("file", f"{name}: {translated(reason)}")
             except Invalid as error:
                 form.add_error("file", f"{file.name}: {translated(error.message)}")
     if queued:
-        messages.success(
-            request, _("Uploaded: %(names)s.") % {"names": ", ".join(row.filename for row in queued)}
-        )
+        names = ", ".join(row.filename for row in queued[:SHOWN_NAMES])
+        if (more := len(queued) - SHOWN_NAMES) > 0:
+            messages.success(request, _("Uploaded: %(names)s and %(n)s more.") % {"names": names, "n": more})
+        else:
+            messages.success(request, _("Uploaded: %(names)s.") % {"names": names})
     if form.errors:
         if request.accepts("text/html"):
             return _page(opened, form)
@@ -130,6 +139,8 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One import: its progress, its counts, or everything that is wrong with the file."""
     opened = open_project(request, slug, VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
+    if row.state == ImportState.UPLOADED:
+        return previews.page(opened, row)
     return opened.render(
         "data/import.html",
         "import",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -244,6 +245,23 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         return redirect("frontend:trajectory", slug, pk)
     return opened.render("data/trajectory.html", "trajectories", asks=asks, sealed=sealed, **laid_out(shown))
+
+
+@require_GET
+def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The trajectory as an ATIF document, to be saved. An admin who could still claim it is asked first."""
+    opened = open_project(request, slug, VERB)
+    found = Trajectory.objects.filter(project=opened.project).select_related("project", "content")
+    row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    may = policies.field_access(opened.user, row).raw
+    if may and sights.costs_the_claim(actor=opened.user, trajectory=row):
+        return redirect("frontend:trajectory", slug, pk)
+    document = sights.atif(actor=opened.user, trajectory=row)
+    return HttpResponse(
+        json.dumps(document),
+        content_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="trajectory-{row.pk}.atif.json"'},
+    )
 
 
 def laid_out(shown: cases.SideBySide) -> dict[str, Any]:

@@ -42,6 +42,7 @@ SENTENCES = {
     "import.abandon": gettext_lazy("stopped an import"),
     "import.publish": gettext_lazy("imported a file"),
     "import.receive": gettext_lazy("uploaded a file"),
+    "import.start": gettext_lazy("started an import after its preview"),
     "invitation.accept": gettext_lazy("accepted an invitation"),
     "invitation.create": gettext_lazy("created an invitation"),
     "invitation.renew": gettext_lazy("made a new link for an invitation"),

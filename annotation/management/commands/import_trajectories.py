@@ -1,9 +1,10 @@
-"""import_trajectories PROJECT FILE… [--subset NAME] [--format NAME] [--replace] [--policy-model 0=NAME]…
-[--suspend-on-user-turn]"""
+"""import_trajectories PROJECT FILE… [--preview] [--subset NAME] [--format NAME] [--replace]
+[--suspend-on-user-turn] …"""
 
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.importers import FORMATS
+from annotation.importers import FORMATS, ReadContext
+from annotation.importers.options import ReadOptions
+from annotation.importers.preview import preview
 from annotation.management.base import OperatorCommand, add_project, existing_file
 from annotation.models import ImportFile, Project
 from annotation.policies import OPERATOR
@@ -25,7 +28,9 @@ class Command(OperatorCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
-        parser.add_argument("files", metavar="FILE", nargs="+")
+        parser.add_argument(
+            "files", metavar="FILE", nargs="+", help="a file, a zip archive of files, a folder or a pattern"
+        )
         parser.add_argument(
             "--subset", default="", help="the subset's name (default: the file's name up to the first dot)"
         )
@@ -35,14 +40,28 @@ class Command(OperatorCommand):
             "--policy-model", action="append", default=[], metavar="INDEX=NAME", help="name a sample index"
         )
         parser.add_argument(
+            "--preview", action="store_true", help="say what the files would become, and stop"
+        )
+        for field in ("task-key", "policy-model"):
+            parser.add_argument(
+                f"--{field}-at",
+                default="",
+                metavar="POINTER",
+                help="where it is in a record (JSON Pointer)",
+            )
+        parser.add_argument(
             "--suspend-on-user-turn",
             action="store_true",
             help="let a user message suspend an error run in the subset (right for tasks in several turns)",
         )
+        parser.add_argument("--redact", action="store_true", help="take out keys and tokens of known forms")
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        paths = [existing_file(name) for name in options["files"]]
+        paths = [path for name in options["files"] for path in _files(name)]
+        if options["preview"]:
+            self._preview(paths, options)
+            return
         names = _policy_models(options["policy_model"])
         slug = options["project"]
         project = Project.objects.filter(slug=slug).first()
@@ -51,7 +70,7 @@ class Command(OperatorCommand):
         done, refused = [], list[str]()
         for path in paths:
             try:
-                source = self._import(project, path, names, options)
+                sources, members = self._import(project, path, names, options)
             except TristepError as error:
                 # the report of a refused file names it
                 named = isinstance(error, ImportRefused)
@@ -60,17 +79,17 @@ class Command(OperatorCommand):
                 if len(paths) > 1:
                     self.stderr.write(refused[-1])
                 continue
-            done.append(_row(source))
-            self.summary(
-                f"{source.filename}: {source.created_count + source.replaced_count:,} trajectories imported "
-                f"({source.created_count:,} new, {source.replaced_count:,} replaced), "
-                f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
-            )
-            if source.offers_suspension:
-                self.summary(
-                    f"{source.subset.name}: most of these are tasks in several turns that stand alone; "
-                    "consider --suspend-on-user-turn, or the subset's setting."
-                )
+            for member in members:
+                refused.append(member)
+                self.stderr.write(member)
+            for source in sources:
+                done.append(_row(source))
+                self.summary(_sentence(source))
+                if source.offers_suspension:
+                    self.summary(
+                        f"{source.subset.name}: most of these are tasks in several turns that stand alone; "
+                        "consider --suspend-on-user-turn, or the subset's setting."
+                    )
         if options["json"]:
             self.document({"project": slug, "files": done, "refused": len(refused)})
         if refused:
@@ -79,8 +98,9 @@ class Command(OperatorCommand):
 
     def _import(
         self, project: Project, path: Path, names: dict[int, str], options: dict[str, Any]
-    ) -> ImportFile:
-        source = ingest.receive_file(
+    ) -> tuple[list[ImportFile], list[str]]:
+        """What was imported of a file or of an archive, and why members of the archive were not."""
+        received = ingest.receive_upload(
             actor=OPERATOR,
             project=project,
             subset=options["subset"] or ingest.default_subset(path.name),
@@ -89,22 +109,57 @@ class Command(OperatorCommand):
             format=options["format"],
             replace=options["replace"],
             policy_models=names,
+            options=ReadOptions.of(options),
             enqueue=False,
         )
+        alone = len(received.files) == 1 and not received.refused
+        done, refused = [], [f"{name}: {reason}" for name, reason in received.refused]
+        for source in received.files:
+            try:
+                done.append(self._run(source, options["suspend_on_user_turn"]))
+            except TristepError as error:
+                if alone:
+                    raise
+                refused.append(error.message)
+        return done, refused
+
+    def _run(self, source: ImportFile, suspend: bool) -> ImportFile:
         with tqdm(
             total=source.size,
             unit="B",
             unit_scale=True,
-            desc=path.name,
+            desc=source.filename,
             leave=False,
             disable=not sys.stderr.isatty(),
         ) as bar:
             done = ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
-        if options["suspend_on_user_turn"]:
+        if suspend:
             done.subset = projects.update_subset(
                 actor=OPERATOR, subset=done.subset, suspend_on_user_turn=True
             )
         return done
+
+    def _preview(self, paths: list[Path], options: dict[str, Any]) -> None:
+        """What each file would become; nothing is stored."""
+        for path in paths:
+            context = ReadContext(path.name, _policy_models(options["policy_model"]))
+            with path.open("rb") as stream:
+                found = preview(stream, context, format=options["format"], options=ReadOptions.of(options))
+            more = "" if found.whole else " at least"
+            self.stdout.write(
+                f"{path.name}: {found.importer.title}, recognised by {found.importer.recognised_by};"
+                f"{more} {found.drafts:,} trajectories, {found.steps:,} steps."
+            )
+            if found.first is not None:
+                first = found.first
+                self.stdout.write(f"  first: {first.record_id}, task {first.task_key}, {first.policy_model}")
+                self.stdout.write(f"  question: {' '.join(first.question.split())[:200]}")
+            for what, count in sorted(context.notes.items()):
+                self.stdout.write(f"  {what}: {count:,}")
+            for what in sorted(context.left_out):
+                self.stdout.write(f"  left out: {what}")
+            for error in found.errors:
+                self.stdout.write(f"  {error}")
 
     def _report(self, path: Path, error: TristepError) -> None:
         """Every finding with its place."""
@@ -112,6 +167,35 @@ class Command(OperatorCommand):
             place = f"{path.name}:{one['line']}" if one["line"] else path.name
             field = f" {one['field']}:" if one["field"] else ""
             self.stderr.write(f"{place}:{field} {one['reason']}")
+
+
+def _files(name: str) -> list[Path]:
+    """The file of that name, the files in a folder of that name, or those that the pattern names. Raises
+    CommandError when there are none."""
+    path = Path(name)
+    if path.is_dir():
+        inside = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        found = sorted(inside)
+    elif path.exists() or not has_magic(name):
+        found = [existing_file(name)]
+    else:
+        found = sorted(file for file in _matching(path) if file.is_file())
+    if not found:
+        raise CommandError(f"There is no file {name}.")
+    return found
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    root = Path(pattern.anchor or ".")
+    return root.glob(str(pattern.relative_to(pattern.anchor)))
+
+
+def _sentence(source: ImportFile) -> str:
+    return (
+        f"{source.filename}: {source.created_count + source.replaced_count:,} trajectories imported "
+        f"({source.created_count:,} new, {source.replaced_count:,} replaced), "
+        f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
+    )
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -1,8 +1,21 @@
 """Import: a file is received, read by its importer, written in small batches nobody sees, and published at
 once."""
 
+from .archives import ReceivedFiles, receive_upload
+from .previews import look_at, set_options, start
 from .reaper import reap
 from .receive import abandon, default_subset, receive_file
 from .run import run_import
 
-__all__ = ["abandon", "default_subset", "reap", "receive_file", "run_import"]
+__all__ = [
+    "ReceivedFiles",
+    "abandon",
+    "default_subset",
+    "look_at",
+    "reap",
+    "receive_file",
+    "receive_upload",
+    "run_import",
+    "set_options",
+    "start",
+]

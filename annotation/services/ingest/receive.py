@@ -18,6 +18,7 @@ from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS, HEAD_BYTES, sniff
+from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, recorded, require
 
@@ -27,6 +28,7 @@ from ..transitions import advance
 MAX_SUBSET = 64
 # How long a queued import may wait before the reaper sends its job again.
 QUEUE_PATIENCE = timedelta(seconds=30)
+NO_OPTIONS = ReadOptions()
 UNFINISHED = (ImportState.UPLOADED, ImportState.QUEUED, ImportState.RUNNING)
 SUFFIX = ".import"
 
@@ -62,14 +64,15 @@ def receive_file(
     format: str = "",
     replace: bool = False,
     policy_models: Mapping[int, str] | None = None,
+    options: ReadOptions = NO_OPTIONS,
     enqueue: bool = True,
 ) -> ImportFile:
     """Store a file and queue its import into `subset` (made when missing).
 
     `chunks` are its bytes in order. `format` names an importer; empty: it is sniffed from the first bytes.
     `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own
-    process. Raises Invalid for an empty file, an unknown format or one that cannot be told; who shows several
-    files says which.
+    process, or `start` queues it once somebody has looked at its preview. Raises Invalid for an empty file,
+    an unknown format or one that cannot be told; who shows several files says which.
     """
     require(actor, "import", project)
     if format and format not in FORMATS:
@@ -101,6 +104,7 @@ def receive_file(
                 size=size,
                 replace=replace,
                 policy_models={str(index): model for index, model in (policy_models or {}).items()},
+                options=options.as_dict(),
                 state=ImportState.QUEUED if enqueue else ImportState.UPLOADED,
                 progress_total=size,
                 lease_until=timezone.now() + QUEUE_PATIENCE if enqueue else None,

@@ -13,6 +13,7 @@ from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import ReadContext, RecordError, by_name
+from annotation.importers.options import ReadOptions, apply_options
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
@@ -128,7 +129,8 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
     )
     with stored_path(source).open("rb") as file:
         stream = CountingStream(file, source.size)
-        for item in by_name(source.format).read(stream, context):  # type: ignore[arg-type]
+        read = by_name(source.format).read(stream, context)  # type: ignore[arg-type]
+        for item in apply_options(read, ReadOptions.of(source.options), context):
             if isinstance(item, RecordError):
                 errors.add(item)
             elif not errors:

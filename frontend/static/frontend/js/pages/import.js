@@ -20,14 +20,14 @@ function guideUpload() {
   const problem = find(form, "[data-upload-problem]");
   const bar = area?.querySelector("progress");
   const text = area && find(area, "[role=status]");
-  const button = form.querySelector("button");
-  if (!area || !problem || !bar || !text || !button) return;
+  const buttons = form.querySelectorAll("button");
+  if (!area || !problem || !bar || !text) return;
 
   /** @param {Record<string, string[]>} fields  sentences by the name of the field; those of no field as "" */
   function refuse(fields) {
-    if (!area || !problem || !button || !(form instanceof HTMLFormElement)) return;
+    if (!area || !problem || !(form instanceof HTMLFormElement)) return;
     area.hidden = true;
-    button.disabled = false;
+    for (const button of buttons) button.disabled = false;
     const rest = showErrors(form, fields);
     problem.replaceChildren(...rest.map((sentence) => el("p", {}, sentence)));
     problem.hidden = !rest.length;
@@ -35,13 +35,13 @@ function guideUpload() {
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const data = new FormData(form);
+    const data = new FormData(form, event.submitter);
     const size = [...data.values()].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
     problem.hidden = true;
     forgetErrors(form);
     if (size > Number(form.dataset.max)) return refuse({ file: [form.dataset.tooLarge ?? ""] });
     area.hidden = false;
-    button.disabled = true;
+    for (const button of buttons) button.disabled = true;
     const answer = await upload(form.action || location.href, data, (share) => {
       bar.value = Math.round(100 * share);
       text.textContent = `${bar.value} %`;

@@ -1,0 +1,68 @@
+"""What a file would become, told from its beginning, before anything is stored."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+
+from annotation.core.jsonlines import HEAD_BYTES, RecordError
+from annotation.core.trajectory import TrajectoryDraft
+
+from . import FORMATS, by_name, sniff
+from .base import Importer, ReadContext
+from .options import ReadOptions, apply_options
+
+LOOKED_AT: Final = 50
+SECONDS: Final = 2.0
+MAX_ERRORS: Final = 20
+
+
+@dataclass(slots=True)
+class Preview:
+    """What the beginning of a file shows.
+
+    `drafts` is how many trajectories were read (`whole`: to the end of the file), `steps` how many steps they
+    have, `first` the first of them. `alternatives` are the other formats that may claim the file, the surest
+    first, with their certainty; `certainty` is that of `importer`.
+    """
+
+    importer: Importer
+    certainty: float
+    alternatives: list[tuple[Importer, float]]
+    first: TrajectoryDraft | None = None
+    drafts: int = 0
+    steps: int = 0
+    labelled: int = 0
+    whole: bool = False
+    errors: list[RecordError] = field(default_factory=list)
+    context: ReadContext = field(default_factory=lambda: ReadContext(""))
+
+
+def preview(stream: BinaryIO, context: ReadContext, *, format: str = "", options: ReadOptions) -> Preview:
+    """Read the beginning of a file: at most 50 records, and not much longer than two seconds.
+
+    `stream` must be seekable. Raises `Invalid` for a file of no known format.
+    """
+    head = stream.read(HEAD_BYTES)
+    stream.seek(0)
+    importer = by_name(format) if format else sniff(head)
+    found = Preview(importer, importer.sniff(head), _others(importer, head), context=context)
+    end = time.monotonic() + SECONDS
+    for item in apply_options(importer.read(stream, context), options, context):
+        if isinstance(item, RecordError):
+            found.errors.append(item)
+        else:
+            found.first = found.first or item
+            found.drafts += 1
+            found.steps += sum(message.get("role") == "assistant" for message in item.messages)
+            found.labelled += bool(item.source_labels or item.labels)
+        if found.drafts >= LOOKED_AT or len(found.errors) >= MAX_ERRORS or time.monotonic() > end:
+            return found
+    found.whole = True
+    return found
+
+
+def _others(chosen: Importer, head: bytes) -> list[tuple[Importer, float]]:
+    rated = [(importer, importer.sniff(head)) for importer in FORMATS.values() if importer is not chosen]
+    return sorted(((one, sure) for one, sure in rated if sure > 0), key=lambda pair: -pair[1])

@@ -1,0 +1,68 @@
+"""Look at a received file before it is imported: what it would become, and the words to go on."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import dispatch
+from annotation.core.errors import NotFound, StaleState
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import ImportState
+from annotation.importers import ReadContext
+from annotation.importers.options import ReadOptions
+from annotation.importers.preview import Preview, preview
+from annotation.models import ImportFile
+from annotation.policies import Actor, require
+
+from .. import audit
+from ..transitions import advance
+from .receive import QUEUE_PATIENCE, stored_path
+
+
+def look_at(*, actor: Actor, source: ImportFile) -> Preview:
+    """What the beginning of a waiting file would become. Raises NotFound when its bytes are gone.
+
+    Nothing is written; no query.
+    """
+    require(actor, "import", source)
+    names = {int(index): name for index, name in source.policy_models.items()}
+    with _bytes(source) as stream:
+        context = ReadContext(source.filename, names)
+        return preview(stream, context, format=source.format, options=ReadOptions.of(source.options))
+
+
+@transaction.atomic
+def set_options(*, actor: Actor, source: ImportFile, options: ReadOptions) -> None:
+    """Change how a waiting file will be read. Raises StaleState when it waits no more."""
+    require(actor, "import", source)
+    waiting = ImportFile.objects.filter(pk=source.pk, state=ImportState.UPLOADED)
+    if not waiting.update(options=options.as_dict()):
+        raise _begun()
+    source.options = options.as_dict()
+
+
+@transaction.atomic
+def start(*, actor: Actor, source: ImportFile) -> None:
+    """Queue a file that was received without being queued. Raises StaleState when it waits no more."""
+    require(actor, "import", source)
+    lease: Mapping[str, Any] = {"lease_until": timezone.now() + QUEUE_PATIENCE}
+    advance(ImportFile, source.pk, (ImportState.UPLOADED,), ImportState.QUEUED, **lease)
+    audit.record(actor=actor, verb="import.start", project=source.project, obj=source)
+    dispatch.send("run_import", source.pk)
+
+
+def _begun() -> StaleState:
+    return StaleState(translatable("This import has already begun."), code="import_begun")
+
+
+@contextmanager
+def _bytes(source: ImportFile) -> Iterator[BinaryIO]:
+    try:
+        stream = stored_path(source).open("rb")
+    except FileNotFoundError:
+        raise NotFound(translatable("The file of this import is no longer here.")) from None
+    with stream:
+        yield stream
