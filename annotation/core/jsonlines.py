@@ -31,7 +31,8 @@ MAX_DEPTH: Final = 200
 MAX_CONTAINERS: Final = 500_000
 
 _LEVELS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
+_NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b"[]{}"))
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SPACES: Final = re.compile(r"\s*\Z")
 
 
@@ -164,8 +165,8 @@ def _check_structure(raw: bytes) -> None:
 
 def _brackets(raw: bytes) -> bytes:
     """The brackets of `raw` that do not stand inside strings."""
-    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_STRUCTURE)
-    return b"".join(bare.split(b'"')[::2])
+    # one pass over whole strings: JSON inside JSON has so many escapes that replacing them takes longer
+    return _STRING.sub(b"", raw).partition(b'"')[0].translate(None, _NOT_STRUCTURE)
 
 
 def describe_not_text(head: bytes) -> str | None:

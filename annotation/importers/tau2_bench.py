@@ -179,5 +179,7 @@ def _take_labels(value: dict[str, Any], turns: dict[str, int], found: Conversati
     for error in errors if isinstance(errors, list) else []:
         at = turns.get(as_text(error.get("turn_idx"))) if isinstance(error, dict) else None
         if at is not None and error.get("source") in (None, "agent", "assistant"):
-            name = " ".join(["review", *(as_text(tag) for tag in error.get("error_tags") or [])])
+            tags = error.get("error_tags")
+            named = [as_text(tag) for tag in tags] if isinstance(tags, list) else []
+            name = " ".join(["review", *named])
             found.labels.append(SourceLabel(at, name, error.get("severity"), as_text(error.get("reasoning"))))

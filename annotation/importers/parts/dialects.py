@@ -94,7 +94,7 @@ def _read(value: Any, role: str, level: int) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for item in value:
             read = _read(item, role, level + 1)
-            loose = isinstance(item, dict) and item.get("type") in MODEL_ITEMS and found
+            loose = isinstance(item, dict) and as_text(item.get("type")) in MODEL_ITEMS and found
             if loose and read and found[-1]["role"] == read[0]["role"] == "assistant":
                 found[-1] = as_one([found[-1], read[0]])
             else:
@@ -129,7 +129,7 @@ def _read_object(value: dict[str, Any], role: str, level: int) -> list[dict[str,
     if isinstance(value.get("content"), dict):  # a Gemini candidate, an ADK event
         return _read(value["content"], role, level + 1)
     if "toolCallId" in value or "type" in value:
-        side = "assistant" if value.get("type") in MODEL_ITEMS else role
+        side = "assistant" if as_text(value.get("type")) in MODEL_ITEMS else role
         return _message({"role": side, "content": [value]}, side)
     return [{"role": role, "content": as_text(value)}]
 
@@ -153,7 +153,7 @@ def _is_content(value: list[Any]) -> bool:
     return all(
         isinstance(item, dict)
         and "role" not in item
-        and ("toolCallId" in item or item.get("type") in _BLOCKS)
+        and ("toolCallId" in item or as_text(item.get("type")) in _BLOCKS)
         for item in value
     )
 

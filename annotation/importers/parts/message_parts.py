@@ -46,7 +46,7 @@ class MessageParts:
             add(piece)
 
     def _reader(self, piece: dict[str, Any]) -> Callable[[dict[str, Any]], None] | None:
-        kind = piece.get("type")
+        kind = piece["type"] if isinstance(piece.get("type"), str) else None
         if kind in _REASONING or piece.get("thought") is True:
             return self._add_thought
         if kind in _CALLS:
