@@ -124,8 +124,12 @@ def parse_bytes(
     *,
     piece: RawRecord | None = None,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    small: bool = False,
 ) -> Any:
-    """The JSON value in `raw` (strict UTF-8). Raises `BadJson`; never `RecursionError` or another."""
+    """The JSON value in `raw` (strict UTF-8). Raises `BadJson`; never `RecursionError` or another.
+
+    `small`: whoever found the value has seen that it keeps to `MAX_DEPTH` and `MAX_CONTAINERS`.
+    """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -137,7 +141,8 @@ def parse_bytes(
                 offset=offset + 1,
             )
         ) from None
-    _check_structure(raw)
+    if not small:
+        _check_structure(raw)
     return _loads(text, piece.line if piece else 1, object_pairs_hook)
 
 

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, RecordError, describe_not_text, parse_bytes
+from annotation.core.jsonlines import (
+    MAX_CONTAINERS,
+    MAX_DEPTH,
+    BadJson,
+    RecordError,
+    describe_not_text,
+    parse_bytes,
+)
 from annotation.core.splitting import CHUNK_BYTES, TOO_LARGE, RawRecord, Source, SplitError
 
 MAX_SIBLING_BYTES: Final = 4 * 1024 * 1024
@@ -31,6 +38,8 @@ _TO_STRUCTURE: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"
 _SCALAR: Final = re.compile(rb"[^,\]}\[{\" \t\r\n]*")
 
 Siblings = dict[str, bytes]
+_Taken = tuple[RawRecord, tuple[Siblings, ...], bool]
+"""An element, what stands around it, and whether it keeps to the limits of depth and containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +87,13 @@ def records_at(
         yield _parsed(found, filename, max_record_bytes)
 
 
-def _parsed(
-    found: tuple[RawRecord, tuple[Siblings, ...]] | SplitError, filename: str, limit: int
-) -> Element | RecordError:
+def _parsed(found: _Taken | SplitError, filename: str, limit: int) -> Element | RecordError:
     if isinstance(found, SplitError):
         shown = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
         return RecordError(filename, found.line, "", translatable(found.reason, limit=shown))
-    piece, around = found
+    piece, around, small = found
     try:
-        return Element(parse_bytes(piece.raw, piece=piece), piece.raw, piece.line, around)
+        return Element(parse_bytes(piece.raw, piece=piece, small=small), piece.raw, piece.line, around)
     except BadJson as bad:
         return RecordError(filename, piece.line, "", bad.args[0])
 
@@ -111,6 +118,8 @@ class _Value:
     element: bool
     kind: int = 0
     depth: int = 0
+    deepest: int = 0
+    containers: int = 0
     in_string: bool = False
     escaped: bool = False
     too_large: bool = False
@@ -123,7 +132,7 @@ class _Value:
                 self.too_large, self.buffer = True, bytearray()
 
 
-Found = Iterator[tuple[RawRecord, tuple[Siblings, ...]] | SplitError]
+Found = Iterator[_Taken | SplitError]
 
 
 class _PathScanner:
@@ -252,7 +261,12 @@ class _PathScanner:
             if byte == 0x22:
                 value.in_string = True
             else:
-                value.depth += 1 if byte in b"[{" else -1
+                if byte in b"[{":
+                    value.depth += 1
+                    value.containers += 1
+                    value.deepest = max(value.deepest, value.depth)
+                else:
+                    value.depth -= 1
                 if value.depth <= 0:
                     return position, True
         return position, False
@@ -267,7 +281,8 @@ class _PathScanner:
                 yield SplitError(value.line, TOO_LARGE)
             else:
                 around = tuple(frame.siblings for frame in self._frames if frame.is_object)
-                yield RawRecord(raw, value.line, value.offset), around
+                small = value.deepest <= MAX_DEPTH and value.containers <= MAX_CONTAINERS
+                yield RawRecord(raw, value.line, value.offset), around, small
         elif frame is not None and frame.is_object and frame.key is not None and not value.too_large:
             frame.siblings[frame.key] = raw
         if frame is not None and frame.is_object:
