@@ -5,10 +5,13 @@ tests/label_scheme_cases.py holds what they must say, and what the reasons of co
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+TOPICS: Final = ("labels", "cases", "examples", "judging", "propagation", "outcome", "notes")
+"""What the sections of the default guidelines are about, in their order, in every language."""
 FOLDER: Final = Path(__file__).with_name("guidelines")
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_Hans"
@@ -18,6 +21,14 @@ def default_guideline(language: str) -> str:
     """The text in a language, named as browsers and Django do ("zh-hans", "zh-CN"); English where there is
     none."""
     return _text(CHINESE if language.lower().startswith("zh") else ENGLISH)
+
+
+@cache
+def headings() -> dict[str, list[str]]:
+    """Topic → what its section is called in each language. A project that rewrites its guidelines and keeps
+    such a heading keeps the topic."""
+    sections = [re.findall(r"^## (.+)$", _text(name), re.MULTILINE) for name in (ENGLISH, CHINESE)]
+    return {topic: list(names) for topic, *names in zip(TOPICS, *sections, strict=True)}
 
 
 @cache

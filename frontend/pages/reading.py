@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.core import default_guideline
 from annotation.core.text import unescape
 from annotation.models import Guideline, Project, Step, Trajectory
 from annotation.reports.transcripts import Transcript
@@ -34,5 +36,6 @@ def guidelines_shown(found: Guideline | None) -> dict[str, Any]:
     """The context of `workbench/reading_dialogs.html`."""
     return {
         "guidelines": markdown.render(found.text) if found is not None and found.text else "",
+        "guideline_headings": json.dumps(default_guideline.headings(), ensure_ascii=False),
         "guideline_version": found.version if found is not None else None,
     }

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from annotation.core.default_guideline import default_guideline
 from annotation.models import Guideline, Label
-from annotation.services import accounts
+from annotation.services import accounts, projects
 from tests.browser.workbench import open_as_ann, press, ready, saved, stored
 from tests.people import claim, import_records, make_record
 
@@ -116,6 +117,29 @@ def test_guidelines_key_says_that_there_are_none_and_buttons_name_their_keys(ben
     expect(page.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo (u)")
     press(page, "?")
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Nothing is lost.")
+
+
+def test_guidelines_open_at_the_part_that_concerns_the_focused_step(visit: Callable, cast) -> None:
+    written = default_guideline("en")
+    guideline = projects.write_guidelines(actor=cast.admin, project=cast.project, text=written)
+    projects.read_guidelines(actor=cast.ann, guideline=guideline)
+    import_records(cast.project, [make_record(steps=3)])
+    page = open_as_ann(visit, cast, claim(cast.ann, cast.project))
+    dialog = page.get_by_role("dialog", name="Guidelines")
+    heading = dialog.locator(".prose > .is-meant:is(h2, h3)")
+    marked = dialog.locator("tr.is-meant")
+    for keys, part, rows in (
+        (["0", "k"], "Frequent cases", written.count(" | 0 |\n")),
+        (["j", "-"], "Errors propagate", 0),
+        (["-"], "The outcome", 0),
+    ):
+        press(page, *keys, "g")
+        expect(heading).to_have_text(part)
+        expect(heading).to_be_focused()
+        expect(heading).to_be_in_viewport()
+        expect(marked).to_have_count(rows)
+        press(page, "Escape")
+        expect(dialog).to_be_hidden()
 
 
 def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotation.core.default_guideline import default_guideline
+from annotation.core.default_guideline import default_guideline, headings
 from annotation.core.vocabulary import REASON_CODES_BY_CODE
 from tests.label_scheme_cases import CASES, RULES, Case
 
@@ -63,6 +63,12 @@ def test_guideline_uses_the_short_texts_of_the_labels() -> None:
     short = ("correct and effective", "neutral or exploratory", "incorrect or harmful")
     meanings = re.findall(r"^\| \*\*(.+)\*\* \| ([a-z ]+): ", TEXTS["english"], re.M)
     assert meanings == list(zip(WRITTEN, short, strict=True))
+
+
+def test_headings_name_the_topic_of_a_section_in_both_languages() -> None:
+    assert headings()["propagation"] == ["Errors propagate", "错误会传播"]
+    assert headings()["outcome"] == ["The outcome", "结果"]
+    assert headings()["cases"] == ["Frequent cases", "常见情况"]
 
 
 def test_guideline_of_a_language_without_one_is_english() -> None:

@@ -4,6 +4,7 @@
  */
 
 import { openFind, rawOfFocused } from "./find_and_raw.js";
+import { openGuidelines } from "./guideline_part.js";
 import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled, stepToExplain } from "./selectors.js";
 import { openNote } from "./step_view.js";
 
@@ -186,7 +187,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
     redo: () => undoRedo("redo"),
     suggestions: suggestions.revealFocused,
     reveal: suggestions.reveal,
-    guidelines: () => openDialog("guidelines"),
+    guidelines: () => openGuidelines(store.get()),
     submit: submission.submit,
     help: () => openDialog("help"),
   };

@@ -67,6 +67,20 @@ export function allMissing(state) {
 }
 
 /**
+ * What of the guidelines concerns the focused step: how errors propagate, where it is or may be a consequence of one;
+ * the outcome, when nothing else is left to do at the end; the frequent cases otherwise.
+ * @param {State} state
+ * @returns {"propagation" | "outcome" | "cases"}
+ */
+export function guidelineTopic(state) {
+  const step = state.results[state.focus];
+  if (state.focus === state.steps.length - 1 && firstMissing(state) === "outcome") return "outcome";
+  if (step?.proposal?.value === -1) return "propagation";
+  if (step?.value === -1 && step.root !== null && step.root !== step.message_index) return "propagation";
+  return labelAt(state, focused(state)).closes ? "propagation" : "cases";
+}
+
+/**
  * How the outcome sits oddly with the steps, if it does: a success that ends with an error, a failure without one.
  * @param {State} state
  * @returns {"odd_success" | "odd_failure" | null}

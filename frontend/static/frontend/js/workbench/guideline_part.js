@@ -1,0 +1,60 @@
+// @ts-check
+/**
+ * The guidelines in their dialog, opened at the part that concerns the focused step. A part is known by its heading, as
+ * the default guidelines have it; guidelines with other headings open at their beginning.
+ */
+
+import { focused, guidelineTopic, labelAt } from "./selectors.js";
+
+/** @typedef {import("./reducer.js").State} State */
+
+const MARK = "is-meant";
+const SIGNS = new Map([
+  [1, "+1"],
+  [0, "0"],
+  [-1, "−1"],
+]);
+const dialog = document.getElementById("guidelines");
+
+/** @param {State} state  opens the dialog, unless it is open, and shows what concerns the focused step */
+export function openGuidelines(state) {
+  if (!(dialog instanceof HTMLDialogElement)) return;
+  if (!dialog.open) dialog.showModal();
+  for (const marked of dialog.querySelectorAll(`.${MARK}`)) marked.classList.remove(MARK);
+  const topic = guidelineTopic(state);
+  const heading = headingOf(dialog, topic);
+  if (!heading) return;
+  for (const element of partOf(heading)) {
+    element.classList.add(MARK);
+    if (topic === "cases") markCases(element, SIGNS.get(labelAt(state, focused(state)).value ?? 2));
+  }
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  heading.scrollIntoView({ block: "start" });
+}
+
+/** @param {HTMLElement} within @param {string} topic @returns {HTMLElement | undefined} */
+function headingOf(within, topic) {
+  /** @type {Record<string, string[]>} */
+  const names = JSON.parse(within.dataset.headings ?? "{}");
+  const headings = /** @type {NodeListOf<HTMLElement>} */ (within.querySelectorAll(".prose > :is(h2, h3, h4)"));
+  return [...headings].find((heading) => names[topic]?.includes(heading.textContent?.trim() ?? ""));
+}
+
+/** @param {HTMLElement} heading @returns {Element[]} the heading and what stands below it */
+function partOf(heading) {
+  /** @type {Element[]} */
+  const part = [heading];
+  for (let next = heading.nextElementSibling; next; next = next.nextElementSibling) {
+    if (/^H[1-6]$/.test(next.tagName) && next.tagName <= heading.tagName) break;
+    part.push(next);
+  }
+  return part;
+}
+
+/** @param {Element} element @param {string | undefined} sign  the label that the step has */
+function markCases(element, sign) {
+  for (const row of element.querySelectorAll("tr")) {
+    if (sign && row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MARK);
+  }
+}
