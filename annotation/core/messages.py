@@ -66,6 +66,11 @@ class Message:
     raw: dict[str, Any]
 
     @property
+    def thought(self) -> str:
+        """What the model thought first, which is then the first part; `""` without it."""
+        return _thought(self.role, self.raw)
+
+    @property
     def failed(self) -> bool:
         """Whether this is a tool result that the log marks as an error (`is_error`)."""
         return self.role in RESULT_ROLES and self.raw.get("is_error") is True
@@ -149,9 +154,9 @@ def _message(index: int, raw: Any) -> Message:
     refusal = raw.get("refusal")
     if not parts and isinstance(refusal, str) and refusal:
         parts = (Part("text", refusal),)
-    reasoning = raw.get("reasoning_content")
-    if role == "assistant" and isinstance(reasoning, str) and reasoning.strip():
-        parts = (Part("text", f"{THOUGHT_OPEN}\n{reasoning.strip()}\n{THOUGHT_CLOSE}"), *parts)
+    thought = _thought(role, raw)
+    if thought:
+        parts = (Part("text", f"{THOUGHT_OPEN}\n{thought}\n{THOUGHT_CLOSE}"), *parts)
     return Message(
         index=index,
         role=role,
@@ -162,6 +167,11 @@ def _message(index: int, raw: Any) -> Message:
         name=_text_or_none(raw.get("name")),
         raw=raw,
     )
+
+
+def _thought(role: str, raw: dict[str, Any]) -> str:
+    reasoning = raw.get("reasoning_content") if role == "assistant" else None
+    return reasoning.strip() if isinstance(reasoning, str) else ""
 
 
 def _parts(content: Any) -> tuple[Part, ...]:

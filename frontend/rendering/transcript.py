@@ -168,7 +168,9 @@ def _message(message: Message, step: Step | None, offered: Sequence[toolschema.T
     kind = "step" if step is not None else MESSAGE_KINDS.get(message.role, "other")
     blocks: list[Block] = []
     for number, part in enumerate(message.parts):
-        if part.kind == "image":
+        if number == 0 and message.thought:
+            blocks.append(Text(escape_control_chars(message.thought), foldable=True, kind="reasoning"))
+        elif part.kind == "image":
             blocks.append(Picture(message.index, number))
         elif part.kind == "other":
             blocks.append(Text(escape_control_chars(part.text), code=True, foldable=True))

@@ -215,6 +215,33 @@ def test_result_that_tells_of_an_error_is_marked() -> None:
     assert step.tool_error and not fine.failed
 
 
+def test_result_that_the_log_marks_as_an_error_is_marked() -> None:
+    (step,) = laid(
+        [
+            {"role": "assistant", "tool_calls": [call("f", "{}", "1")]},
+            {"role": "tool", "tool_call_id": "1", "content": "not found", "is_error": True},
+        ],
+        steps=(0,),
+    )
+    assert step.tool_error
+
+
+def test_reasoning_stands_apart_from_what_was_said() -> None:
+    (step, user) = laid(
+        [
+            {"role": "assistant", "content": "4.", "reasoning_content": "<b>2 + 2</b>\x00"},
+            {"role": "user", "content": "So?", "reasoning_content": "no step"},
+        ],
+        steps=(0,),
+    )
+    assert [(block.kind, block.text) for block in step.blocks if isinstance(block, Text)] == [
+        ("reasoning", "<b>2 + 2</b>␀"),
+        ("text", "4."),
+    ]
+    assert re.search(r"Reasoning</p>.*&lt;b&gt;2 \+ 2&lt;/b&gt;", markup(step.blocks[0]), re.DOTALL)
+    assert "Reasoning" not in markup(step.blocks[1]) + markup(user.blocks[0])
+
+
 def test_system_prompt_before_anybody_speaks_leads() -> None:
     messages = laid(
         [{"role": role, "content": "x"} for role in ("system", "system", "user", "system", "assistant")],

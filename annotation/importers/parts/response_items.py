@@ -106,15 +106,29 @@ def _add_made(thread: Thread, response: Response, kind: str, item: dict[str, Any
     elif kind == "reasoning":
         _think(thread, response, item)
     elif kind == "image_generation_call" and isinstance(item.get("result"), str):
-        response.call(
-            item.get("call_id") or item.get("id"), "image_generation", item.get("revised_prompt", {})
-        )
+        prompt = {"prompt": item["revised_prompt"]} if item.get("revised_prompt") else {}
+        response.call(item.get("call_id") or item.get("id"), "image_generation", prompt)
         response.add_block({"type": "image_url", "image_url": data_uri("image/png", item["result"])})
     else:
-        given: Any = next((item[name] for name in _ARGUMENTS if item.get(name) is not None), {})
         call_id = item.get("call_id") or item.get("id")
-        response.call(call_id, _name(kind, item), given)
+        response.call(call_id, _name(kind, item), _arguments(item))
         _add_own_result(thread, kind, item, call_id)
+
+
+def _arguments(item: dict[str, Any]) -> Any:
+    """What a call was made with; free text, such as a patch or code, as an argument by its field's name."""
+    name = next((name for name in _ARGUMENTS if item.get(name) is not None), "")
+    given = item.get(name, {})
+    if name in ("", "arguments") or isinstance(given, dict) or _is_object(given):
+        return given
+    return {name: given}
+
+
+def _is_object(given: Any) -> bool:
+    try:
+        return isinstance(given, str) and isinstance(parse_text(given), dict)
+    except BadJson:
+        return False
 
 
 def _name(kind: str, item: dict[str, Any]) -> str:
