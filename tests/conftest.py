@@ -62,14 +62,25 @@ def _uses_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or bool(DATABASE_FIXTURES & names)
 
 
+def _runs_on_both(path: Path) -> bool:
+    place = path.relative_to(Path(__file__).parent)
+    return place.parts[0] in ON_BOTH or place.as_posix() in ON_BOTH
+
+
 def _can_differ(item: pytest.Item) -> bool:
     """May this test end otherwise on PostgreSQL than on SQLite?"""
     if item.get_closest_marker("postgres"):
         return True
     if item.get_closest_marker("browser") or item.get_closest_marker("once"):
         return False
-    place = item.path.relative_to(Path(__file__).parent)
-    return _uses_database(item) and (place.parts[0] in ON_BOTH or place.as_posix() in ON_BOTH)
+    return _uses_database(item) and _runs_on_both(item.path)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """On PostgreSQL the modules of which no test runs are not even imported, with all that they import."""
+    if not on_postgres() or not collection_path.match("test_*.py") or _runs_on_both(collection_path):
+        return None
+    return True if "mark.postgres" not in collection_path.read_text() else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

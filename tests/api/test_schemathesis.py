@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import Case, GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from annotation.models import (
     Adjudication,
@@ -45,17 +37,15 @@ from tests.people import (
     token_of,
 )
 
+# Loading it takes a second, and every process of a run loads this module: see also `-p no:schemathesis`.
+if TYPE_CHECKING:
+    from schemathesis import Case, GenerationMode
+
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.once]
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-]
 # takes any text and nobody's token: no request to it can be against the schema
 NEVER_WRONG = {"/api/v1/public/{slug}/{version}/"}
-MODES = {GenerationMode.POSITIVE: 3, GenerationMode.NEGATIVE: 3}
+EXAMPLES = {"positive": 2, "negative": 2}
 
 
 @pytest.fixture
@@ -121,11 +111,15 @@ def aim(case: Case, there: dict[str, Any]) -> None:
 def test_schema_makes_no_request_that_breaks_the_server(
     cast: Cast, there: dict[str, Any], kept_open: None
 ) -> None:
+    import schemathesis
+    from schemathesis import GenerationMode
+
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", WSGIHandler())
     headers = [{"Authorization": f"Bearer {token_of(user)}"} for user in (cast.admin, cast.ann)]
     tried = 0
     for found in schema.get_all_operations():
-        for mode, examples in MODES.items():
+        for name, examples in EXAMPLES.items():
+            mode = GenerationMode(name)
             if mode is GenerationMode.NEGATIVE and found.ok().path in NEVER_WRONG:
                 continue
             tried += _try(found.ok(), mode, examples, there, headers)
@@ -139,6 +133,19 @@ def _try(
 
     Making up a request takes longer than answering it, so that each is sent as every one of `people`.
     """
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
     calls = 0
 
     @settings(
@@ -158,7 +165,7 @@ def _try(
             calls += 1
             with transaction.atomic():
                 answer = case.call(headers=headers)
-                case.validate_response(answer, checks=CHECKS)
+                case.validate_response(answer, checks=checks)
                 transaction.set_rollback(True)
 
     try:
