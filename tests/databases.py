@@ -51,6 +51,12 @@ def prepare(connection: BaseDatabaseWrapper, *, anew: bool = False) -> Callable[
     return remove
 
 
+def copy_migrated(to: Path) -> None:
+    """Copy SQLite's template, for a process with a database of its own; `prepare` has made it."""
+    with locked(CACHE / "lock", shared=True):
+        shutil.copyfile(CACHE / f"{fingerprint()}.sqlite3", to)
+
+
 def reset(connection: BaseDatabaseWrapper) -> None:
     """Take everything away that a test has committed."""
     if connection.vendor == "postgresql":

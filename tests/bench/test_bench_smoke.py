@@ -23,7 +23,7 @@ from bench.client import Client
 from bench.inside import PASSWORD
 from bench.installations import Installation, Stock
 from bench.report import Limit, Report, number, table
-from tests import people
+from tests import databases, people
 
 
 def silence(_: str) -> None:
@@ -124,8 +124,11 @@ def test_bench_people_have_the_password_of_the_tests() -> None:
 
 
 @pytest.mark.slow
-def test_imports_are_measured_in_processes_of_their_own(tmp_path: Path) -> None:
-    stock = Stock("sqlite", tmp_path)
+def test_imports_are_measured_in_processes_of_their_own(tmp_path: Path, django_db_setup: None) -> None:
+    folder = tmp_path / "first"
+    folder.mkdir()
+    databases.copy_migrated(folder / "db.sqlite3")
+    stock = Stock("sqlite", tmp_path, first=Installation("first", folder, ""))
 
     found, references, installations = imports.measure(stock, [3, 6], tmp_path, 1, silence)
 

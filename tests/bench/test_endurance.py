@@ -20,7 +20,7 @@ def test_endurance_loses_and_doubles_no_save_when_the_server_is_killed(
     tokens = [people.token_of(user) for user in (cast.ann, cast.ben)]
 
     saves, again = endurance.save_and_kill(
-        process_environment, tmp_path / "web.log", "bench", tokens, saves=40, kills=2, seed=1
+        process_environment, tmp_path / "web.log", "bench", tokens, saves=40, kills=1, seed=1
     )
 
     assert endurance.compare(saves) == {"saves": 40, "lost": 0, "doubled": 0}
