@@ -175,6 +175,7 @@ def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_th
     assert Suggestion.objects.count() == 180
 
 
+@pytest.mark.once
 def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
@@ -231,6 +232,7 @@ def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
     assert "sk-of" not in worker.words()
 
 
+@pytest.mark.once
 def test_broker_that_restarts_in_mid_run_loses_nothing(
     environment: dict[str, str],
     celery_broker: Broker,

@@ -43,6 +43,7 @@ def board(made: Release) -> Leaderboard:
     return leaderboard(actor=OPERATOR, release=made)
 
 
+@pytest.mark.once
 def test_fit_brings_recalibrated_models_the_stacked_one_and_the_baseline(scored: Release) -> None:
     before = board(scored)
     assert before.pending and before.stacked is None and before.models[0].recalibrated is None
