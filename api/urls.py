@@ -60,6 +60,7 @@ urlpatterns = [
     path(f"{PROJECT}imports/archive/", imports.Archives.as_view(), name="imports-archive"),
     path("imports/<int:pk>/", imports.Import.as_view(), name="import"),
     path("imports/<int:pk>/preview/", imports.Preview.as_view(), name="import-preview"),
+    path("imports/<int:pk>/suggestions/", imports.Suggestions.as_view(), name="import-suggestions"),
     path("imports/<int:pk>/start/", imports.Start.as_view(), name="import-start"),
     path("imports/<int:pk>/abandon/", imports.Abandon.as_view(), name="import-abandon"),
     path(f"{PROJECT}trajectories/", trajectories.Trajectories.as_view(), name="trajectories"),

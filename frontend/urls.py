@@ -123,6 +123,7 @@ data = [
     page(PROJECT + "import/<int:pk>/", imports.detail, "import-detail"),
     page(PROJECT + "import/<int:pk>/abandon/", imports.abandon, "import-abandon"),
     page(PROJECT + "import/<int:pk>/options/", previews.options, "import-options"),
+    page(PROJECT + "import/<int:pk>/suggestions/", imports.suggestions, "import-suggestions"),
     page(PROJECT + "import/<int:pk>/start/", previews.start, "import-start"),
     page(PROJECT + "import/<int:pk>/image/<int:message>/<int:part>/", previews.image, "import-image"),
     page(PROJECT + "trajectories/", trajectories.trajectories, "trajectories"),

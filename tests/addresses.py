@@ -67,7 +67,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
     yield Address(f + "import-status", slug)
     yield Address(f + "import-detail", pk("import", of_project=True))
-    for name in ("import-abandon", "import-options", "import-start"):
+    for name in ("import-abandon", "import-options", "import-start", "import-suggestions"):
         yield Address(f + name, pk("import", of_project=True))
     yield Address(f + "import-image", lambda world: {**pk("import", of_project=True)(world), **FIRST_PART})
     for name in ("trajectories", "work", "claim", "adjudication-queue", "agreement", "releases"):
@@ -227,6 +227,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "import", pk("import"))
     for name in ("import-abandon", "import-preview", "import-start"):
         yield Address(a + name, pk("import"))
+    yield Address(a + "import-suggestions", pk("import"), body={"judge": "J"})
     for place in ("shared", "dispute", "waiting", "seen", "held", "left", "free"):
         yield Address(a + "trajectory", pk(place), place)
         yield Address(a + "trajectory-raw", pk(place), place)

@@ -168,6 +168,12 @@ class UploadForm(ImportOptions):
     file = serializers.FileField(allow_empty_file=True)
 
 
+class JudgeName(Query):
+    """Whose suggestions the labels shall be."""
+
+    judge = serializers.CharField(max_length=120, help_text="Made when missing.")
+
+
 class PreviewedTrajectory(Output):
     """The first trajectory, as it would be imported."""
 

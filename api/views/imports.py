@@ -16,10 +16,11 @@ from rest_framework.response import Response
 from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project, User
 from annotation.policies import require, visible
-from annotation.services import ingest
+from annotation.services import ingest, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines, Upload
 from ..serializers import imports as shapes
+from ..serializers.judges import SuggestionImport
 from .base import ProjectView, View, fetch
 
 RAW_OPTIONS = [
@@ -156,6 +157,24 @@ class Preview(View):
         admins."""
         source = _found(self, pk)
         return Response(shapes.ImportPreview(ingest.look_at(actor=self.user, source=source)).data)
+
+
+class Suggestions(View):
+    """`/imports/<id>/suggestions/`"""
+
+    noun = "imports"
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Make labels in a file suggestions", request=shapes.JudgeName, responses=SuggestionImport
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Labels, scores and verdicts that stood in the file of a published import become, as far as they can
+        be read, what a judge of that name suggests. For admins."""
+        source = _found(self, pk)
+        name = self.parsed(shapes.JudgeName)["judge"]
+        done = suggest.suggest_source_labels(actor=self.user, source=source, judge_name=name)
+        return Response(SuggestionImport(done).data)
 
 
 class Start(View):

@@ -19,7 +19,7 @@ from annotation.core.errors import Invalid, TristepError
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
 from annotation.models import ImportFile, User
-from annotation.services import ingest
+from annotation.services import ingest, suggest
 from frontend.forms.imports import ImportForm
 from frontend.pages import previews
 from frontend.pages.common import ProjectPage, may_send, open_project, paginate, receives_files
@@ -147,8 +147,25 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         row=row,
         running=row.state in UNFINISHED,
         errors=paginate(request, row.errors, per_page=100),
+        labelled=suggest.has_source_labels(source=row),
         listed=len(row.errors),
     )
+
+
+@require_POST
+def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make the labels that stood in the file a judge's suggestions."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened).select_related("project", "subset"), pk=pk)
+    name = request.POST.get("judge", "").strip()[:120] or row.filename[:120]
+    try:
+        found = suggest.suggest_source_labels(actor=opened.user, source=row, judge_name=name)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+        return redirect("frontend:import-detail", slug, pk)
+    told = _("%(judge)s now suggests labels of %(n)s trajectories.")
+    messages.success(request, told % {"judge": found.judge.name, "n": found.created + found.unchanged})
+    return redirect("frontend:judge", slug, found.judge.pk)
 
 
 @require_POST

@@ -11,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.core.errors import Invalid, StaleState
+from annotation.core.trajectory import SourceLabel
 from annotation.core.vocabulary import ImportState
 from annotation.importers.options import ReadOptions
-from annotation.models import ImportFile, Trajectory
-from annotation.services import ingest
+from annotation.models import ImportFile, Label, Suggestion, Trajectory
+from annotation.services import ingest, suggest
+from annotation.services.suggest.source_labels import label_line
 from tests.importers.archives import zip_of
 from tests.importers.golden import GOLDEN
 from tests.people import Cast
@@ -197,3 +199,49 @@ def test_import_command_takes_folders_patterns_and_archives(cast: Cast, tmp_path
     with pytest.raises(CommandError, match=r"b\.zip › c\.txt: The format was not recognised"):
         call_command("import_trajectories", cast.project.slug, str(tmp_path / "*.zip"), "--subset", "x")
     assert Trajectory.objects.filter(live=True).count() == 3
+
+
+def test_labels_of_the_file_become_suggestions_on_request_and_nobodys_labels(
+    cast: Cast, client: Client
+) -> None:
+    source = received(cast, "inspect.json")
+    ingest.run_import(source_id=source.pk)
+    assert not Suggestion.objects.exists()
+    client.force_login(cast.admin)
+    page = client.get(reverse("frontend:import-detail", args=[cast.project.slug, source.pk]))
+    assert "Make them suggestions" in page.content.decode()
+    made = client.post(
+        reverse("api:import-suggestions", args=[source.pk]), {"judge": "scores"}, "application/json"
+    )
+    assert made.status_code == 200, made.content
+    found = Suggestion.objects.order_by("trajectory__record_id")
+    assert [(one.judge.name, one.outcome) for one in found] == [("scores", 1), ("scores", 1)]
+    assert not Label.objects.exists()
+    again = suggest.suggest_source_labels(actor=cast.admin, source=source, judge_name="scores")
+    assert (again.created, again.unchanged) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        ([(3, "mistake_step", -1)], {"3": -1}),
+        ([(3, "relevance", -1), (5, "tristep", 0), (5, "tristep", 1)], {"5": 0}),
+        ([(3, "mistake_step", True), (4, "mistake_step", "-1")], {}),
+    ],
+)
+def test_labels_of_the_file_are_read_only_where_they_are_plain(
+    labels: list[tuple[int, str, object]], line: dict[str, int]
+) -> None:
+    found = label_line(tuple(SourceLabel(*label) for label in labels))
+    assert found.get("step_labels", {}) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "outcome"),
+    [("match", "C", 1), ("match", "I", -1), ("reward", 0.0, -1), ("reward", 1, 1), ("is_correct", False, -1),
+     ("tristep", 0, 0), ("match", 0.5, None), ("match", {"a": 1}, None), ("x", None, None)],
+)  # fmt: skip
+def test_outcomes_of_the_file_are_read_by_what_they_mean(
+    name: str, value: object, outcome: int | None
+) -> None:
+    assert label_line((SourceLabel(None, name, value),)).get("final_label") == outcome

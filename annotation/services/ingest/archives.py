@@ -63,7 +63,7 @@ def receive_upload(
     too large, a bomb, or without any log.
     """
     require(actor, "import", project)
-    place = {"actor": actor, "project": project, "subset": subset}
+    place: dict[str, Any] = {"actor": actor, "project": project, "subset": subset}
     source = iter(chunks)
     head = b""
     while len(head) < HEAD_BYTES and (chunk := next(source, b"")):

@@ -5,12 +5,14 @@ from .judges import create_judge, operator, restore_judge, retire_judge, update_
 from .reaper import reap
 from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
+from .source_labels import has_source_labels, suggest_source_labels
 
 __all__ = [
     "Progress",
     "SuggestionImport",
     "cancel_run",
     "create_judge",
+    "has_source_labels",
     "import_suggestions",
     "operator",
     "pause_run",
@@ -21,6 +23,7 @@ __all__ = [
     "retry_failed",
     "run_suggestions",
     "start_run",
+    "suggest_source_labels",
     "sweep_half_imports",
     "update_judge",
 ]
