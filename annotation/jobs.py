@@ -67,6 +67,15 @@ def fit_release(release_id: str) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.fit_recalibration")
+def fit_recalibration(judge_id: int) -> None:
+    """Fit what is shown beside the labels of a judge whose recalibration is switched on."""
+    try:
+        suggest.fit_recalibration(judge_id=judge_id)
+    finally:
+        close_old_connections()
+
+
 @worker_init.connect
 def _take_runs(**_: object) -> None:
     background.ready()
@@ -101,6 +110,7 @@ def reap() -> None:
         rechecks.sweep()
         label.sweep_half_imports()
         suggest.sweep_half_imports()
+        suggest.sweep_recalibrations()
         evaluate.sweep_runs()
         release.reap()
         release.sweep_staged()

@@ -86,6 +86,7 @@ urlpatterns = [
     path("judges/<int:pk>/", judges.OneJudge.as_view(), name="judge"),
     path("judges/<int:pk>/retire/", judges.Retire.as_view(), name="judge-retire"),
     path("judges/<int:pk>/restore/", judges.Restore.as_view(), name="judge-restore"),
+    path("judges/<int:pk>/recalibration/", judges.JudgeRecalibration.as_view(), name="judge-recalibration"),
     path("judges/<int:pk>/suggestions/", judges.Suggestions.as_view(), name="judge-suggestions"),
     path(f"{PROJECT}runs/", runs.Runs.as_view(), name="runs"),
     path(f"{PROJECT}runs/estimate/", runs.Estimate.as_view(), name="run-estimate"),

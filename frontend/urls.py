@@ -183,6 +183,7 @@ judging = [
     page(JUDGE + "edit/", judges.edit, "judge-edit"),
     page(JUDGE + "retire/", judges.retire, "judge-retire"),
     page(JUDGE + "restore/", judges.restore, "judge-restore"),
+    page(JUDGE + "recalibration/", judges.recalibrate, "judge-recalibration"),
     page(JUDGE + "import/", judges.import_file, "judge-import"),
     page(PROJECT + "runs/", runs.runs, "runs"),
     page(PROJECT + "runs/new/", runs.new, "run-new"),

@@ -134,7 +134,7 @@ def _judging_pages() -> Iterator[Address]:
     for whose in ("judge", "judge-server"):
         yield Address(f + "judge", pk(whose, of_project=True), whose)
     yield Address(f + "judge-edit", pk("judge", of_project=True), body={"name": "Other"})
-    for name in ("judge-retire", "judge-restore", "judge-import"):
+    for name in ("judge-retire", "judge-restore", "judge-import", "judge-recalibration"):
         yield Address(f + name, pk("judge", of_project=True))
     yield Address(f + "run-new", slug, body=lambda world: {"judges": world.ids["judge-server"]})
     yield Address(f + "run", pk("run", of_project=True))
@@ -152,6 +152,7 @@ def _judging_api() -> Iterator[Address]:
     yield Address(a + "judge", pk("judge"), body={"name": "Other"})
     for name in ("judge-retire", "judge-restore", "judge-suggestions"):
         yield Address(a + name, pk("judge"))
+    yield Address(a + "judge-recalibration", pk("judge"), body={"on": False})
     for name in ("runs", "run-estimate"):
         yield Address(a + name, slug, body=lambda world: {"judge": world.ids["judge-server"]})
     for name in ("run", "run-failures", "run-pause", "run-cancel", "run-retry"):

@@ -25,7 +25,9 @@ class Judge(models.Model):
     `sampling` holds those that are sent with each request, and nothing for what the server shall decide.
     `next_call_at` is when the rate limit lets the next call begin; it lies in the database, so that a worker
     that takes over does not begin with a burst. `details` is what a baseline or an imported judge says of
-    itself (its figures, its file).
+    itself (its figures, its file). With `recalibrate`, its labels are shown beside what the project's
+    resolved labels make of them; `recalibration` says of how many, and `recalibrated_at` when that was
+    (services.suggest.recalibration).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
@@ -85,6 +87,9 @@ class Judge(models.Model):
     )
     prompt_version = models.CharField(_("prompt version"), max_length=40, blank=True)
     details = models.JSONField(default=dict, blank=True)
+    recalibrate = models.BooleanField(default=False)
+    recalibration = models.JSONField(default=dict, blank=True)
+    recalibrated_at = models.DateTimeField(null=True, blank=True)
     next_call_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

@@ -216,7 +216,8 @@ class Suggestion(models.Model):
 class SuggestedLabel(models.Model):
     """A judge's proposal for one step, with its reason; a missing label has no row or a null value.
 
-    `probability` is the judge's own for this value, where it gives one (the baseline does).
+    `probability` is the judge's own for this value, where it gives one (the baseline does). `recalibrated`:
+    what the resolved labels of other tasks make of it, while that is switched on for the judge.
     """
 
     suggestion = models.ForeignKey(
@@ -226,6 +227,7 @@ class SuggestedLabel(models.Model):
     value = models.SmallIntegerField(null=True, blank=True)
     reason = models.TextField(blank=True)
     probability = models.FloatField(null=True, blank=True)
+    recalibrated = models.SmallIntegerField(null=True, blank=True)
 
     objects = LiveSuggestedLabels()
     stored = models.Manager["SuggestedLabel"]()
@@ -239,6 +241,10 @@ class SuggestedLabel(models.Model):
             models.CheckConstraint(
                 condition=Q(probability__isnull=True) | Q(probability__gte=0, probability__lte=1),
                 name="suggested_label_probability_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(recalibrated__isnull=True) | Q(recalibrated__in=VALUES),
+                name="suggested_label_recalibrated_known",
             ),
         )
 

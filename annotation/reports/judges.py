@@ -23,13 +23,15 @@ from .integer_rows import Integers, integer_rows
 class SubsetScores:
     """One judge against one kind of people's labels, over all (`subset` empty) or one subset.
 
-    `outcome` has one step a trajectory: the outcome. `always_plus` is what +1 for every step would earn.
+    `outcome` has one step a trajectory: the outcome. `always_plus` is what +1 for every step would earn,
+    `recalibrated` the judge's labels after recalibration; None where that is switched off.
     """
 
     subset: str
     steps: JudgeScores
     outcome: JudgeScores
     always_plus: JudgeScores
+    recalibrated: JudgeScores | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +55,31 @@ def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) ->
     )
     return JudgeAgreement(
         judge=judge,
-        consensus=_parts(_consensus_steps(judge), _consensus_outcomes(judge), subsets, intervals),
-        blind=_parts(_blind_steps(judge), _blind_outcomes(judge), subsets, intervals),
+        consensus=_parts(judge, _consensus_steps(judge), _consensus_outcomes(judge), subsets, intervals),
+        blind=_parts(judge, _blind_steps(judge), _blind_outcomes(judge), subsets, intervals),
     )
 
 
 def _parts(
-    steps: QuerySet[Any, Any], outcomes: QuerySet[Any, Any], subsets: dict[int, str], intervals: bool
+    judge: m.Judge,
+    steps: QuerySet[Any, Any],
+    outcomes: QuerySet[Any, Any],
+    subsets: dict[int, str],
+    intervals: bool,
 ) -> tuple[SubsetScores, ...]:
-    of_steps, of_outcomes = integer_rows(steps, 6), integer_rows(outcomes, 6)
+    of_steps, of_outcomes = integer_rows(steps, 7), integer_rows(outcomes, 6)
 
     def part(pk: int | None, name: str) -> SubsetScores:
         these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
         those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
-        return SubsetScores(name, judged(these, intervals=intervals), judged(those), judged(_plus(these)))
+        after = np.delete(these, 5, axis=1)
+        return SubsetScores(
+            name,
+            judged(these[:, :6], intervals=intervals),
+            judged(those),
+            judged(_plus(these)),
+            judged(after, intervals=intervals) if judge.recalibrate else None,
+        )
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
@@ -76,9 +89,10 @@ def _plus(rows: Integers) -> Integers:
     return np.column_stack([rows[:, :5], np.ones(len(rows), dtype=np.int64)])
 
 
-def _its_label(judge: m.Judge, step: str) -> Coalesce:
+def its_label(judge: m.Judge, step: str, column: str = "value") -> Coalesce:
+    """A judge's label of a step (the name of its column), raw or `recalibrated`; MISSING without one."""
     label = m.SuggestedLabel.objects.filter(suggestion__judge=judge, step=OuterRef(step)).order_by()
-    return Coalesce(Subquery(label.values("value")[:1]), Value(MISSING))
+    return Coalesce(Subquery(label.values(column)[:1]), Value(MISSING))
 
 
 def _its_outcome(judge: m.Judge, trajectory: str) -> Coalesce:
@@ -94,10 +108,16 @@ def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             trajectory__live=True,
             trajectory__state__in=RESOLVED,
         )
-        .annotate(suggested=_its_label(judge, "step"))
+        .annotate(suggested=its_label(judge, "step"), recalibrated=its_label(judge, "step", "recalibrated"))
         .order_by("trajectory", "step__ordinal")
         .values_list(
-            "trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "suggested"
+            "trajectory__subset",
+            "trajectory__task",
+            "trajectory",
+            "step__ordinal",
+            "value",
+            "suggested",
+            "recalibrated",
         )
     )
 
@@ -125,7 +145,11 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
-        .annotate(blind=BLIND_VALUE, suggested=_its_label(judge, "step"))
+        .annotate(
+            blind=BLIND_VALUE,
+            suggested=its_label(judge, "step"),
+            recalibrated=its_label(judge, "step", "recalibrated"),
+        )
         .filter(blind__isnull=False)
         .order_by("assignment__trajectory", "assignment", "step__ordinal")
         .values_list(
@@ -135,6 +159,7 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
             "step__ordinal",
             "blind",
             "suggested",
+            "recalibrated",
         )
     )
 
@@ -179,6 +204,7 @@ def _scores_json(parts: tuple[SubsetScores, ...]) -> dict[str, Any]:
             "steps": scores_json(part.steps),
             "outcome": scores_json(part.outcome),
             "always_plus": scores_json(part.always_plus),
+            "recalibrated": None if part.recalibrated is None else scores_json(part.recalibrated),
         }
         for part in parts
     }

@@ -8,7 +8,7 @@ seen before. Judges are numbered anew for every task, and nobody but admins lear
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Denied, Invalid, StaleState
@@ -34,6 +34,7 @@ from annotation.policies import FieldAccess, require
 @dataclass(frozen=True, slots=True)
 class JudgeSuggestion:
     """What one judge says of a step or of the outcome; `value` None: it made no suggestion there.
+    `recalibrated`: what recalibration makes of a step's value, None where there is none.
 
     `judge` is the judge's pk, for history, and never sent to people; `number` is 1 for "Judge 1". `name` and
     `comment` (the judge's remark on the whole, with the outcome) are empty for all but admins.
@@ -45,6 +46,7 @@ class JudgeSuggestion:
     reason: str
     name: str = ""
     comment: str = ""
+    recalibrated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +122,10 @@ def suggestions_for(
         if step is None:
             return JudgeSuggestion(judge, number, row.outcome, translated_sentences(unescape(row.reason)))
         label = labels.get((row.pk, step))
-        return (
-            JudgeSuggestion(judge, number, label.value, translated_sentences(unescape(label.reason)))
-            if label is not None
-            else JudgeSuggestion(judge, number, None, "")
-        )
+        if label is None:
+            return JudgeSuggestion(judge, number, None, "")
+        reason = translated_sentences(unescape(label.reason))
+        return JudgeSuggestion(judge, number, label.value, reason, recalibrated=label.recalibrated)
 
     return [
         StepSuggestions(
@@ -190,9 +191,7 @@ def suggestions_for_admin(
 
     def named(one: JudgeSuggestion, of_outcome: bool) -> JudgeSuggestion:
         comment = comments.get(one.judge, "") if of_outcome else ""
-        return JudgeSuggestion(
-            one.judge, one.number, one.value, one.reason, name=names.get(one.judge, ""), comment=comment
-        )
+        return replace(one, name=names.get(one.judge, ""), comment=comment)
 
     return [
         StepSuggestions(

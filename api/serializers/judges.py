@@ -148,6 +148,42 @@ class Judge(Output):
         return bool(row.suggestion_count)
 
 
+class RecalibrationSwitch(Input):
+    """On, or off."""
+
+    on = serializers.BooleanField()
+
+
+class Fitted(Output):
+    """What a regression was fitted on: resolved steps that the judge has labelled."""
+
+    steps = serializers.IntegerField()
+    tasks = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    version = serializers.CharField()
+
+
+class Recalibration(Output):
+    """`steps`, `tasks`: what there is to fit on at this moment; `lacking`: what is missing, empty when
+    nothing is. `fitted`: null until it was. `consensus` and `blind`: the judge beside resolved labels, and
+    beside each person's own from before they saw a suggestion (`steps`; `recalibrated`, null while it is
+    off; `always_plus`; `outcome`)."""
+
+    on = serializers.BooleanField(source="state.on")
+    steps = serializers.IntegerField(source="state.steps")
+    tasks = serializers.IntegerField(source="state.tasks")
+    lacking = Sentence(source="state.lacking")
+    fitted = serializers.SerializerMethodField()
+    fitted_at = serializers.DateTimeField(allow_null=True)
+    consensus = serializers.DictField()
+    blind = serializers.DictField()
+
+    @extend_schema_field(Fitted(allow_null=True))
+    def get_fitted(self, row: Any) -> Any:
+        """What it was fitted on."""
+        return row["state"].details or None
+
+
 class Sampling(Input):
     """What is sent with each request. What is left out, the judge's server decides."""
 

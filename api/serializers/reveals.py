@@ -24,6 +24,9 @@ class JudgeSuggestion(Output):
 
     judge = serializers.CharField(help_text='"Judge 1", in the language of the request.')
     value = Value(allow_null=True, help_text="Null: this judge made no suggestion here.")
+    recalibrated = Value(
+        allow_null=True, help_text="What resolved labels of other tasks make of it; null: nothing."
+    )
     reason = serializers.CharField()
 
 

@@ -161,6 +161,9 @@ class NamedJudgeSuggestion(Output):
 
     judge = serializers.CharField()
     value = Value(allow_null=True)
+    recalibrated = Value(
+        allow_null=True, help_text="What resolved labels of other tasks make of it; null: nothing."
+    )
     reason = serializers.CharField()
     comment = serializers.CharField()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -16,6 +17,8 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, JudgeAnswer, User
 from annotation.policies import require, visible
+from annotation.reports.judges import as_json, judge_agreement
+from annotation.reports.recalibration import recalibration
 from annotation.services import sights, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
@@ -106,6 +109,37 @@ class Restore(View):
         """Take a retired judge into use again. For admins."""
         suggest.restore_judge(actor=self.user, judge=_found(self, pk))
         return Response(shapes.Judge(_found(self, pk)).data)
+
+
+class JudgeRecalibration(View):
+    """`/judges/<id>/recalibration/`"""
+
+    noun = "judges"
+
+    @extend_schema(summary="Read a judge's recalibration", responses=shapes.Recalibration)
+    def get(self, request: Request, pk: int) -> Response:
+        """Whether it is on, what it was fitted on, and how the judge compares with people, raw and
+        recalibrated. For admins."""
+        return Response(self._told(_found(self, pk)))
+
+    @extend_schema(
+        summary="Switch a judge's recalibration",
+        request=shapes.RecalibrationSwitch,
+        responses=shapes.Recalibration,
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Switch it on, fit it anew (`on` once more), or switch it off. It is fitted in the background. 400
+        `too_little_consensus`: the judge has labelled too few resolved steps. For admins."""
+        wanted = self.parsed(shapes.RecalibrationSwitch)
+        suggest.set_recalibration(actor=self.user, judge=_found(self, pk), on=wanted["on"])
+        return Response(self._told(_found(self, pk)))
+
+    def _told(self, judge: Judge) -> Any:
+        state = recalibration(viewer=self.user, judge=judge)
+        compared = as_json(judge_agreement(viewer=self.user, judge=judge))
+        whole = {name: compared[name]["overall"] for name in ("consensus", "blind")}
+        told = {"state": state, "fitted_at": judge.recalibrated_at, **whole}
+        return shapes.Recalibration(told).data
 
 
 class Suggestions(View):

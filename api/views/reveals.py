@@ -91,6 +91,7 @@ def shape(items: Iterable[StepSuggestions]) -> dict[str, Any]:
                     {
                         "judge": _("Judge {number}").format(number=one.number),
                         "value": one.value,
+                        "recalibrated": one.recalibrated,
                         "reason": one.reason,
                     }
                     for one in item.suggestions

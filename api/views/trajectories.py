@@ -233,6 +233,12 @@ def side_by_side(shown: cases.SideBySide) -> dict[str, Any]:
 def named_suggestions(one: cases.Item) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
-        {"judge": said.name, "value": said.value, "reason": said.reason, "comment": said.comment}
+        {
+            "judge": said.name,
+            "value": said.value,
+            "recalibrated": said.recalibrated,
+            "reason": said.reason,
+            "comment": said.comment,
+        }
         for said in one.suggestions
     ]

@@ -24,6 +24,7 @@ from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
 from annotation.reports.judges import SubsetScores, judge_agreement
+from annotation.reports.recalibration import recalibration
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
@@ -181,7 +182,13 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
         for name, title, percent in FIGURES
     ]
     columns = [
-        {"title": title, "steps": part.steps.steps, "missing": part.steps.missing} for title, part in there
+        {
+            "title": title,
+            "steps": part.steps.steps,
+            "missing": part.steps.missing,
+            "span": 2 if part.recalibrated is None else 3,
+        }
+        for title, part in there
     ]
     return (rows if there else []), columns
 
@@ -189,11 +196,11 @@ def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], l
 def _cells(part: SubsetScores, name: str) -> list[dict[str, Any]]:
     """A figure of the judge, and the same for somebody who says +1 to everything."""
     return [
-        {
-            "measure": getattr(part.steps, name),
-            "reference": False,
-            **_bounds(getattr(part.steps, name), name),
-        },
+        *(
+            {"measure": getattr(said, name), "reference": False, **_bounds(getattr(said, name), name)}
+            for said in (part.steps, part.recalibrated)
+            if said is not None
+        ),
         {"measure": getattr(part.always_plus, name), "reference": True, "low": None},
     ]
 
@@ -230,6 +237,7 @@ def _detail(
         suggestions=brought,
         facts=_facts(judge),
         training=training(judge),
+        recalibration=recalibration(viewer=opened.user, judge=judge) if brought else None,
         prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
     )
 
@@ -260,6 +268,21 @@ def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     opened = open_project(request, slug, VERB)
     suggest.restore_judge(actor=opened.user, judge=_one(opened, pk))
     messages.success(request, _("Judge reactivated."))
+    return redirect("frontend:judge", slug, pk)
+
+
+@require_POST
+def recalibrate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Switch the recalibration of a judge on or off, or fit it anew."""
+    opened = open_project(request, slug, VERB)
+    on = request.POST.get("on") == "1"
+    try:
+        suggest.set_recalibration(actor=opened.user, judge=_one(opened, pk), on=on)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        said = _("Recalibration is being fitted.") if on else _("Recalibration switched off.")
+        messages.success(request, said)
     return redirect("frontend:judge", slug, pk)
 
 

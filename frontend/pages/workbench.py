@@ -190,6 +190,7 @@ def words() -> dict[str, str]:
         "suggestions_outcome": _("Suggestions for the outcome"),
         "suggestions_seen": _("seen suggestions"),
         "no_suggestion": _("no suggestion"),
+        "recalibrated": _("recalibrated"),
         "suggestions_none": _("There are no suggestions from judges here."),
         "suggestions_label_first": _("Label this step first."),
         "suggestions_outcome_first": _("Set the outcome first."),

@@ -50,6 +50,7 @@ SENTENCES = {
     "judge.change": gettext_lazy("changed a judge"),
     "judge.create": gettext_lazy("created a judge"),
     "judge.train": gettext_lazy("trained a baseline"),
+    "judge.recalibrate": gettext_lazy("switched the recalibration of a judge"),
     "judge.restore": gettext_lazy("reactivated a judge"),
     "judge.retire": gettext_lazy("retired a judge"),
     "labels.import": gettext_lazy("imported finished labels"),

@@ -50,7 +50,7 @@ def test_reveal_brings_what_was_asked_for_and_nothing_is_there_before(by: Caller
 
     answer = ok(by.ann.post(here, {"message_index": 2}))
 
-    advice = {"judge": "Judge 1", "value": -1, "reason": "a judge of name on 2"}
+    advice = {"judge": "Judge 1", "value": -1, "recalibrated": None, "reason": "a judge of name on 2"}
     assert answer == {"revealed": [{"message_index": 2, "suggestions": [advice]}]}
     assert ok(by.ann.get(here)) == answer
 
@@ -63,7 +63,7 @@ def test_reveal_never_sends_names_and_comments_to_an_annotator(by: Callers, cast
     assert '"judge": "Judge 1"' in said
     assert "remark" not in said
     keys = {key for item in json.loads(said)["revealed"] for one in item["suggestions"] for key in one}
-    assert keys == {"judge", "value", "reason"}
+    assert keys == {"judge", "value", "recalibrated", "reason"}
 
 
 @pytest.mark.parametrize("policy", ["after_label", "after_submit", "always", "never"])
@@ -138,7 +138,13 @@ def test_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast:
 
     seen = ok(by.admin.get(f"/trajectories/{row}/judgements/"))
 
-    advice = {"judge": "a judge of name", "value": -1, "reason": "a judge of name on 2", "comment": ""}
+    advice = {
+        "judge": "a judge of name",
+        "value": -1,
+        "recalibrated": None,
+        "reason": "a judge of name on 2",
+        "comment": "",
+    }
     assert seen["steps"][0]["suggestions"] == [advice]
     assert seen["outcome"]["suggestions"][0]["comment"] == "a remark"
 

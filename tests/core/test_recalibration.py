@@ -13,7 +13,7 @@ from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, recali
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.fitted import kept, read
 from annotation.core.scoring.ranks import changes
-from annotation.core.scoring.recalibration import recalibrated, stacked
+from annotation.core.scoring.recalibration import of_project, recalibrated, stacked
 from annotation.core.scoring.scores import compared
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
@@ -85,6 +85,25 @@ def test_recalibration_of_a_task_does_not_depend_on_its_own_labels() -> None:
         assert (after[task] == before[task]).all(), task
         elsewhere += int((np.delete(after, task, 0) != np.delete(before, task, 0)).any())
     assert elsewhere, "the labels of other tasks are what it learns from"
+
+
+def test_recalibration_of_a_project_that_is_all_resolved_is_that_of_its_release() -> None:
+    rng = np.random.default_rng(8)
+    released = release(rng.choice([-1, 0, 1], size=(14, 4)).tolist())
+    said = np.where(rng.random(released.n_steps) < 0.6, released.value, rng.integers(-1, 2, released.n_steps))
+    judge = Predictions.constant(said, released.outcome)
+    judge.steps[5] = MISSING
+    every = np.ones(released.n_steps, dtype=np.bool_)
+    made, expected = of_project(released, judge, every), recalibrated(released, judge)
+    assert made is not None and expected is not None and (made == expected.steps).all()
+    # a task without resolved labels is labelled by a regression on all the others, whatever its value says
+    rest = released.task[released.record] != 3
+    without = of_project(released, judge, rest)
+    released.value[~rest] = -1
+    again = of_project(released, judge, rest)
+    assert without is not None and again is not None and (without == again).all()
+    assert (without != MISSING).sum() == released.n_steps - 1
+    assert of_project(released, judge, released.record == 0) is None, "one task"
 
 
 def test_recalibration_undoes_what_a_judge_does_every_time() -> None:

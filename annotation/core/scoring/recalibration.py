@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.baseline.model import deal
-from annotation.core.scoring.labels import MISSING, Labels, Predictions, ReleasedLabels
+from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import VALUES
 
@@ -42,6 +42,33 @@ def recalibrated(released: ReleasedLabels, said: Predictions, seed: int = SEED) 
     return None if steps is None else Predictions(steps, said.outcome, said.there, said.failed)
 
 
+def of_project(
+    known: ReleasedLabels, said: Predictions, resolved: BoolArray, *, seed: int = SEED
+) -> Labels | None:
+    """A judge's step labels after recalibration on what has been resolved of a project: (S,), MISSING where
+    the judge gave none.
+
+    `resolved` (S,): the steps whose `known.value` is a resolved label; the value of others is not looked at,
+    and steps of tasks without a resolved one are labelled by a regression fitted on all resolved steps. None
+    when the judge labels resolved steps of fewer than two tasks.
+    """
+    rows = said.steps != MISSING
+    task, taught = known.task[known.record], rows & resolved
+    if len(np.unique(task[taught])) < 2:
+        return None
+    features = _features(known, [said])
+    found = np.full(known.n_steps, MISSING, dtype=np.int8)
+    tasks, place = np.unique(task[taught], return_inverse=True)
+    fold_of = np.full(known.n_tasks, -1)
+    fold_of[tasks[place]] = deal(task[taught], seed=seed)
+    fold = fold_of[task]
+    for number in range(-1, int(fold.max()) + 1):
+        asked, learned = rows & (fold == number), taught & (fold != number)
+        if asked.any():
+            found[asked] = _told(features[learned], known.value[learned], features[asked], STRENGTH)
+    return found
+
+
 def stacked(released: ReleasedLabels, said: Sequence[Predictions], seed: int = SEED) -> Predictions | None:
     """One judge made of several: its labels of every step and outcome that any of them labels. None when they
     label steps of fewer than two tasks."""
@@ -56,22 +83,27 @@ def stacked(released: ReleasedLabels, said: Sequence[Predictions], seed: int = S
 def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: float, seed: int) -> Labels:
     """The most probable label of each row, (n,), by a regression fitted without the rows of its task and of
     those dealt into the same fold. `task` has two different values or more."""
+    fold = deal(task, seed=seed)
+    found = np.zeros(len(value), dtype=np.int8)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        found[held] = _told(features[~held], value[~held], features[held], strength)
+    return found
+
+
+def _told(features: FloatArray, value: IntArray, asked: FloatArray, strength: float) -> Labels:
+    """The most probable labels of the rows `asked` by a regression fitted on the others."""
+    known = np.unique(value)
+    if len(known) == 1:  # nothing to tell apart
+        return np.full(len(asked), known[0], dtype=np.int8)
     # takes a second or two: only who fits pays for it
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    fold = deal(task, seed=seed)
-    found = np.zeros(len(value), dtype=np.int8)
+    model: Any = LogisticRegression(C=strength, max_iter=1_000)
     # the matrices are small: more threads cost more than they bring, and could add up in another order
     with threadpool_limits(limits=1):
-        for number in range(int(fold.max()) + 1):
-            held = fold == number
-            known = np.unique(value[~held])
-            if len(known) == 1:  # nothing to tell apart
-                found[held] = known[0]
-                continue
-            model: Any = LogisticRegression(C=strength, max_iter=1_000)
-            found[held] = model.fit(features[~held], value[~held]).predict(features[held])
+        found: Labels = model.fit(features, value).predict(asked).astype(np.int8)
     return found
 
 

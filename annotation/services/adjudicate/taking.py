@@ -165,6 +165,7 @@ def reveal(
             outcome=None in fresh,
             decided=[wanted[step] for step in wanted if step in fresh & decided and step is not None],
             outcome_decided=None in fresh & decided,
+            recalibrated=any(one.recalibrated is not None for step in shown for one in step.suggestions),
         )
     return shown
 

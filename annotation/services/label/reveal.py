@@ -15,7 +15,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, SuggestionPolicy
 from annotation.models import ACTIVE_STATES, Assignment, Label, LabelEvent, OutcomeLabel, User
 from annotation.policies import field_access, require
-from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.suggestions import JudgeSuggestion, StepSuggestions, requested_steps, suggestions_for
 
 from .. import exposures
 
@@ -112,6 +112,12 @@ def _note(
     )
 
 
+def _shown(one: JudgeSuggestion) -> dict[str, int | None]:
+    """What history keeps of it; `recalibrated` only where that stood beside the judge's own value."""
+    kept = {"judge": one.judge, "value": one.value}
+    return kept if one.recalibrated is None else {**kept, "recalibrated": one.recalibrated}
+
+
 def _event(assignment: Assignment, one: StepSuggestions, label: OwnLabel | None, now: datetime) -> LabelEvent:
     return LabelEvent(
         assignment=assignment,
@@ -122,9 +128,7 @@ def _event(assignment: Assignment, one: StepSuggestions, label: OwnLabel | None,
         version=label.version if label is not None else 0,
         detail={
             "outcome": one.step is None,
-            "judges": [
-                {"judge": suggestion.judge, "value": suggestion.value} for suggestion in one.suggestions
-            ],
+            "judges": [_shown(suggestion) for suggestion in one.suggestions],
         },
         created_at=now,
     )

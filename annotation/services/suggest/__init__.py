@@ -3,6 +3,7 @@
 from .import_file import SuggestionImport, import_suggestions, sweep_half_imports
 from .judges import create_judge, operator, restore_judge, retire_judge, update_judge
 from .reaper import reap
+from .recalibration import fit_recalibration, set_recalibration, sweep_recalibrations
 from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
 from .source_labels import has_source_labels, suggest_source_labels
@@ -12,6 +13,7 @@ __all__ = [
     "SuggestionImport",
     "cancel_run",
     "create_judge",
+    "fit_recalibration",
     "has_source_labels",
     "import_suggestions",
     "operator",
@@ -22,8 +24,10 @@ __all__ = [
     "retire_judge",
     "retry_failed",
     "run_suggestions",
+    "set_recalibration",
     "start_run",
     "suggest_source_labels",
     "sweep_half_imports",
+    "sweep_recalibrations",
     "update_judge",
 ]

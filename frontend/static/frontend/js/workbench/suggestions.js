@@ -10,7 +10,8 @@ import { labelAt, suggestionTarget } from "./selectors.js";
 import { kindOf, signOf } from "./step_text.js";
 
 /** @typedef {import("./labels.js").Key} Key */
-/** @typedef {{judge: string, value: import("./labels.js").Value | null, reason: string}} JudgeSuggestion */
+/** @typedef {import("./labels.js").Value | null} Suggested */
+/** @typedef {{judge: string, value: Suggested, recalibrated: Suggested, reason: string}} JudgeSuggestion */
 /** @typedef {{message_index: number | null, suggestions: JudgeSuggestion[]}} Revealed */
 /** @typedef {ReturnType<typeof makeSuggestions>} Suggestions */
 
@@ -93,9 +94,10 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
   /** Draw it if need be, and say it. @param {Key} key @param {readonly JudgeSuggestion[]} suggestions */
   function show(key, suggestions) {
     draw(key, suggestions);
-    const spoken = suggestions.map(
-      ({ judge, value }) => `${judge}: ${value === null ? words("no_suggestion") : signOf(value)}`,
-    );
+    const spoken = suggestions.map(({ judge, value, recalibrated }) => {
+      const raw = `${judge}: ${value === null ? words("no_suggestion") : signOf(value)}`;
+      return recalibrated === null ? raw : `${raw}, ${words("recalibrated")} ${signOf(recalibrated)}`;
+    });
     navigation.announce(`${nameOf(key)}: ${spoken.join(", ")}`);
   }
 
@@ -134,12 +136,12 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     if (step) watcher.unobserve(step.article);
     box.querySelector('[data-role="refused"]')?.remove();
     box.querySelector('[data-action="reveal"]')?.remove();
-    const rows = suggestions.map(({ judge, value, reason }) =>
+    const rows = suggestions.map(({ judge, value, recalibrated, reason }) =>
       el(
         "div",
         { class: "suggestions__judge" },
         el("dt", {}, judge),
-        el("dd", {}, chip(value), " ", reasonText(reason)),
+        el("dd", {}, chip(value), " ", beside(recalibrated), " ", reasonText(reason)),
       ),
     );
     const heading = el(step ? "h4" : "h3", { class: "suggestions__title" }, words("suggestions"));
@@ -160,6 +162,12 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     const shape = el("span", { class: "mark__shape", "aria-hidden": "true" });
     const sign = el("span", { class: "mark__sign" }, signOf(value));
     return el("span", { class: `mark mark--${kindOf(value)}` }, shape, sign);
+  }
+
+  /** What recalibration makes of it, said to be that. @param {Suggested} value */
+  function beside(value) {
+    if (value === null) return "";
+    return el("span", { class: "suggestions__recalibrated" }, words("recalibrated"), " ", chip(value));
   }
 
   /** Why not, beside the controls and aloud, until something else is done. @param {Key} key @param {string} why */
