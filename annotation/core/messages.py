@@ -20,6 +20,8 @@ TEXT_CALL_CLOSE: Final = "</tool_call>"
 THOUGHT_OPEN: Final = "<think>"
 THOUGHT_CLOSE: Final = "</think>"
 RESULT_ROLES: Final = frozenset({"tool", "function"})
+EARLIER: Final = "earlier assistant"
+"""The role of a response that a log only repeats: shown, and no step, for no call of its own is there."""
 
 _NAME_IN_BROKEN_CALL: Final = re.compile(r'"name"\s*:\s*"([^"\\]{1,200})"')
 

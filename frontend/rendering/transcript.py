@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from annotation.core import toolschema
+from annotation.core.messages import EARLIER
 from annotation.core.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
@@ -85,6 +86,11 @@ class RenderedMessage:
     empty: bool = False
     leading: bool = False
     failed: bool = False
+
+    @property
+    def earlier(self) -> bool:
+        """Whether it is a response that the log only repeats, and therefore no step."""
+        return self.role == EARLIER
 
     @property
     def peek(self) -> str:

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import UndefinedError
 
+from annotation.core.messages import EARLIER
 from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
@@ -83,6 +84,25 @@ def test_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> No
 def test_result_without_a_call_is_shown_all_the_same() -> None:
     (alone,) = laid([{"role": "tool", "tool_call_id": "gone", "content": "orphan"}])
     assert (alone.kind, alone.answers, alone.blocks[0].text) == ("result", None, "orphan")
+
+
+def test_speakers_of_several_agents_are_named() -> None:
+    step, result = laid(
+        [
+            {"role": "assistant", "name": "WebSurfer", "content": "I clicked."},
+            {"role": "tool", "name": "Computer_terminal", "content": "exitcode: 0"},
+        ],
+        steps=(0,),
+    )
+    assert "by WebSurfer" in macro("message.inside", step, None)
+    assert '<code dir="auto">Computer_terminal</code>' in macro("message.message", result, None)
+
+
+def test_response_that_the_log_only_repeats_says_that_it_is_no_step() -> None:
+    (earlier,) = laid([{"role": EARLIER, "content": "A."}])
+    page = macro("message.message", earlier, None)
+    assert "Earlier response" in page
+    assert "not a step" in page
 
 
 def test_call_of_the_user_is_the_users_and_so_is_its_result() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from annotation.core.messages import EARLIER
 from annotation.importers.parts import model_calls
-from annotation.importers.parts.dialects import EARLIER, read_messages, read_tools
+from annotation.importers.parts.dialects import read_messages, read_tools
 from annotation.importers.parts.model_calls import ModelCall, ToolRun, stitch
 
 USER = {"role": "user", "content": "Q?"}

@@ -16,10 +16,7 @@ from annotation.core.jsonlines import BadJson, parse_text
 
 from .message_parts import MessageParts, as_one, as_text
 
-__all__ = ["EARLIER", "is_cut_off", "parse_json", "read_messages", "read_tools"]
-
-EARLIER: Final = "earlier assistant"
-"""The role of a response that a log only repeats: shown, and no step, for no call of its own is there."""
+__all__ = ["is_cut_off", "parse_json", "read_messages", "read_tools"]
 
 _ROLES: Final = {
     "ai": "assistant",

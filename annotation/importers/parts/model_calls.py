@@ -16,9 +16,10 @@ from itertools import takewhile
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.messages import EARLIER
 from annotation.importers.conversion import Conversation
 
-from .dialects import EARLIER, parse_json
+from .dialects import parse_json
 from .message_parts import as_one, as_text
 
 __all__ = ["ModelCall", "ToolRun", "short_model", "stitch", "text_of"]
