@@ -126,7 +126,7 @@ def test_guidelines_open_at_the_part_that_concerns_the_focused_step(visit: Calla
     import_records(cast.project, [make_record(steps=3)])
     page = open_as_ann(visit, cast, claim(cast.ann, cast.project))
     dialog = page.get_by_role("dialog", name="Guidelines")
-    heading = dialog.locator(".prose > .is-meant:is(h2, h3)")
+    heading = dialog.locator(".prose__part > :is(h2, h3)")
     marked = dialog.locator("tr.is-meant")
     for keys, part, rows in (
         (["0", "k"], "Frequent cases", written.count(" | 0 |\n")),

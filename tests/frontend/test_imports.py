@@ -164,7 +164,7 @@ def test_import_of_tasks_in_several_turns_offers_that_user_messages_suspend_erro
     row = ImportFile.objects.get()
     ingest.run_import(source_id=row.pk)
     page = text(client.get(url))
-    assert offer in page and "35.5 %" in page and "1 of the new trajectories in turns is a task" in page
+    assert offer in page and "35.5 %" in page and "1 of the new trajectories in “turns” is a task" in page
     client.post(at("subset", "bench", row.subset_id), {"suspend_on_user_turn": "on"})
     row.subset.refresh_from_db()
     assert row.subset.suspend_on_user_turn

@@ -8,7 +8,8 @@ import { focused, guidelineTopic, labelAt } from "./selectors.js";
 
 /** @typedef {import("./reducer.js").State} State */
 
-const MARK = "is-meant";
+const PART = "prose__part";
+const MEANT = "is-meant";
 const SIGNS = new Map([
   [1, "+1"],
   [0, "0"],
@@ -20,14 +21,13 @@ const dialog = document.getElementById("guidelines");
 export function openGuidelines(state) {
   if (!(dialog instanceof HTMLDialogElement)) return;
   if (!dialog.open) dialog.showModal();
-  for (const marked of dialog.querySelectorAll(`.${MARK}`)) marked.classList.remove(MARK);
+  for (const part of dialog.querySelectorAll(`.${PART}`)) part.replaceWith(...part.childNodes);
+  for (const row of dialog.querySelectorAll(`.${MEANT}`)) row.classList.remove(MEANT);
   const topic = guidelineTopic(state);
   const heading = headingOf(dialog, topic);
   if (!heading) return;
-  for (const element of partOf(heading)) {
-    element.classList.add(MARK);
-    if (topic === "cases") markCases(element, SIGNS.get(labelAt(state, focused(state)).value ?? 2));
-  }
+  const part = boxed(heading);
+  if (topic === "cases") markCases(part, SIGNS.get(labelAt(state, focused(state)).value ?? 2));
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
   heading.scrollIntoView({ block: "start" });
@@ -41,20 +41,22 @@ function headingOf(within, topic) {
   return [...headings].find((heading) => names[topic]?.includes(heading.textContent?.trim() ?? ""));
 }
 
-/** @param {HTMLElement} heading @returns {Element[]} the heading and what stands below it */
-function partOf(heading) {
-  /** @type {Element[]} */
-  const part = [heading];
-  for (let next = heading.nextElementSibling; next; next = next.nextElementSibling) {
+/** @param {HTMLElement} heading @returns {HTMLElement} a box around the heading and what stands below it */
+function boxed(heading) {
+  const box = document.createElement("div");
+  box.className = PART;
+  heading.before(box);
+  box.append(heading);
+  for (let next = box.nextElementSibling; next; next = box.nextElementSibling) {
     if (/^H[1-6]$/.test(next.tagName) && next.tagName <= heading.tagName) break;
-    part.push(next);
+    box.append(next);
   }
-  return part;
+  return box;
 }
 
 /** @param {Element} element @param {string | undefined} sign  the label that the step has */
 function markCases(element, sign) {
   for (const row of element.querySelectorAll("tr")) {
-    if (sign && row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MARK);
+    if (sign && row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MEANT);
   }
 }
