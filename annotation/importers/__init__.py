@@ -1,4 +1,8 @@
-"""The registry of trajectory formats. A new format is a new file here and one line in `FORMATS`."""
+"""The registry of trajectory formats. A new format is a new file here and one line in `FORMATS`.
+
+A package that is installed beside Tristep can bring formats of its own: an entry point of the group
+`tristep.formats` names a class that implements `Importer`.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
 from .openhands import OpenHands
 from .opentelemetry import OpenTelemetry
+from .others import with_others
 from .parts.archive import is_zip
 from .sharegpt import ShareGPT
 from .swe_agent import SweAgent
@@ -39,30 +44,29 @@ LINES_LOOKED_AT: Final = 5
 LAST_RESORT: Final = 0.5
 """How sure the format of plain chats is, whose marks many other logs have too."""
 
-FORMATS: Final[dict[str, Importer]] = {
-    importer.name: importer
-    for importer in (
-        AgentProcessBench(),
-        InspectLog(),
-        Atif(),
-        Anthropic(),
-        ClaudeCode(),
-        OpenAIResponses(),
-        Codex(),
-        LangChain(),
-        SweAgent(),
-        MiniSweAgent(),
-        OpenHands(),
-        OpenTelemetry(),
-        MLflow(),
-        Langfuse(),
-        Tau2Bench(),
-        TauBench(),
-        WhoAndWhen(),
-        ShareGPT(),
-        OpenAIChat(),
-    )
-}
+OWN: Final[tuple[Importer, ...]] = (
+    AgentProcessBench(),
+    InspectLog(),
+    Atif(),
+    Anthropic(),
+    ClaudeCode(),
+    OpenAIResponses(),
+    Codex(),
+    LangChain(),
+    SweAgent(),
+    MiniSweAgent(),
+    OpenHands(),
+    OpenTelemetry(),
+    MLflow(),
+    Langfuse(),
+    Tau2Bench(),
+    TauBench(),
+    WhoAndWhen(),
+    ShareGPT(),
+    OpenAIChat(),
+)
+
+FORMATS: Final[dict[str, Importer]] = {importer.name: importer for importer in with_others(OWN)}
 
 
 def by_name(name: str) -> Importer:

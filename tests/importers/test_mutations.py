@@ -1,6 +1,6 @@
 """Damaged files of every format: a reader and a sniffer say what is wrong, and raise nothing.
 
-`MUTATIONS` a format keep the suite quick; `TRISTEP_MUTATIONS=2000` asks for more.
+`MUTATIONS` a format keep the suite quick; `MUTATIONS_A_FORMAT=2000` asks for more.
 """
 
 import io
@@ -18,7 +18,7 @@ from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results,
 from annotation.importers import FORMATS, ReadContext, RecordError, sniff
 from tests.importers import golden
 
-MUTATIONS = int(os.environ.get("TRISTEP_MUTATIONS", "40"))
+MUTATIONS = int(os.environ.get("MUTATIONS_A_FORMAT", "40"))
 ODD: list[Any] = [
     None, True, False, 0, -1, 1.5, 10**30, float("nan"), "", "\x00", "\ud800", "x" * 300,
     "data:image/png;base64,@@",

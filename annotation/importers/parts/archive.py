@@ -11,7 +11,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import BinaryIO, Final
 
 import zstandard
@@ -139,11 +138,6 @@ def names_in(head: bytes) -> list[str]:
             break
         at = following
     return names
-
-
-def base_name(name: str) -> str:
-    """The last part of a member's name, for people to read; never a path to anything."""
-    return PurePosixPath(name.replace("\\", "/")).name
 
 
 def too_large(limit: int) -> str:
