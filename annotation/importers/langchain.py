@@ -1,7 +1,8 @@
-"""Messages of LangChain, states of LangGraph threads.
+"""Messages of LangChain, states of LangGraph threads, runs of LangSmith.
 
 A record is a list of messages, an object with `messages`, or a state (`values.messages`, also the checkpoint
-savers' `channel_values.messages`). The states of one thread repeat one another: the last one is taken.
+savers' `channel_values.messages`). The states of one thread repeat one another: the last one is taken. The
+runs of one trace are one trajectory.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from annotation.core.trajectory import TrajectoryDraft
 from .base import ReadContext
 from .conversion import Conversation
 from .drafts import read_conversations
+from .langsmith import is_run, trace_conversation, trace_of
 from .parts.blocks import as_json
 from .parts.heads import messages_in, samples
 from .parts.langchain_messages import add_messages, is_message, models_of
@@ -34,10 +36,14 @@ class LangChain:
     """See the module; `Importer` states what each member promises."""
 
     name = "langchain"
-    title = translatable("LangChain messages and LangGraph states (JSON or JSON Lines)")
-    recognised_by = translatable("messages with “lc” and “kwargs”, or of the types “human” and “ai”")
+    title = translatable("LangChain messages, LangGraph states and LangSmith runs (JSON or JSON Lines)")
+    recognised_by = translatable(
+        "messages with “lc” and “kwargs”, or of the types “human” and “ai”; “run_type” with “dotted_order”"
+    )
 
     def sniff(self, head: bytes) -> float:
+        if any(is_run(record) for record in samples(head)):
+            return 0.95
         found = [message for record in samples(head) for message in (record, *_messages(record))]
         return max((_certainty(message) for message in found if isinstance(message, dict)), default=0.0)
 
@@ -68,6 +74,8 @@ def _messages(record: dict[str, Any]) -> list[Any]:
 
 
 def _session_of(record: dict[str, Any]) -> str | None:
+    if is_run(record):
+        return f"trace {trace_of(record)}"
     if is_message(record):
         return ""
     return f"state {_thread_of(record)}" if _holder(record) is not None else None
@@ -88,7 +96,12 @@ def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
     states = (
         [one for one in value if isinstance(one, dict) and _holder(one)] if isinstance(value, list) else []
     )
-    if states:
+    if isinstance(value, dict) and is_run(value):
+        value = [value]
+    runs = [one for one in value if isinstance(one, dict) and is_run(one)] if isinstance(value, list) else []
+    if runs:
+        yield trace_conversation(runs)
+    elif states:
         last = max(states, key=_progress)
         conversation = _of_record(last, problems)
         conversation.notes[REPEATED] += len(states) - 1

@@ -83,10 +83,6 @@ def _rewards(record: Record) -> bool:
     return {"goal", "steps", "summary_info"} <= record.keys()
 
 
-def _langsmith(record: Record) -> bool:
-    return {"run_type", "trace_id", "dotted_order"} <= record.keys()
-
-
 def _weave(record: Record) -> bool:
     return "raw_logging_results" in record or {"op_name", "trace_id", "inputs"} <= record.keys()
 
@@ -101,7 +97,6 @@ _KINDS: Final[tuple[tuple[Callable[[Record], bool], str], ...]] = (
     (_tooltalk, translatable("a conversation of ToolTalk")),
     (_bfcl, translatable("a file of BFCL")),
     (_rewards, translatable("a trajectory of AgentRewardBench")),
-    (_langsmith, translatable("a run of LangSmith")),
     (_weave, translatable("a log of Weave")),
 )
 

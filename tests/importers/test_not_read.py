@@ -32,7 +32,6 @@ def refusal(data: bytes) -> str:
         ([{"kind": "request", "parts": []}], "a history of Pydantic AI"),
         ({"id": "a", "result": [], "latency": 1}, "a file of BFCL"),
         ({"goal": "g", "steps": [], "summary_info": {}}, "a trajectory of AgentRewardBench"),
-        ({"run_type": "llm", "trace_id": "t", "dotted_order": "d"}, "a run of LangSmith"),
         ({"op_name": "o", "trace_id": "t", "inputs": {}}, "a log of Weave"),
     ],
 )
