@@ -11,10 +11,88 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from annotation.core.experiment import ARMS, POLICY, Arm, arm_of
+from annotation.core.experiment import ARMS, POLICY, TWO_ARMS, Arm, arm_of, arms_of, deal
 from annotation.core.triage import contested, share_found_early, triaged
 
-# ── Arms ────────────────────────────────────────────────────────────────────
+# ── Arms of people on tasks ─────────────────────────────────────────────────
+
+
+def dealt(
+    arms: tuple[Arm, ...], turns: list[tuple[int, tuple[int, ...]]], seed: int = 7
+) -> dict[tuple[int, int], Arm]:
+    """Deal people, by task and person, as they claim: turns are a task and who labels one of its runs."""
+    units: dict[tuple[int, int], Arm] = {}
+    for task, people in turns:
+        for place, who in enumerate(people):
+            if (task, who) not in units:
+                units[task, who] = deal(
+                    seed,
+                    ("tiny", str(task), who),
+                    arms,
+                    beside=Counter(units[task, other] for other in people[:place]),
+                    of_task=Counter(arm for (of, _), arm in units.items() if of == task),
+                    of_annotator=Counter(arm for (_, one), arm in units.items() if one == who),
+                )
+    return units
+
+
+@pytest.mark.parametrize("arms", [ARMS, TWO_ARMS])
+def test_deal_balances_tasks_and_people_and_sets_different_arms_beside_each_other(
+    arms: tuple[Arm, ...],
+) -> None:
+    chance = random.Random(3)
+    turns = [(task, tuple(chance.sample(range(4), 2))) for task in range(60) for _ in range(3)]
+    units = dealt(arms, turns)
+
+    first = dict(reversed(turns))
+    assert all(units[task, one] != units[task, other] for task, (one, other) in first.items())
+    for task in range(60):
+        counted = Counter(arm for (of, _), arm in units.items() if of == task)
+        assert max(counted[arm] for arm in arms) - min(counted[arm] for arm in arms) <= 2
+    for who in range(4):
+        counted = Counter(arm for (_, one), arm in units.items() if one == who)
+        assert max(counted[arm] for arm in arms) - min(counted[arm] for arm in arms) <= 8
+    assert set(units.values()) == set(arms)
+
+
+def test_deal_to_two_people_who_label_everything_never_differs_by_more_than_a_round() -> None:
+    units = dealt(ARMS, [(task, (1, 2)) for task in range(90)])
+    for who in (1, 2):
+        counted = Counter(arm for (_, one), arm in units.items() if one == who)
+        assert sorted(counted.values()) == pytest.approx([30, 30, 30], abs=3)
+
+
+def test_deal_draws_among_equals_by_a_hash_that_anybody_can_work_out_again() -> None:
+    nothing: Counter[Arm] = Counter()
+    for who in range(20):
+        digests = {
+            arm: hashlib.sha256(f'["arm",7,"tiny","3",{who},"{arm}"]'.encode()).hexdigest() for arm in ARMS
+        }
+        arm = deal(7, ("tiny", "3", who), ARMS, beside=nothing, of_task=nothing, of_annotator=nothing)
+        assert arm == min(digests, key=digests.__getitem__)
+    several = [
+        deal(seed, ("tiny", "3", 1), ARMS, beside=nothing, of_task=nothing, of_annotator=nothing)
+        for seed in range(600)
+    ]
+    assert chisquare([several.count(arm) for arm in ARMS]).pvalue > 1e-4
+
+
+def test_deal_compares_what_is_beside_before_the_task_and_the_task_before_the_person() -> None:
+    sealed, after, always = ARMS
+    counts = {"beside": Counter([sealed]), "of_task": Counter([after]), "of_annotator": Counter([always])}
+    assert deal(1, ("s", "t", 1), ARMS, **counts) == always
+    assert deal(1, ("s", "t", 1), (sealed, always), **counts) == always
+    counts["beside"] = Counter([sealed, always])
+    assert deal(1, ("s", "t", 1), ARMS, **counts) == after
+
+
+def test_arms_of_an_experiment_are_two_or_three() -> None:
+    assert (arms_of(2), arms_of(3)) == ((Arm.SEALED, Arm.ALWAYS), ARMS)
+    with pytest.raises(KeyError):
+        arms_of(1)
+
+
+# ── Arms of tasks, in older experiments ─────────────────────────────────────
 
 
 def test_arm_of_a_task_is_what_its_description_says() -> None:
