@@ -8,6 +8,7 @@ from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
+from .experiment import Allocation, InterimLook
 from .freezes import Freeze
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge
@@ -54,6 +55,7 @@ __all__ = [
     "MAX_RETEST_DAYS",
     "UNFINISHED_RUNS",
     "Adjudication",
+    "Allocation",
     "ApiToken",
     "Assignment",
     "AuditEvent",
@@ -68,6 +70,7 @@ __all__ = [
     "Freeze",
     "Guideline",
     "ImportFile",
+    "InterimLook",
     "Invitation",
     "JobFields",
     "Judge",

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.experiment import ARMS, Unit
 from annotation.core.triage import BATCH, MAX_BATCH
 from annotation.core.vocabulary import Role, SuggestionPolicy
 
@@ -31,8 +32,10 @@ class Project(models.Model):
     `claim_days` after how many days without use such a claim expires (null: never). `recheck_percent` and
     `retest_percent` say which share of the resolved trajectories a third person labels, and one of its
     annotators again, after `retest_days` (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that
-    draws them. `experiment_seed` randomises when annotators see suggestions, task by task (core.experiment),
-    in place of `suggestion_policy`; null: no experiment. `triage_seed` is that of the queue's last triage;
+    draws them. `experiment_seed` randomises when annotators see suggestions (core.experiment), in place of
+    `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
+    `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
+    task. `triage_seed` is that of the queue's last triage;
     null: the queue is in the order of the import. `checklist_closed`: its admins want the list of first steps
     no more.
     """
@@ -83,6 +86,10 @@ class Project(models.Model):
     )
     recheck_seed = models.PositiveBigIntegerField(default=new_recheck_seed, editable=False)
     experiment_seed = models.PositiveBigIntegerField(_("seed of the experiment"), null=True, blank=True)
+    experiment_unit = models.CharField(
+        max_length=10, choices=[(unit.value, unit.value) for unit in Unit], default=Unit.TASK.value
+    )
+    experiment_arms = models.PositiveSmallIntegerField(default=len(ARMS))
     triage_seed = models.PositiveBigIntegerField(_("seed of triage"), null=True, blank=True)
     triage_batch_size = models.PositiveSmallIntegerField(
         _("batch size of triage"),
@@ -113,6 +120,11 @@ class Project(models.Model):
             models.CheckConstraint(
                 condition=Q(suggestion_policy__in=[policy.value for policy in SuggestionPolicy]),
                 name="project_suggestion_policy_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(experiment_unit=Unit.ANNOTATOR.value, experiment_arms__in=(2, 3))
+                | Q(experiment_unit=Unit.TASK.value, experiment_arms=3),
+                name="project_experiment_known",
             ),
             models.CheckConstraint(
                 condition=Q(triage_batch_size__gte=1, triage_batch_size__lte=MAX_BATCH),

@@ -9,7 +9,14 @@ One rule stands above the roles: a person with an unsubmitted assignment of thei
 as an annotator, whatever else they are.
 """
 
-from .access import NO_ACCESS, FieldAccess, field_access, kept_from_lists, suggestion_policy
+from .access import (
+    NO_ACCESS,
+    FieldAccess,
+    deals_people,
+    field_access,
+    kept_from_lists,
+    suggestion_policy,
+)
 from .discussions import participants, voice_of
 from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
 from .public import published, require_published
@@ -28,6 +35,7 @@ __all__ = [
     "Operator",
     "Viewer",
     "allowed",
+    "deals_people",
     "field_access",
     "kept_from_lists",
     "own",

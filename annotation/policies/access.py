@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Exists, OuterRef, Q
 
 from annotation import models as m
-from annotation.core.experiment import POLICY, arm_of
+from annotation.core.experiment import POLICY, Arm, Unit, arm_of
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
@@ -56,16 +56,26 @@ _ADMIN_ACCESS = FieldAccess(
 )
 
 
+def deals_people(project: m.Project) -> bool:
+    """Whether a project has an experiment that deals people on tasks to its arms."""
+    return project.experiment_seed is not None and project.experiment_unit == Unit.ANNOTATOR
+
+
 def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolicy:
     """The policy in force for a person who labels a trajectory: when they may see what judges suggest. Asked
     here and nowhere else. No query, when the trajectory comes with its project.
 
-    While a project's experiment is on, the arm of the trajectory's task decides instead of the project's
-    setting: two queries more, none when the trajectory comes with its subset and its task."""
-    seed = trajectory.project.experiment_seed
-    if seed is not None:
-        return POLICY[arm_of(seed, trajectory.subset.name, trajectory.task.key)]
-    return SuggestionPolicy(trajectory.project.suggestion_policy)
+    While a project's experiment is on, the person's arm on the task decides instead of the project's setting:
+    one query more. Whoever has none sees nothing. In older experiments the arm is the task's: two queries
+    more, none when the trajectory comes with its subset and its task."""
+    project = trajectory.project
+    if project.experiment_seed is None:
+        return SuggestionPolicy(project.suggestion_policy)
+    if not deals_people(project):
+        return POLICY[arm_of(project.experiment_seed, trajectory.subset.name, trajectory.task.key)]
+    dealt = m.Allocation.objects.filter(task=trajectory.task_id, annotator=user)
+    arm = dealt.values_list("arm", flat=True).first()
+    return SuggestionPolicy.NEVER if arm is None else POLICY[Arm(arm)]
 
 
 def kept_from_lists(user: m.User, project: m.Project) -> Q | None:

@@ -31,6 +31,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.policies import deals_people
 
 M = TypeVar("M", bound=Model)
 Place = Step | None | Literal["everything"]
@@ -148,6 +149,8 @@ def entries(reader: Reader) -> list[Entry]:
 
 def _labels(reader: Reader) -> Iterator[Entry]:
     rows = LabelEvent.stored.filter(assignment__in=list(reader.assignments)).exclude(kind__in=SAID_BY_EVENTS)
+    if deals_people(reader.trajectory.project) and not reader.names:  # others' looks tell their arm
+        rows = rows.exclude(~Q(assignment__annotator=reader.user), kind="reveal")
     events = list(reader.here(rows, whole=Q(kind__in=OF_THE_WHOLE)).order_by("pk"))
     imported = _imported(reader, {event.assignment_id for event in events if event.kind not in OF_THE_WHOLE})
     for event in events:

@@ -3,7 +3,7 @@
 A claim expires when its annotator leaves, when an admin takes it back, or unused after the project's
 `claim_days` and a warning (core.unused_claims). The draft is kept, and the slot is free at once. Whoever
 locks several rows locks them in this order: the person, their assignments and cases, the project,
-trajectories, memberships.
+trajectories, tasks, memberships.
 """
 
 from collections import defaultdict

@@ -23,7 +23,7 @@ from annotation.models import (
 from annotation.policies import require
 from annotation.policies.rechecks import askable
 
-from .. import open_work, rechecks
+from .. import arms, open_work, rechecks
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -191,7 +191,7 @@ def _begin(
     recheck: Recheck | None = None,
 ) -> Assignment:
     now = timezone.now()
-    return Assignment.objects.create(
+    made = Assignment.objects.create(
         project=project,
         trajectory_id=trajectory,
         annotator=actor,
@@ -202,6 +202,8 @@ def _begin(
         claimed_at=now,
         last_used_at=now,
     )
+    arms.deal_for_claim(made, now=now)
+    return made
 
 
 def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) -> Trajectory:
