@@ -25,7 +25,7 @@ from annotation.core.errors import Invalid
 from annotation.core.experiment import ARMS, Arm
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES, TrajectoryState
-from annotation.policies import Actor, allowed, require
+from annotation.policies import Actor, allowed, deals_people, require
 
 from . import influence_rows
 from .agreement_beside import Beside, Counted, Other, after_discussion, untouched
@@ -121,13 +121,14 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     kept = paired_rows(project)
     changes, newest = revised_labels(project, kept)
     # the subsets too: one without labels is made without any that are new
-    state = (with_people, newest, project.experiment_seed, tuple(subsets.items()))
+    state = (with_people, newest, project.experiment_seed, project.experiment_unit, tuple(subsets.items()))
     if not with_people:
         counted = kept.result("few", lambda: kept.counted.where(kept.rows.shared_by_at_least(FEWEST)))
         parts = kept.result(("parts", False), lambda: occurring(counted.rows, FOR_ALL, None))
         return View(counted, subsets, {}, FOR_ALL, with_people, state, changes, parts), kept
-    sealed = project.experiment_seed is None
-    arms = None if sealed else kept.result(("arms", state), lambda: _arms(project))
+    # where people are dealt, the two of a pair are in different arms
+    by_task = project.experiment_seed is not None and not deals_people(project)
+    arms = kept.result(("arms", state), lambda: _arms(project)) if by_task else None
     cuts = tuple(cut for cut in CUTS if cut != "arm" or arms is not None)
     parts = kept.result(("parts", True, state), lambda: occurring(kept.rows, cuts, arms))
     annotators = {who for pair in parts["pair"] for who in divmod(pair, PAIR)}

@@ -1,5 +1,8 @@
 """How far judges' suggestions move the annotators of a project: by arm of its experiment, or as observed.
 
+An experiment deals people on tasks to arms (`trial`), or, when it was begun in an older version, whole tasks:
+then arms are compared as what they are, different tasks.
+
 Only trajectories whose N labels are all in count, as in the agreement report, so that nobody who may yet
 label one learns of others' labels through a figure.
 """
@@ -7,8 +10,7 @@ label one learns of others' labels through a figure.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,23 +23,23 @@ from annotation.core.agreement.influence import (
     difference,
     estimates,
 )
-from annotation.core.agreement.measure import Measure
 from annotation.core.agreement.pairs import LabelTable, pair_up
 from annotation.core.experiment import ARMS, Arm
 from annotation.core.seed import SEED
-from annotation.policies import Actor, require
+from annotation.policies import Actor, deals_people, require
 
 from . import influence_rows as rows_of
-from .agreement import measure_json
 from .influence_rows import MISSING
 from .integer_rows import Integers
 from .label_changes import ChangeRates, change_rates, revealed_labels
+from .trial import ArmFate, Trial, most_of, trial
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One comparison. `who`: "people" (pairs of annotators), "judges" (people with all judges, pooled) or
-    "judge" with its name. `basis`: "final" values, or "blind" ones, from before anything was seen."""
+    """One comparison. `who`: "people" (pairs of annotators), "judges" (people with all judges, pooled),
+    "majority" (people with what most judges say) or "judge" with its name. `basis`: "final" values, or
+    "blind" ones, from before anything was seen."""
 
     who: str
     judge: str
@@ -48,8 +50,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ArmFigures:
-    """One arm; `arm` empty: everything, where nothing was randomised. `allocated`: its tasks, also those
-    without labels so far; the other counts are of what the figures are made of. `pairs`: pairs of labels."""
+    """One arm; `arm` empty: everything, where nothing was randomised. `allocated`: its tasks, or people on
+    tasks, also those without labels so far; the other counts are of what the figures are made of. `pairs`:
+    pairs of labels; 0 where people are dealt."""
 
     arm: str
     allocated: int
@@ -74,7 +77,8 @@ class Contrast:
 @dataclass(frozen=True, slots=True)
 class Influence:
     """What the influence page and `influence --json` show. `seed` is the experiment's; None: not randomised,
-    and then there is one arm without a name, and `reason` says why there are no contrasts."""
+    and then there is one arm without a name, and `reason` says why there are no contrasts. `trial`: the
+    contrasts and all else of an experiment whose units are people on tasks."""
 
     project: m.Project
     seed: int | None
@@ -82,6 +86,7 @@ class Influence:
     contrasts: tuple[Contrast, ...]
     change_rates: tuple[ChangeRates, ...]
     reason: str
+    trial: Trial | None = None
     interval_seed: int = SEED
 
     @property
@@ -89,11 +94,21 @@ class Influence:
         """Whether the tasks were randomised over arms."""
         return self.seed is not None
 
+    @property
+    def unit(self) -> str | None:
+        """What was dealt to arms: "annotator" (a person on a task) or "task"; None without an experiment."""
+        return self.project.experiment_unit if self.randomised else None
+
 
 def influence(*, viewer: Actor, project: m.Project) -> Influence:
-    """Compute every figure. Eight queries; raises Denied to all but admins."""
+    """Compute every figure. At most 13 queries; raises Denied to all but admins.
+
+    Of a running experiment it is read through `services.interim`, which notes the look.
+    """
     require(viewer, "influence.view", project)
     rng = np.random.default_rng(SEED)
+    if deals_people(project):
+        return _of_people(project, rng)
     judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     labels = rows_of.labels(project)
     of_step = rows_of.suggested(project)
@@ -116,12 +131,55 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         seed=project.experiment_seed,
         arms=arms,
         contrasts=tuple(_contrasts(arms)) if randomised else (),
-        change_rates=(
-            *change_rates("step", revealed_labels(project, m.Label), judges, rng),
-            *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
-        ),
+        change_rates=_changes(project, judges, rng),
         reason="" if randomised else NOT_RANDOMISED,
     )
+
+
+def _changes(project: m.Project, judges: dict[int, str], rng: np.random.Generator) -> tuple[ChangeRates, ...]:
+    return (
+        *change_rates("step", revealed_labels(project, m.Label), judges, rng),
+        *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
+    )
+
+
+def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
+    """An experiment whose units are people on tasks."""
+    judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    labels = rows_of.labels(project)
+    arm = rows_of.arms_of_labels(project, labels)
+    said = rows_of.said_of_labels(labels, judges, rows_of.suggested(project))
+    found = trial(project, labels, arm, judges, said, rng)
+    beside = np.concatenate([said, most_of(said)[None]])
+    return Influence(
+        project=project,
+        seed=project.experiment_seed,
+        arms=tuple(
+            _arm_of_people(fate, labels[rows], beside[:, rows], judges, rng)
+            for fate in found.fates
+            for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
+        ),
+        contrasts=(),
+        change_rates=_changes(project, judges, rng),
+        reason="",
+        trial=found,
+    )
+
+
+def _arm_of_people(
+    fate: ArmFate, labels: Integers, beside: Integers, judges: dict[int, str], rng: np.random.Generator
+) -> ArmFigures:
+    """The people of one arm with most judges, then with each; `beside` (J + 1, n): each judge, then most."""
+    lines = []
+    for basis in ("final", "blind") if fate.arm == Arm.AFTER_LABEL else ("final",):
+        values = labels[:, 6 if basis == "final" else 7]
+        for place, name in [(len(judges), ""), *enumerate(judges.values())]:
+            there = (values != MISSING) & (beside[place] != MISSING)
+            rows = [labels[:, 0], labels[:, 1], np.zeros_like(values), values, beside[place]]
+            tables = Tables.of(np.stack(rows, axis=1)[there])
+            lines.append(Line("judge" if name else "majority", name, basis, *estimates(tables, rng)))
+    tasks, trajectories, steps = (len(np.unique(labels[:, column])) for column in (1, 2, 4))
+    return ArmFigures(fate.arm, fate.dealt, tasks, trajectories, steps, pairs=0, lines=tuple(lines))
 
 
 # ── Arms ────────────────────────────────────────────────────────────────────
@@ -211,79 +269,3 @@ def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:
 
 def _final(arm: ArmFigures) -> Iterator[Line]:
     return (line for line in arm.lines if line.basis == "final")
-
-
-# ── As JSON ──────────────────────────────────────────────────────────────────
-def as_json(report: Influence) -> dict[str, Any]:
-    """The report as JSON: unrounded numbers, null with a reason where undefined.
-
-    {"randomised", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without an
-    experiment, `judge` is null where it is not about a single judge.
-    """
-    return {
-        "project": report.project.slug,
-        "randomised": report.randomised,
-        "seed": report.seed,
-        "policy": None if report.randomised else report.project.suggestion_policy,
-        "reason": report.reason,
-        "arms": [_arm_json(arm) for arm in report.arms],
-        "contrasts": [_contrast_json(contrast) for contrast in report.contrasts],
-        "moves": [_change_rates_json(rates) for rates in report.change_rates],
-        "interval_seed": report.interval_seed,
-    }
-
-
-def _arm_json(arm: ArmFigures) -> dict[str, Any]:
-    return {
-        "arm": arm.arm or None,
-        "allocated_tasks": arm.allocated,
-        "tasks": arm.tasks,
-        "trajectories": arm.trajectories,
-        "steps": arm.steps,
-        "pairs": arm.pairs,
-        "figures": [_line_json(line) for line in arm.lines],
-    }
-
-
-def _line_json(line: Line) -> dict[str, Any]:
-    return {
-        "who": line.who,
-        "judge": line.judge or None,
-        "values": line.basis,
-        "percent_agreement": measure_json(line.agreement.measure),
-        "kappa": measure_json(line.kappa.measure),
-    }
-
-
-def _contrast_json(contrast: Contrast) -> dict[str, Any]:
-    return {
-        "arm": contrast.arm,
-        "minus": "sealed",
-        "who": contrast.who,
-        "judge": contrast.judge or None,
-        "percent_agreement": _difference_json(contrast.agreement),
-        "kappa": _difference_json(contrast.kappa),
-    }
-
-
-def _difference_json(found: Difference) -> dict[str, Any]:
-    return {
-        **measure_json(found.measure),
-        "standard_error": found.se,
-        "minimum_detectable_effect": found.mde,
-        "minimum_detectable_effect_reason": found.mde_reason,
-    }
-
-
-def _change_rates_json(rates: ChangeRates) -> dict[str, Any]:
-    shares = {
-        field.name: measure_json(value)
-        for field in fields(rates.changes)
-        if isinstance(value := getattr(rates.changes, field.name), Measure)
-    }
-    return {
-        "unit": rates.unit,
-        "judge": rates.judge or None,
-        "labels": rates.changes.labels,
-        **shares,
-    }

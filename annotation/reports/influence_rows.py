@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -9,9 +10,11 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
+from annotation.core.agreement.experiment_effects import NO_ARM
 from annotation.core.agreement.label_changes import NO_MAJORITY
-from annotation.core.experiment import arm_of
+from annotation.core.experiment import ARMS, Arm, arm_of
 from annotation.core.vocabulary import SETTLED
+from annotation.policies import deals_people
 
 from ..models.blindness import BLIND_VALUE
 from .integer_rows import Integers, integer_rows
@@ -22,20 +25,20 @@ MISSING: Final = NO_MAJORITY
 
 
 def labels(project: m.Project) -> Integers:
-    """Labels of steps (n, 8): subset, task, trajectory, ordinal, step, annotator, final and blind value."""
-    query = (
-        counted(m.Label, project)
-        .annotate(blind=Coalesce(BLIND_VALUE, Value(MISSING)))
-        .values_list(
-            "assignment__trajectory__subset",
-            "assignment__trajectory__task",
-            "assignment__trajectory",
-            "step__ordinal",
-            "step",
-            "assignment__annotator",
-            "value",
-            "blind",
-        )
+    """Labels of steps (n, 8): subset, task, trajectory, ordinal, step, annotator, final and blind value.
+    Where people are dealt to arms, without imported ones: who gave them was in no arm then."""
+    rows = counted(m.Label, project)
+    if deals_people(project):
+        rows = rows.filter(assignment__imported=False)
+    query = rows.annotate(blind=Coalesce(BLIND_VALUE, Value(MISSING))).values_list(
+        "assignment__trajectory__subset",
+        "assignment__trajectory__task",
+        "assignment__trajectory",
+        "step__ordinal",
+        "step",
+        "assignment__annotator",
+        "value",
+        "blind",
     )
     return integer_rows(query, 8)
 
@@ -53,10 +56,36 @@ def suggested(project: m.Project) -> Integers:
     return ordered
 
 
+def arms_of_labels(project: m.Project, rows: Integers) -> Integers:
+    """The arm of each label's author on its task (n,), a place in ARMS; NO_ARM for whoever has none. `rows`
+    as of `labels`. One query."""
+    dealt = m.Allocation.objects.filter(task__subset__project=project).order_by()
+    arm_of_unit = {
+        (task, who): ARMS.index(Arm(arm)) for task, who, arm in dealt.values_list("task", "annotator", "arm")
+    }
+    keys = zip(rows[:, 1].tolist(), rows[:, 5].tolist(), strict=True)
+    return np.array([arm_of_unit.get(key, NO_ARM) for key in keys], dtype=np.int64)
+
+
+def said_of_labels(rows: Integers, judges: Iterable[int], suggestions: Integers) -> Integers:
+    """What each judge says of each label's step (J, n), MISSING where nothing; `suggestions` as of
+    `suggested`."""
+    found = []
+    for judge in judges:
+        its = suggestions[suggestions[:, 0] == judge]
+        if not len(its):
+            found.append(np.full(len(rows), MISSING, dtype=np.int64))
+            continue
+        place = np.minimum(np.searchsorted(its[:, 1], rows[:, 4]), len(its) - 1)
+        found.append(np.where(its[place, 1] == rows[:, 4], its[place, 2], MISSING))
+    return np.stack(found) if found else np.zeros((0, len(rows)), dtype=np.int64)
+
+
 def arms(project: m.Project) -> dict[int, str]:
-    """The arm of each task that has a live trajectory; "" for all where nothing is randomised."""
+    """The arm of each task that has a live trajectory, where tasks are dealt; "" for all where nothing is
+    randomised, or people are."""
     tasks = m.Task.objects.filter(subset__project=project, trajectories__live=True).distinct()
-    seed = project.experiment_seed
+    seed = None if deals_people(project) else project.experiment_seed
     return {
         pk: "" if seed is None else arm_of(seed, subset, key).value
         for pk, subset, key in tasks.values_list("pk", "subset__name", "key")

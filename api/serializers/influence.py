@@ -15,21 +15,31 @@ from .base import Input, Output, Whole
 
 
 class Experiment(Output):
-    """`seed` null: nothing is randomised. `locked`: labelling has begun, so that nothing can be changed."""
+    """`seed` null: nothing is randomised. `locked`: labelling has begun, so that nothing can be changed. What
+    is dealt to arms is the `unit`: "annotator", a person on a task; or, in older experiments, "task"."""
 
     randomised = serializers.SerializerMethodField()
     seed = serializers.IntegerField(allow_null=True)
     locked = serializers.BooleanField()
-    tasks = serializers.DictField(child=serializers.IntegerField(), help_text="Tasks in each arm.")
+    unit = serializers.CharField(allow_null=True)
+    arms = serializers.ListField(child=serializers.CharField())
+    tasks = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Tasks in each arm, where tasks are dealt."
+    )
+    dealt = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="People on tasks in each arm so far, where people are dealt.",
+    )
 
     def get_randomised(self, row: Any) -> bool:
-        """Whether the tasks are randomised over arms."""
+        """Whether chance decides who sees suggestions."""
         return row.seed is not None
 
 
 class Randomisation(Input):
-    """Without a seed, one is drawn."""
+    """Without a seed, one is drawn; without a number of arms, there are three."""
 
+    arms = Whole(required=False, min_value=2, max_value=3)
     seed = Whole(required=False, min_value=0, max_value=MAX_SEED)
 
 

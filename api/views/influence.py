@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.reports.experiment import experiment
-from annotation.reports.influence import as_json, influence
+from annotation.reports.influence_json import as_json
 from annotation.reports.triage import triage_so_far
-from annotation.services import projects
+from annotation.services import interim, projects
 
 from ..serializers import influence as shapes
 from .base import ProjectView
@@ -27,8 +27,9 @@ class Influence(ProjectView):
     def get(self, request: Request, slug: str) -> Response:
         """Agreement of people with each other and with judges in each arm of the experiment, differences
         between arms with what they could have shown, and which way labels moved after a look: unrounded, null
-        with a reason where undefined. Without an experiment, what was observed. For admins."""
-        return Response(as_json(influence(viewer=self.user, project=self.project())))
+        with a reason where undefined. Without an experiment, what was observed. Reading a running experiment
+        is a look at it, which is noted and costs a part of the level. For admins."""
+        return Response(as_json(interim.influence(actor=self.user, project=self.project())))
 
 
 class Experiment(ProjectView):
@@ -38,13 +39,14 @@ class Experiment(ProjectView):
 
     @extend_schema(summary="Look at the experiment", responses=shapes.Experiment)
     def get(self, request: Request, slug: str) -> Response:
-        """Whether tasks are randomised over arms, by which seed, and how many are in each. For admins."""
+        """Whether chance decides who sees suggestions, by which seed, and what is in each arm. For admins."""
         return Response(shapes.Experiment(experiment(viewer=self.user, project=self.project())).data)
 
     @extend_schema(summary="Randomise exposure", request=shapes.Randomisation, responses=shapes.Experiment)
     def post(self, request: Request, slug: str) -> Response:
-        """Deal the tasks to three arms: suggestions never, after the own label, always. Refused (409,
-        `experiment_locked`) once somebody has labelled or seen suggestions. For admins."""
+        """Deal each person on each task to one of three arms: suggestions never, after the own label, always;
+        or to one of two: never, always. Refused (409, `experiment_locked`) once somebody has labelled or seen
+        suggestions. For admins."""
         changed = projects.randomise(
             actor=self.user, project=self.project(), **self.parsed(shapes.Randomisation)
         )

@@ -1,9 +1,23 @@
-"""The form of triage."""
+"""The forms of the experiment and of triage."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.triage import MAX_BATCH
+
+
+class RandomiseForm(forms.Form):
+    """How many arms an experiment has."""
+
+    arms = forms.TypedChoiceField(
+        label=_("Suggestions are shown"),
+        coerce=int,
+        choices=[
+            (3, _("never, after their own label, or always")),
+            (2, _("never or always: a smaller influence can be found")),
+        ],
+        widget=forms.RadioSelect,
+    )
 
 
 class TriageForm(forms.Form):

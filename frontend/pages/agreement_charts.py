@@ -18,7 +18,7 @@ from annotation.core.vocabulary import VALUES
 from annotation.reports.agreement import Agreement
 from annotation.reports.agreement_cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, Part
 from annotation.reports.agreement_pictures import Group
-from frontend.pages.influence import ARM_NAMES
+from frontend.pages.influence_cells import ARM_NAMES
 from frontend.rendering import charts
 from frontend.templatetags.tristep import MARK_KINDS, SIGNS, percent
 

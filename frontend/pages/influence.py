@@ -13,40 +13,25 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.agreement.influence import Difference, Estimate
-from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
+from annotation.core.experiment import ARMS
 from annotation.language import translated
 from annotation.reports import influence as report
 from annotation.reports.experiment import experiment as experiment_of
 from annotation.reports.label_changes import ChangeRates
 from annotation.reports.triage import triage_so_far
+from annotation.services import interim
 from annotation.services import projects as service
-from frontend.forms.experiment import TriageForm
+from frontend.forms.experiment import RandomiseForm, TriageForm
 from frontend.forms.projects import POLICIES
 from frontend.pages.common import ProjectPage, open_project
-from frontend.templatetags.tristep import figure, percent
+from frontend.pages.influence_cells import ARM_NAMES, measure_cell
+from frontend.pages.influence_effects import shown
+from frontend.templatetags.tristep import figure
 
 CHANGE = "project.change"
 
-ARM_NAMES = {
-    "sealed": gettext_lazy("Never shown"),
-    "after_label": gettext_lazy("Shown after their own label"),
-    "always": gettext_lazy("Always shown"),
-    "": gettext_lazy("All tasks"),
-}
 UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
-
-
-def _measure_cell(measure: Measure, *, is_share: bool) -> dict[str, Any]:
-    form = percent if is_share else figure
-    bounds = measure.interval
-    known = bounds is not None and bounds.low is not None and bounds.high is not None
-    return {
-        "value": form(measure.value),
-        "reason": translated(measure.reason),
-        "low": form(bounds.low) if bounds and known else "",
-        "high": form(bounds.high) if bounds and known else "",
-    }
 
 
 def _difference_cell(found: Difference, *, is_share: bool) -> dict[str, Any]:
@@ -75,6 +60,8 @@ def _difference_cell(found: Difference, *, is_share: bool) -> dict[str, Any]:
 def _who(who: str, judge: str) -> str:
     if who == "people":
         return _("Annotators with each other")
+    if who == "majority":
+        return _("Annotators with most judges")
     return judge if who == "judge" else _("Annotators with the judges, pooled")
 
 
@@ -117,7 +104,7 @@ def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any
         if (one.who, one.judge, one.basis) == (line.who, line.judge, column["basis"])
     )
     estimate: Estimate = getattr(next(same), name)
-    return _measure_cell(estimate.measure, is_share=name == "agreement")
+    return measure_cell(estimate.measure, is_share=name == "agreement")
 
 
 def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
@@ -146,20 +133,20 @@ def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
             "unit": UNITS[one.unit],
             "against": one.judge or _("the majority of the judges"),
             "labels": one.changes.labels,
-            "cells": [_measure_cell(getattr(one.changes, name), is_share=True) for name in SHARES],
+            "cells": [measure_cell(getattr(one.changes, name), is_share=True) for name in SHARES],
         }
         for one in found
     ]
 
 
-def _sizes(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How much the figures of each column are made of."""
+def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
+    """How much the figures of each column are made of; `people`: people on tasks were dealt to the arms."""
     titles = {
-        "allocated": _("Tasks in total"),
+        "allocated": _("People on tasks") if people else _("Tasks in total"),
         "tasks": _("Tasks with labels"),
         "trajectories": _("Trajectories"),
         "steps": _("Steps"),
-        "pairs": _("Pairs of labels"),
+        **({} if people else {"pairs": _("Pairs of labels")}),
     }
     return [
         {"title": title, "counts": [getattr(column["arm"], name) for column in columns]}
@@ -176,7 +163,7 @@ def _reasons(rows: Iterable[dict[str, Any]], key: str = "reason") -> list[str]:
 def influence(request: HttpRequest, slug: str) -> HttpResponse:
     """What judges' suggestions do to people's labels: by arm, as differences, and label by label."""
     opened = open_project(request, slug, "influence.view")
-    found = report.influence(viewer=opened.user, project=opened.project)
+    found = interim.influence(actor=opened.user, project=opened.project)
     columns = _columns(found)
     rows, contrasts = _rows(columns), _contrasts(found.contrasts)
     return opened.render(
@@ -188,7 +175,8 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         columns=columns,
         rows=rows,
         reasons=_reasons(rows),
-        sizes=_sizes(columns),
+        sizes=_sizes(columns, people=found.trial is not None),
+        trial=None if found.trial is None else shown(found.trial),
         contrasts=contrasts,
         few=_reasons(contrasts, "mde_reason"),
         moves=_moves(found.change_rates),
@@ -204,7 +192,11 @@ def switches(opened: ProjectPage) -> dict[str, Any]:
     found = experiment_of(viewer=opened.user, project=opened.project)
     return {
         "experiment": found,
-        "arms": [{"title": ARM_NAMES[arm], "tasks": tasks} for arm, tasks in found.tasks.items()],
+        "arms": [
+            {"title": ARM_NAMES[arm], "tasks": found.tasks.get(arm), "dealt": found.dealt.get(arm)}
+            for arm in found.arms
+        ],
+        "randomise_form": RandomiseForm(initial={"arms": len(found.arms) or len(ARMS)}),
         "queue": queue,
         "triage_form": TriageForm(initial={"batch_size": queue.batch_size}),
     }
@@ -219,7 +211,9 @@ def experiment(request: HttpRequest, slug: str) -> HttpResponse:
             service.stop_randomising(actor=opened.user, project=opened.project)
             messages.success(request, _("When suggestions are shown is no longer randomised."))
         else:
-            service.randomise(actor=opened.user, project=opened.project)
+            form = RandomiseForm(request.POST)
+            arms = form.cleaned_data["arms"] if form.is_valid() else len(ARMS)
+            service.randomise(actor=opened.user, project=opened.project, arms=arms)
             messages.success(request, _("When suggestions are shown is now randomised."))
     except TristepError as error:
         messages.error(request, translated(error.message))

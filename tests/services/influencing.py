@@ -1,11 +1,11 @@
-"""A small project of the experiment, in which we know who saw what, and what they did then."""
+"""A small project of an older experiment, which dealt tasks to its arms, in which we know who saw what, and
+what they did then."""
 
 from __future__ import annotations
 
 from annotation.core.experiment import arm_of
-from annotation.models import Assignment, Trajectory, User
-from annotation.policies import OPERATOR
-from annotation.services import assign, label, projects
+from annotation.models import Assignment, Project, Trajectory, User
+from annotation.services import assign, label
 from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, change, import_records, op_id, step_indexes
 from tests.suggesting import suggest
@@ -21,7 +21,7 @@ def fill(cast: Cast, *, seed: int | None = SEED) -> dict[str, list[Trajectory]]:
         for row in rows:
             suggest(judge, row, value, outcome=value)
     if seed is not None:
-        projects.randomise(actor=OPERATOR, project=cast.project, seed=seed)
+        Project.objects.filter(pk=cast.project.pk).update(experiment_seed=seed, experiment_unit="task")
     arms: dict[str, list[Trajectory]] = {"sealed": [], "after_label": [], "always": []}
     for row in rows:
         arms[arm_of(SEED, "tiny", row.task.key).value].append(row)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from annotation.core.errors import Conflict
-from annotation.models import Assignment, AuditEvent, Project, Trajectory, User
+from annotation.models import Allocation, Assignment, AuditEvent, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import assign, label, projects
 from tests import people
@@ -79,3 +79,26 @@ def test_experiment_switched_while_people_label_is_on_before_the_first_label_or_
     assert seed == (last.detail["seed"] if last is not None else None)
     with pytest.raises(Conflict):
         projects.randomise(actor=OPERATOR, project=project)
+
+
+def test_arms_dealt_to_many_at_once_are_dealt_once_and_differ_beside_each_other() -> None:
+    """Six people claim two runs of each of four tasks: every unit has one arm, and no arm is dealt on a task
+    again before all have been dealt."""
+    project = people.make_project()
+    users = annotators(project, 6)
+    people.import_records(
+        project, [people.make_record(query, sample) for query in range(4) for sample in (0, 1)]
+    )
+    projects.randomise(actor=OPERATOR, project=project, seed=7)
+
+    results = together(*(until_nothing_is_left(user, project) for user in users))
+
+    assert refused(results) == [] and sum(results) == 16
+    turns = Assignment.objects.values_list("trajectory", "trajectory__task", "annotator")
+    dealt = {
+        (task, who): arm for task, who, arm in Allocation.objects.values_list("task", "annotator", "arm")
+    }
+    assert set(dealt) == {(task, who) for _run, task, who in turns}
+    for task in {task for task, _who in dealt}:
+        counted = Counter(arm for (of, _who), arm in dealt.items() if of == task)
+        assert max(counted.values()) <= 2 and len(counted) == min(3, counted.total())

@@ -6,10 +6,13 @@ from typing import Any
 from annotation.core.agreement.influence import Difference
 from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.influence import Contrast, Influence, Line, as_json, influence
+from annotation.reports.influence import Contrast, Influence, Line
+from annotation.reports.influence_json import as_json
 from annotation.reports.label_changes import ChangeRates
+from annotation.reports.trial import Tested, Trial
+from annotation.services.interim import influence
 
-NAMES = {"people": "annotators", "judges": "judges, pooled"}
+NAMES = {"people": "annotators", "judges": "judges, pooled", "majority": "most judges"}
 
 
 class Command(OperatorCommand):
@@ -22,12 +25,13 @@ class Command(OperatorCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        report = influence(viewer=OPERATOR, project=find_project(options["project"]))
+        report = influence(actor=OPERATOR, project=find_project(options["project"]))
         if options["json"]:
             self.document(as_json(report))
         else:
             self._write(report)
-        design = f"randomised, seed {report.seed}" if report.randomised else "observed, not randomised"
+        dealt = {"annotator": "people on tasks", "task": "tasks"}.get(report.unit or "", "")
+        design = f"{dealt} randomised, seed {report.seed}" if dealt else "observed, not randomised"
         labels = sum(rates.changes.labels for rates in report.change_rates if not rates.judge)
         self.summary(
             f"{design}; {sum(arm.tasks for arm in report.arms):,} tasks with labels; "
@@ -35,9 +39,10 @@ class Command(OperatorCommand):
         )
 
     def _write(self, report: Influence) -> None:
+        of = "tasks" if report.trial is None else "tasks of people"
         for arm in report.arms:
             self.stdout.write(
-                f"{arm.arm or 'all tasks'}: {arm.tasks:,} of {arm.allocated:,} tasks, "
+                f"{arm.arm or 'all tasks'}: {arm.tasks:,} of {arm.allocated:,} {of}, "
                 f"{arm.trajectories:,} trajectories, {arm.steps:,} steps, {arm.pairs:,} pairs of labels"
             )
             for line in arm.lines:
@@ -48,10 +53,32 @@ class Command(OperatorCommand):
             self.stdout.write(f"{contrast.arm} − sealed: {_who(contrast)}")
             self.stdout.write(f"    agreement {_difference_text(contrast.agreement)}")
             self.stdout.write(f"    κ         {_difference_text(contrast.kappa)}")
+        if report.trial is not None:
+            self._trial(report.trial)
         if report.reason:
             self.stdout.write(f"differences: –  ({report.reason})")
         for rates in report.change_rates:
             self._change_rates(rates)
+
+    def _trial(self, trial: Trial) -> None:
+        look = trial.look
+        self.stdout.write(
+            f"look {look.number}: {look.settled:,} of {look.planned:,} trajectories settled, "
+            f"{look.spent:.4f} of the level spent"
+        )
+        for one in trial.tested:
+            self.stdout.write(f"{_tested_name(one)}: {_tested_text(one)}")
+        for fate in trial.fates:
+            judges = ", ".join(f"{name} {n:,}" for name, n in fate.judges.items())
+            self.stdout.write(
+                f"{fate.arm}: {fate.claimed:,} trajectories claimed, {fate.counted:,} counted, "
+                f"{fate.waiting:,} waiting, {fate.lost:,} lost; {fate.labels:,} labels, with suggestions on "
+                f"screen {fate.before:,} before, {fate.after:,} after ({judges})"
+            )
+        for pair in trial.pairs:
+            self.stdout.write(f"{' with '.join(pair.arms)}: annotators, {pair.pairs:,} pairs of labels")
+            self.stdout.write(f"    agreement {measure_text(pair.agreement.measure)}")
+            self.stdout.write(f"    κ         {measure_text(pair.kappa.measure)}")
 
     def _change_rates(self, rates: ChangeRates) -> None:
         found = rates.changes
@@ -70,3 +97,21 @@ def _difference_text(found: Difference) -> str:
         return measure_text(found.measure)
     could = f"{found.mde:.4f}" if found.mde is not None else f"–  ({found.mde_reason})"
     return f"{measure_text(found.measure)}; could have shown {could}"
+
+
+def _tested_name(one: Tested) -> str:
+    arms = f"{' with '.join(one.effect.arms)} − {' with '.join(one.effect.base)}"
+    primary = " (primary)" if one.primary else ""
+    return f"{arms}{primary}, {one.judge or NAMES[one.effect.who]}"
+
+
+def _tested_text(one: Tested) -> str:
+    fit = one.effect.measured
+    if one.effect.fit is None or fit is None or one.level is None:
+        value = "–" if one.effect.fit is None else f"{one.effect.fit.value:+.4f}"
+        return f"{value}  ({one.reason})"
+    half, mde = fit.half_width(one.level) or 0.0, fit.detectable() or 0.0
+    return (
+        f"{fit.value:+.4f}  ({fit.value - half:+.4f} to {fit.value + half:+.4f} at level {one.level:.4f}, "
+        f"p {fit.p():.4f}, n = {one.effect.labels:,}); could have shown {mde:.4f}"
+    )

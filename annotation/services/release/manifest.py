@@ -16,11 +16,11 @@ from annotation.core.release_format import distribution, file_name
 from annotation.core.vocabulary import RESOLVED, TrajectoryState
 from annotation.models import Membership, Project, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports import influence
+from annotation.reports.influence_json import as_json
 from annotation.reports.label_error import certified_error, error_json
 from annotation.reports.release_agreement import agreement_twice
 
-from .. import assign
+from .. import assign, interim
 from .contents import ReleaseDigest
 
 NO_EXPERIMENT = translatable("when annotators saw suggestions was not randomised")
@@ -111,10 +111,12 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     }
     if project.experiment_seed is None:
         return found
-    report = influence.as_json(influence.influence(viewer=OPERATOR, project=project))
+    # a manifest shows what the experiment says so far, and is a look at it like any other
+    report = as_json(interim.influence(actor=OPERATOR, project=project))
     arms = [{name: value for name, value in arm.items() if name != "figures"} for arm in report["arms"]]
-    experiment = {"arms": arms, "effects": report["contrasts"]}
-    return {**found, "policy": None, "experiment": experiment, "experiment_reason": ""}
+    experiment = {"unit": report["unit"], "arms": arms, "effects": report.get("effects", report["contrasts"])}
+    more = {name: report[name] for name in ("look", "accounting", "each_other") if name in report}
+    return {**found, "policy": None, "experiment": {**experiment, **more}, "experiment_reason": ""}
 
 
 def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:

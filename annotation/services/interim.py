@@ -1,0 +1,43 @@
+"""Read what an experiment shows so far, and note that somebody has: each look costs a part of the level of
+significance (core.agreement.looks)."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.agreement.looks import information
+from annotation.models import InterimLook, Project
+from annotation.policies import Actor, deals_people, recorded, require
+from annotation.reports import influence as report
+from annotation.reports.trial import progress
+
+
+def influence(*, actor: Actor, project: Project) -> report.Influence:
+    """The influence report, for admins. Where people are dealt to arms, the look is noted before anything is
+    shown: once for each hundredth of the trajectories that are settled. Raises Denied to all others."""
+    require(actor, "influence.view", project)
+    if deals_people(project):
+        _note(actor, project)
+    return report.influence(viewer=actor, project=project)
+
+
+@transaction.atomic
+def _note(actor: Actor, project: Project) -> None:
+    settled, planned = progress(project)
+    percent = round(100 * information(settled, planned))
+    newest = InterimLook.objects.filter(project=project).order_by("-percent").first()
+    if percent <= (0 if newest is None else newest.percent):
+        return
+    # somebody else's look at the same moment is the same look
+    InterimLook.objects.bulk_create(
+        [
+            InterimLook(
+                project=project,
+                percent=percent,
+                settled=settled,
+                planned=planned,
+                looked_by=recorded(actor),
+                looked_at=timezone.now(),
+            )
+        ],
+        ignore_conflicts=True,
+    )
