@@ -6,6 +6,7 @@ import enum
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 HEAD_BYTES: Final = 256 * 1024
@@ -35,6 +36,8 @@ class Outline:
     bare: bool
 
 
+# every sniffer asks it about the same head
+@lru_cache(maxsize=4)
 def outline(head: bytes) -> Outline:
     """The layout of a file and the keys of its first record, from its first bytes.
 

@@ -42,7 +42,7 @@ PAGES = {
     "members": ("admin", "members", 8),
     "audit log": ("admin", "audit", 19),
     "imports": ("admin", "imports", 7),
-    "import": ("admin", "import-detail", 6),
+    "import": ("admin", "import-detail", 7),
     "trajectories": ("admin", "trajectories", 12),
     "trajectory": ("admin", "trajectory", 24),
     "history": ("admin", "history", 30),
