@@ -187,7 +187,11 @@ def server_environment(*, database: str, data: Path, broker: str = "", **more: s
 
 # ── Celery worker ───────────────────────────────────────────────────────────
 class Worker:
-    """A Celery worker in a process of its own, with the thread pool that production uses."""
+    """A Celery worker in a process of its own, with the thread pool that production uses.
+
+    It leaves out Django's checks, which load every page and are a third of what its start costs; the worker
+    of `make run` makes them (tests/config/test_serve.py).
+    """
 
     def __init__(self, environment: dict[str, str], log: Path, *, threads: int = 2) -> None:
         self.log = log
@@ -198,7 +202,7 @@ class Worker:
                     *("--pool", "threads", "--concurrency", str(threads), "--loglevel", "INFO"),
                     *("--without-gossip", "--without-mingle", "--hostname", f"test{os.getpid()}@%h"),
                 ],
-                env=environment,
+                env={**environment, "CELERY_SKIP_CHECKS": "1"},
                 cwd=ROOT,
                 output=output,
             )

@@ -109,8 +109,8 @@ def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Pa
             command = [sys.executable, *map(str, arguments)]
             subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
 
-        run("manage.py", "migrate", "--verbosity", "0")
-        run("manage.py", "import_trajectories", "apb", records)
+        run("manage.py", "migrate", "--verbosity", "0", "--skip-checks")
+        run("manage.py", "import_trajectories", "apb", records, "--skip-checks")
         run("-c", MAKE_JUDGE, judges.url)
         log = tmp_path / "suggest.log"
         with log.open("wb") as output:
