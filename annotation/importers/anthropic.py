@@ -20,6 +20,7 @@ from .drafts import read_conversations
 from .parts.blocks import as_json
 from .parts.claude import TOOL_BLOCKS, add_response, add_user, tools_of
 from .parts.heads import messages_in, samples, strings
+from .parts.rest import keep_rest
 from .parts.sessions import sessions
 from .parts.thread import Thread
 from .records import Problems
@@ -57,13 +58,19 @@ def _certainty(record: dict[str, Any]) -> float:
     messages = messages_in(request) or ([record] if isinstance(record.get("role"), str) else [])
     for message in messages:
         content = message.get("content")
-        if isinstance(content, list) and TOOL_BLOCKS & _kinds(content):
+        if isinstance(content, list) and (TOOL_BLOCKS & _kinds(content) or any(map(_has_source, content))):
             return 0.9
     tools = request.get("tools")
     if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
         return 0.9 if messages else 0.0
     roles = strings(message.get("role") for message in messages)
-    return 0.7 if "system" in request and "messages" in request and roles <= {"user", "assistant"} else 0.0
+    own = "system" in request and bool({"max_tokens", "anthropic_version"} & request.keys())
+    return 0.7 if own and roles and roles <= {"user", "assistant"} else 0.0
+
+
+def _has_source(block: Any) -> bool:
+    """Whether this is an image or a document as only Anthropic writes it."""
+    return isinstance(block, dict) and block.get("type") in ("image", "document") and "source" in block
 
 
 def _kinds(content: list[Any]) -> set[str]:
@@ -124,7 +131,7 @@ def messages_request(value: Any, problems: Problems) -> Conversation | None:
     models = [held.get("model") for held in (response, request) if isinstance(held, dict)]
     conversation.policy_model = next((model for model in models if isinstance(model, str)), "")
     tools_of(request.get("tools"), conversation)
-    conversation.hints.update({key: item for key, item in value.items() if key not in _REQUEST_FIELDS})
+    keep_rest(conversation, value, _REQUEST_FIELDS)
     return conversation
 
 

@@ -96,12 +96,14 @@ def session(events: list[Any]) -> Iterator[Conversation]:
     whole = Conversation()
     lines = _unique([event for event in events if isinstance(event, dict)], whole)
     found = trees(lines, _is_spoken, _companions)
-    main = [tree for tree in found if not all(line.get("isSidechain") for line in tree.kept)]
+    main: list[Tree] = []
     subs: dict[str, list[Tree]] = {}
     for tree in found:
-        if tree not in main:
+        if all(line.get("isSidechain") for line in tree.kept):
             name = as_json(tree.kept[0].get("agentId")) or as_json(tree.kept[0].get("uuid"))
             subs.setdefault(name, []).append(tree)
+        else:
+            main.append(tree)
     about = _about(lines)
     if main or not subs:
         own = _conversation(main, about, whole)

@@ -21,6 +21,7 @@ from .langsmith import is_run, trace_conversation, trace_of
 from .parts.blocks import as_json
 from .parts.heads import messages_in, samples
 from .parts.langchain_messages import add_messages, is_message, models_of
+from .parts.rest import keep_rest
 from .parts.sessions import sessions
 from .parts.thread import Thread
 from .records import Problems
@@ -132,7 +133,7 @@ def _of_record(record: dict[str, Any], problems: Problems) -> Conversation:
     conversation.policy_model = models[0] if models else ""
     if len(models) > 1:
         conversation.hints["models"] = models
-    conversation.hints.update({key: item for key, item in record.items() if key not in _FIELDS})
+    keep_rest(conversation, record, _FIELDS)
     if isinstance(record.get("tools"), list):
         conversation.tools = record["tools"]
     return conversation

@@ -41,8 +41,11 @@ def trace_conversation(runs: list[Run]) -> Conversation:
     for key in ("name", "error", "tags"):
         if root.get(key):
             conversation.hints[key] = root[key]
+    steps = {address: index for index, address in conversation.source_steps.items()}
     for run in ordered:
-        _add_feedback(conversation, run, root)
+        message = None if run is root else steps.get(as_json(run.get("id")))
+        if run is root or message is not None:
+            _add_feedback(conversation, run, message)
     return conversation
 
 
@@ -111,10 +114,7 @@ def _tool(run: Run, start: tuple[int, int]) -> ToolRun:
     )
 
 
-def _add_feedback(conversation: Conversation, run: Run, root: Run) -> None:
+def _add_feedback(conversation: Conversation, run: Run, message: int | None) -> None:
     feedback = run.get("feedback_stats")
-    addresses = {address: index for index, address in conversation.source_steps.items()}
-    message = None if run is root else addresses.get(as_json(run.get("id")))
     for name, value in sorted(feedback.items()) if isinstance(feedback, dict) else ():
-        if run is root or message is not None:
-            conversation.labels.append(SourceLabel(message, name, value))
+        conversation.labels.append(SourceLabel(message, name, value))

@@ -20,6 +20,7 @@ from .drafts import read_conversations
 from .parts.blocks import as_json, parts_of, text_of
 from .parts.heads import messages_in, samples
 from .parts.response_items import add_item, kind_of
+from .parts.rest import keep_rest
 from .parts.thread import Thread
 from .records import Problems
 
@@ -101,7 +102,7 @@ def trajectory(value: dict[str, Any], version: str) -> Conversation:
     for key in ("exit_status", "submission", "mini_version"):
         if info.get(key):
             conversation.hints[key] = info[key]
-    conversation.hints.update({key: item for key, item in value.items() if key not in _FIELDS})
+    keep_rest(conversation, value, _FIELDS)
     users = (one for one in messages_in(value) if one.get("role") == "user")
     conversation.question = text_of(parts_of(next(users, {}).get("content")))
     return conversation

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
+from annotation.core.canonical import canonical_json
 from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
 from annotation.core.trajectory import TrajectoryDraft
@@ -16,6 +17,7 @@ from .drafts import read_conversations
 from .parts.blocks import as_json
 from .parts.heads import samples
 from .parts.response_items import ITEM_TYPES, add_item, chat_tools, kind_of
+from .parts.rest import keep_rest
 from .parts.sessions import sessions
 from .parts.thread import Thread
 from .records import Problems
@@ -61,11 +63,7 @@ def _certainty(record: dict[str, Any]) -> float:
 
 
 def _is_response(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.get("object") == "response"
-        and isinstance(value.get("output"), list)
-    )
+    return isinstance(value, dict) and value.get("object") == "response" and "model" in value
 
 
 def _has_marks(item: Any) -> bool:
@@ -137,7 +135,7 @@ def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation
     conversation.policy_model = model if isinstance(model, str) else ""
     conversation.tools = chat_tools(request.get("tools") or response.get("tools"))
     held = value if response is not value else {key: value[key] for key in _KEPT if value.get(key)}
-    conversation.hints.update({key: item for key, item in held.items() if key not in _FIELDS})
+    keep_rest(conversation, held, _FIELDS)
     yield conversation
 
 
@@ -154,13 +152,13 @@ def run_state(value: dict[str, Any], problems: Problems) -> Iterator[Conversatio
     owners = _responses_of(value.get("model_responses"))
     agents = {_agent(entry) for entry in entries}
     given = value.get("original_input")
-    known = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    known = {canonical_json(item) for item in given} if isinstance(given, list) else set()
     _add_items(thread, given, "original_input")
     for number, entry in enumerate(entries):
         item = entry.get("raw_item")
         if entry.get("type") == APPROVAL or not isinstance(item, dict):
             continue
-        if item in known:
+        if canonical_json(item) in known:
             conversation.notes[REPEATED] += 1
             continue
         speaker = _agent(entry) if len(agents) > 1 else ""

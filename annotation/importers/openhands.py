@@ -50,6 +50,9 @@ class OpenHands:
 def _certainty(record: Event) -> float:
     if _is_event(record) or is_sdk_event(record):
         return 0.95
+    metadata = record.get("metadata")
+    if "instance_id" in record and isinstance(metadata, dict) and "llm_config" in metadata:
+        return 0.9
     history = record.get("history")
     events = history if isinstance(history, list) else []
     return 0.95 if any(isinstance(one, dict) and _is_event(one) for one in events[:40]) else 0.0

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.json_layout import outline
 from annotation.core.jsonlines import BadJson, Record, RecordError, parse_text, read_records
 from annotation.core.trajectory import TrajectoryDraft
 
@@ -30,6 +29,7 @@ PROMPTS: Final = translatable("the prompt of every step, which repeats the histo
 
 _MARKS: Final = frozenset({"trajectory", "info", "environment", "replay_config"})
 _ENTRY_MARKS: Final = frozenset({"message_type", "is_demo", "thought", "action", "agent"})
+_STEP_MARKS: Final = frozenset({"action", "observation", "response"})
 _OTHERS: Final = frozenset({"mistake_agent", "mistake_step"})
 _KEPT: Final = ("exit_status", "submission", "model_stats")
 
@@ -43,10 +43,7 @@ class SweAgent:
 
     def sniff(self, head: bytes) -> float:
         found = samples(head)
-        if not found:
-            keys = outline(head).keys
-            return 0.9 if "trajectory" in keys and keys & {"history", "environment", "replay_config"} else 0.0
-        return _certainty(found[0])
+        return _certainty(found[0]) if found else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
@@ -60,6 +57,9 @@ class SweAgent:
 
 def _certainty(record: dict[str, Any]) -> float:
     history = record.get("history")
+    steps = record.get("trajectory")
+    if history is None and isinstance(steps, list):  # which a long file begins with
+        return 0.9 if any(isinstance(one, dict) and one.keys() >= _STEP_MARKS for one in steps) else 0.0
     if not isinstance(history, list) or _OTHERS & record.keys():
         return 0.0
     marked = any(
