@@ -18,7 +18,8 @@ class ReadContext:
     `filename` stands in every error; `policy_models` names the policy models by sample index;
     `max_record_bytes` bounds one record, and with it the memory of the import. The reader counts in `notes`
     what the import's report shall tell (English words: how many), and names in `left_out` what the file has
-    and the trajectories have not.
+    and the trajectories have not. A reader that must gather what lies interleaved lays it aside in the folder
+    `scratch` (`None`: the system's) and, of a file that is only looked at, gathers `gather_bytes` at most.
     """
 
     filename: str
@@ -26,6 +27,8 @@ class ReadContext:
     max_record_bytes: int = MAX_RECORD_BYTES
     notes: Counter[str] = field(default_factory=Counter)
     left_out: set[str] = field(default_factory=set)
+    scratch: str | None = None
+    gather_bytes: int | None = None
 
 
 class Importer(Protocol):

@@ -75,11 +75,13 @@ def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[Piece | RecordEr
         )
     else:
         records = read_records(rest, filename=context.filename, max_record_bytes=limit)
-    with Spool(limit) as spool:
+    with Spool(context) as spool:
         for record in records:
             value = {} if isinstance(record, RecordError) else as_object(record.value)
             if "observations" not in value and value.get("traceId"):
                 spool.add(as_text(value["traceId"]), record.raw, 0, record.line)
+                if spool.full():
+                    break
             else:
                 yield record
         for trace in spool.traces():

@@ -12,10 +12,13 @@ from annotation.core.trajectory import TrajectoryDraft
 from . import FORMATS, by_name, sniff
 from .base import Importer, ReadContext
 from .options import ReadOptions, apply_options
+from .parts.spool import BEGINNING
 
 LOOKED_AT: Final = 50
 SECONDS: Final = 2.0
 MAX_ERRORS: Final = 20
+GATHER_BYTES: Final = 16 * 1024 * 1024
+"""How much of a file with interleaved traces is gathered for a preview."""
 
 
 @dataclass(slots=True)
@@ -59,7 +62,7 @@ def preview(stream: BinaryIO, context: ReadContext, *, format: str = "", options
             found.labelled += bool(item.source_labels or item.labels)
         if found.drafts >= LOOKED_AT or len(found.errors) >= MAX_ERRORS or time.monotonic() > end:
             return found
-    found.whole = True
+    found.whole = BEGINNING not in context.notes
     return found
 
 

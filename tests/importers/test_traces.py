@@ -94,6 +94,15 @@ def test_traces_need_the_memory_of_one_however_many_there_are(monkeypatch: pytes
     assert peak(600) < peak(200) + 400_000
 
 
+def test_long_file_is_gathered_only_at_its_beginning_when_it_is_only_looked_at() -> None:
+    said = [text("user", "q" * 1000), text("assistant", "a")]
+    data = otlp(*(chat(f"{i:032x}", f"{i:016x}", i, *said) for i in range(1, 40)))
+    context = ReadContext("f", gather_bytes=10_000)
+    found = list(FORMATS["opentelemetry"].read(io.BytesIO(data), context))
+    assert 5 < len(found) < 12
+    assert context.notes[spool.BEGINNING] == 1
+
+
 def test_sub_agents_below_a_working_agent_are_trajectories_of_their_own() -> None:
     agent = {"gen_ai.operation.name": "invoke_agent"}
     data = otlp(

@@ -49,6 +49,23 @@ def test_import_that_runs_is_seen_by_nobody(cast: Cast, small_batches: None) -> 
     assert people.claim(cast.ann, cast.project).trajectory.record_id == "tiny:0:0"
 
 
+def test_import_is_known_to_be_alive_while_interleaved_traces_are_gathered(
+    cast: Cast, small_batches: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a file gives its first trajectory when all of it has been read, which may take minutes."""
+    golden = (django_settings.BASE_DIR / "fixtures" / "golden" / "opentelemetry.json").read_bytes()
+    source = received(cast, golden)
+    events: list[str] = []
+    renew, prepare = running.lease.renew, running.prepare
+    monkeypatch.setattr(running.lease, "renew", lambda *given: (events.append("alive"), renew(*given)))
+    monkeypatch.setattr(running, "prepare", lambda draft: (events.append("draft"), prepare(draft))[1])
+
+    ingest.run_import(source_id=source.pk)
+
+    assert events[0] == "alive"
+    assert events.count("draft") == 3
+
+
 def test_import_takes_on_a_change_of_n_while_it_runs(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(8)))
     pending = [3]

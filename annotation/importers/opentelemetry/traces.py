@@ -42,7 +42,7 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
     head, rest = rewound(stream)
     path = _path(outline(head).keys, head)
     known: dict[Surroundings, int] = {}
-    with Spool(context.max_record_bytes) as spool:
+    with Spool(context) as spool:
         number = 0
         for found in _spans(rest, path, context):
             if isinstance(found, RecordError):
@@ -58,6 +58,8 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
                 known.setdefault(around, len(known))
             # spans without a trace are each one of their own
             spool.add(trace_id or f"\0{number}", found.raw, known.get(around, 0), found.line)
+            if spool.full():
+                break
         surroundings = list(known)
         for trace in spool.traces():
             yield _trace(trace, surroundings, path, context)

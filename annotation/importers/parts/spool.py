@@ -19,8 +19,9 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
 from annotation.importers.base import ReadContext
 
-__all__ = ["Spool", "SpooledTrace", "too_large"]
+__all__ = ["BEGINNING", "Spool", "SpooledTrace", "too_large"]
 
+BEGINNING: Final = translatable("long file, of which only the beginning was gathered")
 IN_MEMORY: Final = 8 * 1024 * 1024
 _HEADER: Final = struct.Struct("<QII")  # length of the span, number of its surroundings, its line
 
@@ -40,20 +41,28 @@ class Spool:
     """A context manager that takes spans one by one and gives them back trace by trace, in the order in
     which the traces first appeared."""
 
-    def __init__(self, max_trace_bytes: int) -> None:
-        self._limit = max_trace_bytes
+    def __init__(self, context: ReadContext) -> None:
+        self._limit = context.max_record_bytes
+        self._context = context
         self._places: dict[str, array[int]] = {}
         self._sizes: dict[str, int] = {}
         self._end = 0
 
     def __enter__(self) -> Spool:
-        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=self._context.scratch)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+    def full(self) -> bool:
+        """Whether it holds as much as is wanted of a file that is only looked at; said in the notes then."""
+        full = self._context.gather_bytes is not None and self._end >= self._context.gather_bytes
+        if full:
+            self._context.notes[BEGINNING] += 1
+        return full
 
     def add(self, trace_id: str, raw: bytes, surroundings: int, line: int) -> None:
         """Lay a span aside. Of a trace over the limit only its first span is kept, for its line."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -13,7 +14,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import ReadContext
 from annotation.importers.options import ReadOptions
-from annotation.importers.preview import Preview, preview
+from annotation.importers.preview import GATHER_BYTES, Preview, preview
 from annotation.models import ImportFile
 from annotation.policies import Actor, require
 
@@ -30,7 +31,9 @@ def look_at(*, actor: Actor, source: ImportFile) -> Preview:
     require(actor, "import", source)
     names = {int(index): name for index, name in source.policy_models.items()}
     with _bytes(source) as stream:
-        context = ReadContext(source.filename, names)
+        context = ReadContext(
+            source.filename, names, scratch=str(settings.UPLOAD_DIR), gather_bytes=GATHER_BYTES
+        )
         return preview(stream, context, format=source.format, options=ReadOptions.of(source.options))
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO, NoReturn
 
+from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -35,10 +36,13 @@ Progress = Callable[[int, int], None]
 class CountingStream:
     """A seekable binary stream that knows how far it has been read: what was read twice counts once."""
 
-    def __init__(self, stream: BinaryIO, size: int) -> None:
+    def __init__(
+        self, stream: BinaryIO, size: int, on_read: Callable[[int], None] = lambda position: None
+    ) -> None:
         self._stream = stream
         self._size = size
         self._read = 0
+        self._on_read = on_read
 
     @property
     def position(self) -> int:
@@ -61,13 +65,28 @@ class CountingStream:
         """At most `size` bytes, as of any stream."""
         data = self._stream.read(size)
         self._read += len(data)
+        self._on_read(self.position)
         return data
 
     def readline(self, size: int = -1) -> bytes:
         """One line, or at most `size` bytes of it."""
         data = self._stream.readline(size)
         self._read += len(data)
+        self._on_read(self.position)
         return data
+
+
+class _Heartbeat:
+    """Renews the lease about once a second, also while a reader gathers a file that yields nothing yet."""
+
+    def __init__(self, source: ImportFile) -> None:
+        self._source = source
+        self._last = time.monotonic()
+
+    def __call__(self, position: int) -> None:
+        if time.monotonic() - self._last >= HEARTBEAT_SECONDS:
+            lease.renew(self._source, position)
+            self._last = time.monotonic()
 
 
 def run_import(
@@ -122,13 +141,14 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
     tally, errors = Tally(), FileErrors(source.filename)
     batch: list[Prepared] = []
     held = 0
-    beat = time.monotonic()
+    beat = _Heartbeat(source)
     context = ReadContext(
         filename=source.filename,
         policy_models={int(index): name for index, name in source.policy_models.items()},
+        scratch=str(settings.UPLOAD_DIR),
     )
     with stored_path(source).open("rb") as file:
-        stream = CountingStream(file, source.size)
+        stream = CountingStream(file, source.size, beat)
         read = by_name(source.format).read(stream, context)  # type: ignore[arg-type]
         for item in apply_options(read, ReadOptions.of(source.options), context):
             if isinstance(item, RecordError):
@@ -139,9 +159,7 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
                 if len(batch) >= BATCH_RECORDS or held >= BATCH_BYTES:
                     _flush(source, batch, tally, errors, stream.position)
                     held = 0
-            if time.monotonic() - beat >= HEARTBEAT_SECONDS:
-                lease.renew(source, stream.position)
-                beat = time.monotonic()
+            beat(stream.position)
             if progress is not None:
                 progress(stream.position, source.size)
         if batch and not errors:
