@@ -46,7 +46,7 @@ class MLflow:
 
     name = "mlflow"
     title = translatable("MLflow traces")
-    recognised_by = translatable("attributes and metadata of traces whose names begin with “mlflow.”")
+    recognised_by = translatable("attributes and metadata of traces whose names begin with “mlflow”")
 
     def sniff(self, head: bytes) -> float:
         keys = outline(head).keys

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.core.atif import StepLabel, document
-from annotation.core.canonical import content_digest
+from annotation.core.canonical import canonical_json, content_digest
 from annotation.core.trajectory import SourceLabel, TrajectoryDraft, step_indexes
 from annotation.importers import FORMATS, ReadContext
 from tests.strategies import ANY_JSON
@@ -100,7 +100,7 @@ def test_atif_export_of_any_messages_reads_back_as_the_same_messages(messages: l
     content = {"messages": [*messages, {"role": "assistant", "content": "A."}], "hints": {}}
     drafts, errors, _ = read(document(content, record_id="r", policy_model="m"))
     assert not errors
-    assert json.dumps(drafts[0].messages) == json.dumps(content["messages"])
+    assert canonical_json(drafts[0].messages) == canonical_json(content["messages"])
 
 
 def test_atif_export_carries_the_consensus_and_reads_it_back_as_labels_of_the_file() -> None:
