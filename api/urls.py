@@ -24,6 +24,7 @@ from .views import (
     reveals,
     runs,
     trajectories,
+    workshop,
 )
 
 app_name = "api"
@@ -87,6 +88,10 @@ urlpatterns = [
     path("judges/<int:pk>/retire/", judges.Retire.as_view(), name="judge-retire"),
     path("judges/<int:pk>/restore/", judges.Restore.as_view(), name="judge-restore"),
     path("judges/<int:pk>/recalibration/", judges.JudgeRecalibration.as_view(), name="judge-recalibration"),
+    path("judges/<int:pk>/samples/", workshop.Samples.as_view(), name="judge-samples"),
+    path("samples/<int:pk>/", workshop.OneSample.as_view(), name="sample"),
+    path("samples/<int:pk>/runs/", workshop.SampleRuns.as_view(), name="sample-runs"),
+    path("samples/<int:pk>/changes/", workshop.SampleChanges.as_view(), name="sample-changes"),
     path("judges/<int:pk>/suggestions/", judges.Suggestions.as_view(), name="judge-suggestions"),
     path(f"{PROJECT}runs/", runs.Runs.as_view(), name="runs"),
     path(f"{PROJECT}runs/estimate/", runs.Estimate.as_view(), name="run-estimate"),

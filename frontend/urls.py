@@ -49,6 +49,7 @@ from frontend.pages import (
     trajectories,
     work,
     workbench,
+    workshop,
 )
 
 app_name = "frontend"
@@ -184,6 +185,8 @@ judging = [
     page(JUDGE + "retire/", judges.retire, "judge-retire"),
     page(JUDGE + "restore/", judges.restore, "judge-restore"),
     page(JUDGE + "recalibration/", judges.recalibrate, "judge-recalibration"),
+    page(JUDGE + "workshop/", workshop.workshop, "judge-workshop"),
+    page(PROJECT + "workshop/<int:pk>/", workshop.sample, "workshop-sample"),
     page(JUDGE + "import/", judges.import_file, "judge-import"),
     page(PROJECT + "runs/", runs.runs, "runs"),
     page(PROJECT + "runs/new/", runs.new, "run-new"),

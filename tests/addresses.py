@@ -136,6 +136,8 @@ def _judging_pages() -> Iterator[Address]:
     yield Address(f + "judge-edit", pk("judge", of_project=True), body={"name": "Other"})
     for name in ("judge-retire", "judge-restore", "judge-import", "judge-recalibration"):
         yield Address(f + name, pk("judge", of_project=True))
+    yield Address(f + "judge-workshop", pk("judge-server", of_project=True), body={"size": "1", "seed": "1"})
+    yield Address(f + "workshop-sample", pk("sample", of_project=True), body={"prompt_version": "v2"})
     yield Address(f + "run-new", slug, body=lambda world: {"judges": world.ids["judge-server"]})
     yield Address(f + "run", pk("run", of_project=True))
     yield Address(f + "run-status", pk("run", of_project=True))
@@ -153,6 +155,10 @@ def _judging_api() -> Iterator[Address]:
     for name in ("judge-retire", "judge-restore", "judge-suggestions"):
         yield Address(a + name, pk("judge"))
     yield Address(a + "judge-recalibration", pk("judge"), body={"on": False})
+    yield Address(a + "judge-samples", pk("judge-server"), body={"size": 1})
+    yield Address(a + "sample", pk("sample"))
+    yield Address(a + "sample-runs", pk("sample"), body={"prompt_version": "v2"})
+    yield Address(a + "sample-changes", pk("sample"))
     for name in ("runs", "run-estimate"):
         yield Address(a + name, slug, body=lambda world: {"judge": world.ids["judge-server"]})
     for name in ("run", "run-failures", "run-pause", "run-cancel", "run-retry"):

@@ -45,6 +45,7 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
     User,
+    WorkshopSample,
 )
 from annotation.services import accounts, adjudicate, assign, discuss, label, projects
 from tests.canaries import canary
@@ -176,9 +177,20 @@ def make_world() -> World:
     def given(user: User, place: str) -> Assignment:
         return Assignment.objects.get(annotator=user, trajectory=at[place])
 
+    server = Judge.objects.get(kind="openai_compatible")
+    sample = WorkshopSample.objects.create(judge=server, seed=1, created_at=server.created_at)
+    sample.trajectories.set([at["settled"]])
+    trial = Judge.stored.create(
+        project=cast.project, name="Trial", kind=server.kind, sample=sample, created_at=sample.created_at
+    )
+    tried = Suggestion.stored.create(
+        judge=trial, trajectory=at["settled"], live=False, created_at=sample.created_at
+    )
+    SuggestedLabel.stored.create(suggestion=tried, step=at["settled"].steps.earliest("ordinal"), value=0)
     rows: dict[str, Model] = {
+        "sample": sample,
         "judge": Judge.objects.get(kind="imported"),
-        "judge-server": Judge.objects.get(kind="openai_compatible"),
+        "judge-server": server,
         "run": SuggestionRun.objects.get(),
         "case": case,
         "decided": settled,

@@ -11,7 +11,7 @@ from .examples import Example
 from .experiment import Allocation, InterimLook
 from .freezes import Freeze
 from .jobs import JobFields
-from .judges import MAX_CONCURRENCY, Judge
+from .judges import MAX_CONCURRENCY, Judge, WorkshopSample
 from .labels import (
     ACTIVE_STATES,
     Assignment,
@@ -108,4 +108,5 @@ __all__ = [
     "Trajectory",
     "TrajectoryContent",
     "User",
+    "WorkshopSample",
 ]

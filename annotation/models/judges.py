@@ -13,9 +13,17 @@ from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES
 from annotation.core.judging.settings import NAME, SETTINGS, JudgeSettings, named
 from annotation.core.vocabulary import JudgeKind
 
+from .data import Trajectory
 from .projects import Project
 
 MAX_CONCURRENCY = named("concurrency").maximum
+
+
+class JudgesInUse(models.Manager["Judge"]):
+    """The judges of projects, without the trials of workshops."""
+
+    def get_queryset(self) -> models.QuerySet["Judge"]:
+        return super().get_queryset().filter(sample__isnull=True)
 
 
 class Judge(models.Model):
@@ -27,7 +35,8 @@ class Judge(models.Model):
     that takes over does not begin with a burst. `details` is what a baseline or an imported judge says of
     itself (its figures, its file). With `recalibrate`, its labels are shown beside what the project's
     resolved labels make of them; `recalibration` says of how many, and `recalibrated_at` when that was
-    (services.suggest.recalibration).
+    (services.suggest.recalibration). `sample` is set of a workshop's trial: a judge's settings with another
+    prompt, asked about that sample alone, whose suggestions are never live; `objects` does not know it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
@@ -97,6 +106,13 @@ class Judge(models.Model):
     created_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True, blank=True)
 
+    sample = models.ForeignKey(
+        "WorkshopSample", on_delete=models.CASCADE, null=True, blank=True, related_name="trials"
+    )
+
+    objects = JudgesInUse()
+    stored = models.Manager["Judge"]()
+
     class Meta:
         ordering = ("project", "name")
         constraints = (
@@ -129,3 +145,21 @@ class Judge(models.Model):
     def settings(self) -> JudgeSettings:
         """Its settings as providers and estimates take them."""
         return JudgeSettings.of(self.setting_values())
+
+
+class WorkshopSample(models.Model):
+    """Resolved trajectories on which prompts of one judge are compared; never changed after it is drawn."""
+
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="samples")
+    seed = models.PositiveIntegerField()
+    trajectories = models.ManyToManyField(Trajectory, related_name="samples")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"sample {self.pk}"

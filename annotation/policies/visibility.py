@@ -163,6 +163,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.LabelEvent: _judgements,
     m.Exposure: _own_or_admin("user", "trajectory__project"),
     m.Judge: _member("project", Role.ADMIN),
+    m.WorkshopSample: _member("judge__project", Role.ADMIN),
     m.Suggestion: _suggestions(""),
     m.SuggestedLabel: _suggestions("suggestion__"),
     m.SuggestionRun: _member("project", Role.ADMIN),

@@ -63,10 +63,12 @@ ALL = Selection()
 def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
     """The live trajectories of a selection without a suggestion of this judge. Raises Invalid, by field."""
     rows = Trajectory.objects.filter(
-        ~Exists(Suggestion.objects.filter(judge=judge, trajectory=OuterRef("pk"))),
+        ~Exists(Suggestion.stored.filter(judge=judge, trajectory=OuterRef("pk"))),
         project=judge.project_id,
         live=True,
     ).order_by("position", "pk")
+    if judge.sample_id is not None:
+        rows = rows.filter(samples=judge.sample_id)
     if selection.subset:
         subset = Subset.objects.filter(project=judge.project_id, name=selection.subset).first()
         if subset is None:

@@ -20,6 +20,7 @@ from annotation.models import (
     Assignment,
     Discussion,
     Exposure,
+    Judge,
     JudgeAnswer,
     PredictionSet,
     Project,
@@ -27,10 +28,11 @@ from annotation.models import (
     Step,
     Trajectory,
     User,
+    WorkshopSample,
 )
 from annotation.policies import field_access, kept_from_lists, require, roles, visible
 from annotation.reports import agreement_steps as step_lists
-from annotation.reports import cases, discussions, predicted_records, runs, trajectory_list
+from annotation.reports import cases, discussions, predicted_records, runs, trajectory_list, workshop
 from annotation.reports import examples as example_lists
 from annotation.reports import history as reports
 from annotation.reports.atif_documents import atif_documents
@@ -178,6 +180,22 @@ def model_errors(
     exposures.expose_all(user=actor, trajectories=sorted(here.keys() - kept), kind=ExposureKind.CONSENSUS)
     sealed = {here[pk] for pk in kept}
     return [row for name, row in names.items() if name not in sealed]
+
+
+def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.Change]:
+    """The labels of a sample that another prompt changes, with what was resolved; without the trajectories
+    that the person is labelling at present. For admins."""
+    found = workshop.changes(viewer=actor, sample=sample, trial=trial)
+    own = Assignment.stored.filter(
+        trajectory__in={one.trajectory for one in found}, annotator=actor, state=AssignmentState.OPEN
+    )
+    kept = set(own.values_list("trajectory", flat=True))
+    shown = [one for one in found if one.trajectory not in kept]
+    seen = sorted({one.trajectory for one in shown})
+    exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
+    steps = [(one.trajectory, one.step) for one in shown]
+    exposures.note(user=actor, kind=ExposureKind.SUGGESTION, seen=steps)
+    return shown
 
 
 def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:

@@ -51,6 +51,7 @@ SENTENCES = {
     "judge.create": gettext_lazy("created a judge"),
     "judge.train": gettext_lazy("trained a baseline"),
     "judge.recalibrate": gettext_lazy("switched the recalibration of a judge"),
+    "workshop.draw": gettext_lazy("drew a sample for the prompt workshop"),
     "judge.restore": gettext_lazy("reactivated a judge"),
     "judge.retire": gettext_lazy("retired a judge"),
     "labels.import": gettext_lazy("imported finished labels"),

@@ -7,12 +7,14 @@ from .recalibration import fit_recalibration, set_recalibration, sweep_recalibra
 from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
 from .source_labels import has_source_labels, suggest_source_labels
+from .workshop import draw_sample, try_prompt
 
 __all__ = [
     "Progress",
     "SuggestionImport",
     "cancel_run",
     "create_judge",
+    "draw_sample",
     "fit_recalibration",
     "has_source_labels",
     "import_suggestions",
@@ -29,5 +31,6 @@ __all__ = [
     "suggest_source_labels",
     "sweep_half_imports",
     "sweep_recalibrations",
+    "try_prompt",
     "update_judge",
 ]

@@ -278,4 +278,4 @@ def sweep_half_imports(*, now: datetime | None = None) -> int:
     """Take away what an import of suggestions left that was killed an hour ago, and not begun again; how many
     suggestions."""
     before = (now or timezone.now()) - FORGOTTEN
-    return _take_away(Suggestion.stored.filter(live=False, created_at__lt=before))
+    return _take_away(Suggestion.stored.filter(live=False, judge__sample=None, created_at__lt=before))

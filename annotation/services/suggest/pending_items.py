@@ -55,7 +55,7 @@ class ItemLoader:
     def _earlier(self, trajectories: list[int]) -> dict[int, dict[int, int]]:
         """Labels by message index that the run has brought already, where a part of a trajectory failed."""
         found: dict[int, dict[int, int]] = defaultdict(dict)
-        labels = SuggestedLabel.objects.filter(
+        labels = SuggestedLabel.stored.filter(
             suggestion__run=self._run, suggestion__trajectory__in=trajectories, value__isnull=False
         )
         for trajectory, index, value in labels.values_list(

@@ -28,7 +28,7 @@ def reserve(judge: Judge, wanted: int, *, now: datetime | None = None) -> list[d
     assert judge.rate_per_minute is not None
     now = now or timezone.now()
     gap = timedelta(minutes=1) / judge.rate_per_minute
-    row = Judge.objects.filter(pk=judge.pk)
+    row = Judge.stored.filter(pk=judge.pk)
     while True:
         stored = row.values_list("next_call_at", flat=True).get()
         first = stored if stored is not None and now < stored < now + LONGEST_RESERVATION else now

@@ -59,7 +59,7 @@ def start_run(
     """
     require(actor, "suggest", judge)
     # a judge is not retired or changed while its run begins
-    judge = Judge.objects.select_for_update(no_key=True).select_related("project").get(pk=judge.pk)
+    judge = Judge.stored.select_for_update(no_key=True).select_related("project").get(pk=judge.pk)
     _may_run(judge)
     _check_budget(judge, budget)
     now = timezone.now()

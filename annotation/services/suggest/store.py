@@ -149,17 +149,19 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
                 missing=judgement.missing,
                 invalid=judgement.invalid,
                 extra=judgement.extra,
+                # of a workshop's trial, nobody else shall know
+                live=run.judge.sample_id is None,
                 created_at=one.at,
             )
         )
-    Suggestion.objects.bulk_create(rows, ignore_conflicts=True)
+    Suggestion.stored.bulk_create(rows, ignore_conflicts=True)
     # only those that were really written: another worker's suggestion may have been first
     own = dict(
-        Suggestion.objects.filter(answer_id__in=[one.id for one in replies]).values_list("answer_id", "pk")
+        Suggestion.stored.filter(answer_id__in=[one.id for one in replies]).values_list("answer_id", "pk")
     )
     places = _steps([one.trajectory for one in replies if one.id in own])
     labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
-    SuggestedLabel.objects.bulk_create(labels)
+    SuggestedLabel.stored.bulk_create(labels)
     added = _complete(run, [one for one in replies if one.id not in own])
     renew_doubt({one.trajectory for one in replies if one.id in own or added.get(one.id)})
     return added
@@ -186,12 +188,12 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
     """Add to the judge's suggestions what they lack (a part that had failed); no label is replaced."""
     if not replies:
         return {}
-    rows = Suggestion.objects.filter(
+    rows = Suggestion.stored.filter(
         judge=run.judge_id, run=run, trajectory__in=[one.trajectory for one in replies]
     )
     known = {row.trajectory_id: row for row in rows if row.missing or row.outcome is None}
     held = set(
-        SuggestedLabel.objects.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
+        SuggestedLabel.stored.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
     )
     places = _steps(list(known))
     added: dict[uuid.UUID, int] = {}
@@ -201,7 +203,7 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
             continue
         fresh = [new for new in _labels(one, row.pk, places) if (row.pk, new.step_id) not in held]
         held.update((row.pk, label.step_id) for label in fresh)
-        SuggestedLabel.objects.bulk_create(fresh)
+        SuggestedLabel.stored.bulk_create(fresh)
         row.missing = max(row.missing - len(fresh), 0)
         if row.outcome is None:
             row.outcome = one.outcome.judgement.outcome

@@ -1,0 +1,98 @@
+"""The prompt workshop: another prompt of a judge, tried on a fixed sample of resolved trajectories.
+
+A trial is a judge of its own with the same settings but the prompt, which the normal runs ask; what it
+suggests is never live, so that no page, figure, list or reveal but the workshop's knows of it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.judging import VERSIONS
+from annotation.core.judging.settings import NAME
+from annotation.core.seed import SEED
+from annotation.core.vocabulary import RESOLVED, JudgeKind
+from annotation.models import Judge, SuggestionRun, Trajectory, WorkshopSample
+from annotation.policies import Actor, recorded, require
+
+from .. import audit
+from .runs import start_run
+
+MOST: Final = 1_000
+
+
+@transaction.atomic
+def draw_sample(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> WorkshopSample:
+    """Draw so many of the resolved trajectories that the judge has suggestions for, or all of them.
+
+    The same seed draws the same from the same. Raises Invalid for a judge without a prompt, a size out of
+    bounds, and when there is nothing to draw from.
+    """
+    require(actor, "suggest", judge)
+    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+        raise Invalid(translatable("Only a judge on a server has a prompt."), code="no_prompt")
+    if not 1 <= size <= MOST:
+        problem = translatable("From 1 to {most} trajectories.", most=MOST)
+        raise Invalid(problem, fields={"size": problem})
+    known = Trajectory.objects.filter(
+        project=judge.project_id,
+        live=True,
+        state__in=RESOLVED,
+        suggestions__judge=judge,
+        suggestions__live=True,
+    )
+    found = list(known.order_by("pk").values_list("pk", flat=True))
+    if not found:
+        problem = translatable("This judge has suggestions for no resolved trajectory yet.")
+        raise Invalid(problem, code="nothing_resolved")
+    chosen = np.random.default_rng(seed).choice(found, size=min(size, len(found)), replace=False)
+    sample = WorkshopSample.objects.create(
+        judge=judge, seed=seed, created_by=recorded(actor), created_at=timezone.now()
+    )
+    sample.trajectories.set(sorted(int(pk) for pk in chosen))
+    audit.record(
+        actor=actor,
+        verb="workshop.draw",
+        project=judge.project,
+        obj=judge,
+        trajectories=len(chosen),
+        seed=seed,
+    )
+    return sample
+
+
+@transaction.atomic
+def try_prompt(
+    *,
+    actor: Actor,
+    sample: WorkshopSample,
+    prompt_version: str,
+    budget: Decimal | None = None,
+    enqueue: bool = True,
+) -> SuggestionRun:
+    """Run a prompt on what of a sample it has not been asked about yet. Raises as `start_run`, and Invalid
+    for an unknown prompt."""
+    judge = Judge.objects.select_related("project").get(pk=sample.judge_id)
+    require(actor, "suggest", judge)
+    if prompt_version not in VERSIONS:
+        problem = translatable("One of {choices}.", choices=", ".join(VERSIONS))
+        raise Invalid(problem, fields={"prompt_version": problem})
+    trial = Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
+    if trial is None:
+        trial = Judge.stored.get(pk=judge.pk)
+        trial.pk, trial.sample, trial.prompt_version = None, sample, prompt_version
+        ending = f" · {prompt_version} · {sample.pk}"
+        trial.name = judge.name[: (NAME.max_length or 0) - len(ending)] + ending
+        trial.details, trial.recalibrate, trial.recalibration = {}, False, {}
+        trial.recalibrated_at, trial.retired_at, trial.next_call_at = None, None, None
+        trial.created_by, trial.created_at = recorded(actor), timezone.now()
+        trial._state.adding = True
+        trial.save(force_insert=True)
+    return start_run(actor=actor, judge=trial, budget=budget, enqueue=enqueue)
