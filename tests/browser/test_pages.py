@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import ImportFile, Membership
+from annotation.models import ImportFile, Membership, Trajectory
 from annotation.services import accounts, ingest
 from tests import people
+from tests.importers.golden import GOLDEN
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,6 +27,26 @@ def test_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_as,
     expect(page.locator("[data-state]")).to_have_text("waiting")
     ingest.run_import(source_id=ImportFile.objects.get().pk)
     expect(page.get_by_text("New trajectories")).to_be_visible()
+
+
+def test_upload_with_a_preview_shows_the_first_trajectory_before_anything_is_imported(cast, open_as):
+    page = open_as("admin", "/p/bench/import/")
+    page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")
+    page.get_by_role("button", name="Preview first").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("inspect-zstd.eval")
+    expect(page.get_by_role("heading", name="Inspect log (.json or .eval)")).to_be_visible()
+    picture = page.locator("#m5 img").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("naturalWidth", 2)
+    page.get_by_label("The task’s id is at").fill("/metadata/level")
+    page.get_by_role("button", name="Show it again").click()
+    expect(page.get_by_text("there is nothing at /metadata/level in this record")).to_be_visible()
+    assert not Trajectory.objects.exists()
+    page.get_by_label("The task’s id is at").fill("")
+    page.get_by_role("button", name="Show it again").click()
+    expect(page.get_by_role("heading", name="What is wrong with it")).to_have_count(0)
+    page.get_by_role("button", name="Import this file").click()
+    expect(page.locator("[data-state]")).to_have_text("waiting")
 
 
 def test_upload_that_is_refused_says_why_and_can_be_sent_again(cast, open_as, tmp_path: Path):
