@@ -48,8 +48,8 @@ CALLED_BY_NAME: Final = (
     *("murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request", "sendall"),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),
-    # what pyarrow asks of a file
-    "writable",
+    # what pyarrow and zipfile ask of a file
+    *("writable", "seekable"),
     # the standard library: handlers, threads, HTML parsers
     *("do_*", "handle_*", "emit", "format", "run", "default", "log_message", "visit_*"),
 )
