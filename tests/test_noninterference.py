@@ -16,8 +16,10 @@ import pytest
 import time_machine
 from django.db import transaction
 
-from annotation.models import Assignment, Trajectory
-from annotation.services import adjudicate, assign, label
+from annotation.core.experiment import Arm
+from annotation.models import Allocation, Assignment, Trajectory, User
+from annotation.policies import OPERATOR
+from annotation.services import adjudicate, assign, label, projects
 from tests.addresses import Address, addresses, methods
 from tests.fixtures.judges import make_imported_judge
 from tests.people import (
@@ -92,9 +94,9 @@ def advised(cast: Cast, row: Trajectory) -> None:
     suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
 
 
-def seen_by(cast: Cast, world: World, ids: set[int]) -> dict[str, str]:
+def seen_by(user: User, world: World, ids: set[int]) -> dict[str, str]:
     """Everything a person can GET, by address."""
-    client = PlainClient(cast.ann)
+    client = PlainClient(user)
     found = {}
     for address in addresses():
         if "GET" not in methods(address) or address.tag in ("good", "bad"):
@@ -142,7 +144,7 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
             with transaction.atomic():
                 state(cast, row)
                 place = World(cast=cast, at=_Any(row), ids=_Any(row.pk), link="x", answers=_Any(UUID(int=0)))
-                found[state.__name__] = seen_by(cast, place, ids)
+                found[state.__name__] = seen_by(cast.ann, place, ids)
                 transaction.set_rollback(True)
     first = found["nothing"]
     assert sum(text.startswith("200") for text in first.values()) > 20
@@ -150,6 +152,43 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
         changed = [url for url in first if seen[url] != first[url]]
         assert not changed, f"what ben did ({name}) shows at {changed}"
         assert seen.keys() == first.keys()
+
+
+@pytest.mark.once
+@pytest.mark.slow
+def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: None) -> None:
+    """Ben labels alike in every arm, and looks where his arm lets him. Neither ann, who labels the same, nor
+    judith, who decides between them, can tell by a single byte in which arm he is."""
+    with time_machine.travel(NOW, tick=False):
+        cast = make_cast()
+        row, _free = import_records(cast.project, make_records(2))
+        suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
+        projects.randomise(actor=OPERATOR, project=cast.project, seed=7)
+        mine, his = (assign.claim_this(actor=user, trajectory=row) for user in (cast.ann, cast.ben))
+        Allocation.objects.filter(annotator=cast.ann).update(arm="after_label")
+        label_all(mine, 1, outcome=1)
+        label.submit(actor=cast.ann, assignment=mine)
+        ids = {row.pk, row.pk + 1, mine.pk, his.pk, 1}
+        found = {}
+        for arm in Arm:
+            with transaction.atomic():
+                Allocation.objects.filter(annotator=cast.ben).update(arm=arm.value)
+                if arm is Arm.ALWAYS:
+                    label.reveal(actor=cast.ben, assignment=his, everything=True)
+                label_all(his, -1, outcome=-1)
+                if arm is Arm.AFTER_LABEL:
+                    label.reveal(actor=cast.ben, assignment=his, everything=True)
+                label.submit(actor=cast.ben, assignment=his)
+                case = open_case(cast.judith, row)
+                place = World(cast=cast, at=_Any(row), ids=_Any(case.pk), link="x", answers=_Any(UUID(int=0)))
+                for user in (cast.ann, cast.judith):
+                    found[arm, user] = seen_by(user, place, ids | {case.pk})
+                transaction.set_rollback(True)
+    for (arm, user), seen in found.items():
+        first = found[Arm.SEALED, user]
+        assert sum(text.startswith("200") for text in first.values()) > 20
+        changed = [url for url in first if seen[url] != first[url]]
+        assert not changed, f"that ben is in the arm {arm} shows {user} at {changed}"
 
 
 class _Any(dict):  # type: ignore[type-arg]

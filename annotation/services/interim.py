@@ -14,8 +14,9 @@ from annotation.reports.trial import progress
 def influence(*, actor: Actor, project: Project) -> report.Influence:
     """The influence report, for admins. Where people are dealt to arms, the look is noted before anything is
     shown: once for each hundredth of the trajectories that are settled. Raises Denied to all others."""
-    require(actor, "influence.view", project)
     if deals_people(project):
+        # the report asks too, but after the look is noted
+        require(actor, "influence.view", project)
         _note(actor, project)
     return report.influence(viewer=actor, project=project)
 
