@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -70,12 +70,22 @@ class Watch:
             self.complaints.append(f"request to another host: {request.url}")
 
 
+# What the workbench explains once moves what stands below it; a test of that sets "first-time".
+KNOWS_PROPAGATION: Final = """
+try {
+  if (!localStorage.getItem("first-time")) localStorage.setItem("tristep:propagation", "understood");
+} catch {}
+"""
+
+
 class Visitor:
-    """One person at a browser of their own: `page`, `context`, and the `watch` over it."""
+    """One person at a browser of their own: `page`, `context`, and the `watch` over it. Propagation has been
+    explained to them."""
 
     def __init__(self, context: BrowserContext, home: str) -> None:
         self.context = context
         self.home = home
+        context.add_init_script(KNOWS_PROPAGATION)
         self.page = context.new_page()
         self.watch = Watch(self.page, home)
 

@@ -1,5 +1,6 @@
 """Keys of one's own, and the choices beside a label: where an error began, why it ends."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -140,6 +141,29 @@ def test_guidelines_open_at_the_part_that_concerns_the_focused_step(visit: Calla
         expect(marked).to_have_count(rows)
         press(page, "Escape")
         expect(dialog).to_be_hidden()
+
+
+def test_propagation_is_explained_once_in_the_first_step_that_is_proposed(bench) -> None:
+    page, _ = bench(make_record(steps=4))
+    page.evaluate("localStorage.setItem('first-time', '1'); localStorage.removeItem('tristep:propagation')")
+    page.reload()
+    ready(page)
+    note = page.get_by_role("note")
+    expect(page.locator("[data-role=propagation-note]")).to_be_hidden()
+    press(page, "-")
+    expect(page.locator("#m4").get_by_role("note")).to_contain_text("An error propagates")
+    expect(page.locator("#m4")).to_be_focused()
+    press(page, "k", "Backspace")
+    expect(note).to_have_count(0)
+    press(page, "j", "-")
+    expect(page.locator("#m6").get_by_role("note")).to_be_visible()
+    note.get_by_role("button", name="Got it").click()
+    expect(note).to_have_count(0)
+    saved(page)
+    page.reload()
+    ready(page)
+    expect(page.locator("#m6")).to_have_class(re.compile("is-proposed"))
+    expect(note).to_have_count(0)
 
 
 def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.judging import LATEST
 from annotation.core.scoring import MISSING
 from annotation.models import (
     ImportFile,
@@ -136,7 +137,7 @@ def test_judge_is_run_over_what_it_lacks_of_a_release_and_then_scored(
     assert (found.created, found.failed, found.absent) == (3, 1, 0)
     row_after = PredictionSet.objects.get()
     assert row_after.cost == Decimal("0.01") and row_after.judged_on is not None
-    assert row_after.prompt_version == "v1" and row_after.created_by is None, "the operator started it"
+    assert row_after.prompt_version == LATEST and row_after.created_by is None, "the operator started it"
     # asked once more, it answers: what had failed is replaced
     suggest(judge, trajectory(1), -1, outcome=-1)
     assert score(resolved, frozen, judge).created == 1

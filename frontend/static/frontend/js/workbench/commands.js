@@ -14,7 +14,7 @@ import { openNote } from "./step_view.js";
  * What a key does, or a button by its `data-action`. Some are for buttons alone.
  * @typedef {import("./keys.js").Action | "confirm_step" | "confirm_up_to_here" | "toggle_note" | "reveal" | "keep_mine"
  *   | "explain_corrected" | "explain_independent" | "explain_later" | "mark_needs_discussion"
- *   | "mark_broken"} Command
+ *   | "mark_broken" | "propagation_understood"} Command
  */
 
 /**
@@ -24,10 +24,11 @@ import { openNote } from "./step_view.js";
  * @param {import("./navigation.js").Navigation} options.navigation
  * @param {import("./submit.js").Submission} options.submission
  * @param {import("./suggestions.js").Suggestions} options.suggestions
+ * @param {{understood: () => void}} options.propagationNote
  * @returns {Record<Command, (key: Key) => unknown>} each takes the label that is meant: the focused step's, or the
  *   one whose button it is
  */
-export function makeCommands({ store, view, navigation, submission, suggestions }) {
+export function makeCommands({ store, view, navigation, submission, suggestions, propagationNote }) {
   const { dispatch } = store;
   const { words } = view;
   const { announce, go, holdFocus, reveal } = navigation;
@@ -185,6 +186,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions 
     search: openFind,
     undo: () => undoRedo("undo"),
     redo: () => undoRedo("redo"),
+    propagation_understood: propagationNote.understood,
     suggestions: suggestions.revealFocused,
     reveal: suggestions.reveal,
     guidelines: () => openGuidelines(store.get()),

@@ -13,7 +13,8 @@ import { drawHelp, nameShortcuts } from "./help.js";
 import { makeKeys } from "./keys.js";
 import { drawMobileBar, followTouch, visibleBottom } from "./mobile_bar.js";
 import { makeNavigation } from "./navigation.js";
-import { startSaving } from "./saving.js";
+import { makePropagationNote } from "./propagation_note.js";
+import { ownStorage, startSaving } from "./saving.js";
 import { focused } from "./selectors.js";
 import { createStore } from "./store.js";
 import { makeSubmission } from "./submit.js";
@@ -31,6 +32,7 @@ const view = makeView(page, keys);
 const { steps, words } = view;
 const navigation = makeNavigation(store, steps);
 const drawClosingReason = makeClosingReason({ view, navigation, keys });
+const propagationNote = makePropagationNote({ view, storage: ownStorage() });
 /** @type {() => void} */
 let watchAgain = () => {};
 
@@ -38,6 +40,7 @@ let watchAgain = () => {};
 function draw(state) {
   view.draw(state);
   drawClosingReason(state);
+  propagationNote.draw(state);
   drawMobileBar(state);
   watchAgain();
 }
@@ -55,7 +58,7 @@ const suggestions = makeSuggestions({
   policy: String(page.suggestions),
   url: page.urls.reveals,
 });
-const commands = makeCommands({ store, view, navigation, submission, suggestions });
+const commands = makeCommands({ store, view, navigation, submission, suggestions, propagationNote });
 
 // --- what happens on the page ---------------------------------------------------------------------------
 
@@ -70,7 +73,8 @@ function placeOf(target) {
 /** @param {EventTarget | null} target @returns {Key | null} whose controls these are */
 function keyOf(target) {
   if (!(target instanceof Element)) return null;
-  if (target.closest('[data-role="closing-reason"]')) return null; // answering it leaves the focus where it is
+  // answering leaves the focus where it is
+  if (target.closest('[data-role="closing-reason"], [data-role="propagation-note"]')) return null;
   const step = target.closest("[data-step]");
   if (step instanceof HTMLElement) return Number(step.dataset.step);
   return target.closest("[data-outcome]") ? "outcome" : null;

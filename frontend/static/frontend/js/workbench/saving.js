@@ -84,7 +84,7 @@ export function startSaving({ store, page, words }) {
 }
 
 /** Storage may be refused altogether. */
-function ownStorage() {
+export function ownStorage() {
   try {
     return window.localStorage;
   } catch {
