@@ -100,6 +100,21 @@ def pointers(value: Any) -> list[tuple[str, str]]:
     return found
 
 
+def record_of(raw: bytes) -> Any:
+    """The value that a pointer leads into: the record, or the list of its lines when it is a session."""
+    try:
+        return parse_bytes(raw)
+    except BadJson:
+        return [_line(line) for line in raw.splitlines()]
+
+
+def _line(raw: bytes) -> Any:
+    try:
+        return parse_bytes(raw)
+    except BadJson:
+        return None
+
+
 def _mapped(
     draft: TrajectoryDraft, options: ReadOptions, context: ReadContext
 ) -> TrajectoryDraft | RecordError:
@@ -107,10 +122,7 @@ def _mapped(
     wanted = {name: pointer for name, pointer in wanted.items() if pointer}
     if not wanted:
         return draft
-    try:
-        record = parse_bytes(draft.raw)
-    except BadJson as bad:
-        return RecordError(context.filename, draft.line, "", bad.args[0])
+    record = record_of(draft.raw)
     found: dict[str, str] = {}
     for name, pointer in wanted.items():
         try:

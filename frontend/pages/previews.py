@@ -14,10 +14,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.errors import Invalid, NotFound, TristepError
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, parse_bytes
 from annotation.core.trajectory import TrajectoryDraft, step_indexes
 from annotation.core.vocabulary import ImportState
-from annotation.importers.options import pointers
+from annotation.importers.options import pointers, record_of
 from annotation.importers.preview import Preview
 from annotation.language import translated
 from annotation.models import ImportFile, Step
@@ -78,10 +77,7 @@ def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) 
 
 
 def _pointers(draft: TrajectoryDraft) -> list[tuple[str, str]]:
-    try:
-        found = pointers(parse_bytes(draft.raw))
-    except BadJson:
-        return []
+    found = pointers(record_of(draft.raw))
     return [(escape_control_chars(at), escape_control_chars(example)) for at, example in found]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.core.trajectory import TrajectoryDraft, step_indexes
 from annotation.importers import FORMATS, ReadContext, RecordError
+from annotation.importers.options import ReadOptions, apply_options, pointers, record_of
 from annotation.importers.parts.line_tree import trees
 
 from .reading import errors
@@ -65,6 +66,17 @@ def test_session_of_copied_lines_and_of_none_that_can_be_read() -> None:
     assert context.notes["lines that occur twice, taken once"] == 1
     assert context.notes["lines with a message that cannot be read, passed over"] == 1
     assert errors("claude_code", "7", "[]") == [" the file contains no records"]
+
+
+def test_pointer_leads_into_the_lines_of_a_session() -> None:
+    lines = [{**line("user", "a", None, "Q"), "branch": "case-7"}, line("assistant", "b", "a", "A")]
+    found, context = read(*lines)
+    (mapped,) = apply_options(found, ReadOptions(task_key_at="/0/branch"), context)
+    assert isinstance(mapped, TrajectoryDraft)
+    assert mapped.task_key == "case-7"
+    assert ("/0/branch", "case-7") in pointers(record_of(mapped.raw))
+    (missing,) = apply_options(found, ReadOptions(task_key_at="/7/branch"), context)
+    assert str(missing) == "f:1: task_key: there is nothing at /7/branch in this record"
 
 
 def test_parallel_calls_keep_the_results_that_lie_beside_the_way() -> None:
