@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest
 from django.test import Client
 from django.test.client import ClientHandler
@@ -270,10 +273,19 @@ def token_of(user: User) -> str:
 
 
 def signed_in(user: User | None) -> Client:
-    """A browser in which this person is signed in; None: nobody is."""
+    """A browser in which this person is signed in; None: nobody is.
+
+    It holds a session as signing in leaves it. Signing in itself asks several queries more, and has tests of
+    its own (tests/frontend/test_sign_in.py).
+    """
     client = Client()
     if user is not None:
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        session = SessionStore()
+        session[auth.SESSION_KEY] = str(user.pk)
+        session[auth.BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        session[auth.HASH_SESSION_KEY] = user.get_session_auth_hash()
+        session.save()
+        client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client
 
 
