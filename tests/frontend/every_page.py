@@ -13,10 +13,12 @@ from annotation.models import (
     Notice,
     PredictionSet,
     Release,
+    SuggestedLabel,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
     Trajectory,
+    WorkshopSample,
 )
 from annotation.policies import OPERATOR
 from annotation.services import evaluate, projects
@@ -48,7 +50,9 @@ PAGES = {
     "history": ("admin", "history", 30),
     "my work": ("ann", "work", 12),
     "judges": ("admin", "judges", 12),
-    "judge": ("admin", "judge", 14),
+    "judge": ("admin", "judge", 16),
+    "workshop": ("admin", "judge-workshop", 9),
+    "sample": ("admin", "workshop-sample", 21),
     "runs": ("admin", "runs", 8),
     "run": ("admin", "run", 12),
     "estimate": ("admin", "run-new", 15),
@@ -121,6 +125,25 @@ def judge(cast: people.Cast, many: int) -> None:
         JudgeAnswer.objects.bulk_create(rows)
         first = cast.project.trajectories.filter(state=TrajectoryState.UNANIMOUS).first()
         Suggestion.objects.create(judge=row, trajectory=first, created_at=run.created_at)
+    workshop(cast, many)
+
+
+def workshop(cast: people.Cast, many: int) -> None:
+    """Samples of the first judge, and on the newest a prompt that was tried and changed labels."""
+    row = Judge.objects.earliest("pk")
+    for _ in range(many):
+        sample = WorkshopSample.objects.create(judge=row, seed=1, created_at=row.created_at)
+    resolved = cast.project.trajectories.filter(state=TrajectoryState.UNANIMOUS)
+    sample.trajectories.set(resolved)
+    trial = Judge.stored.create(
+        project=cast.project, name="trial", kind=row.kind, sample=sample, created_at=row.created_at
+    )
+    for trajectory in resolved:
+        made = Suggestion.stored.create(
+            judge=trial, trajectory=trajectory, live=False, created_at=row.created_at
+        )
+        step = trajectory.steps.earliest("ordinal")
+        SuggestedLabel.stored.create(suggestion=made, step=step, value=0)
 
 
 def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
@@ -130,8 +153,10 @@ def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-pk").first().pk,)
     if name == "import-detail":
         return ("bench", ImportFile.objects.filter(project=cast.project).first().pk)
-    if name == "judge":
-        return ("bench", Judge.objects.first().pk)
+    if name == "workshop-sample":
+        return ("bench", WorkshopSample.objects.latest("pk").pk)
+    if name in ("judge", "judge-workshop"):
+        return ("bench", Judge.objects.earliest("pk").pk)
     if name == "run":
         return ("bench", SuggestionRun.objects.first().pk)
     if name == "trajectory":
