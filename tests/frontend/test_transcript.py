@@ -224,42 +224,23 @@ def test_call_that_is_the_same_again_says_where_it_was_made_first() -> None:
 
 
 def test_result_that_tells_of_an_error_is_marked() -> None:
-    step, fine = laid(
+    step, fine, marked = laid(
         [
             {"role": "assistant", "tool_calls": [call("f", "{}", "1")]},
             {"role": "tool", "tool_call_id": "1", "content": '{"error": "no such file"}'},
             {"role": "tool", "content": '{"error": null, "errors": 0}'},
+            {"role": "tool", "content": "not found", "is_error": True},
         ],
         steps=(0,),
     )
-    assert step.tool_error and not fine.failed
-
-
-def test_result_that_the_log_marks_as_an_error_is_marked() -> None:
-    (step,) = laid(
-        [
-            {"role": "assistant", "tool_calls": [call("f", "{}", "1")]},
-            {"role": "tool", "tool_call_id": "1", "content": "not found", "is_error": True},
-        ],
-        steps=(0,),
-    )
-    assert step.tool_error
+    assert step.tool_error and not fine.failed and marked.failed
 
 
 def test_reasoning_stands_apart_from_what_was_said() -> None:
-    (step, user) = laid(
-        [
-            {"role": "assistant", "content": "4.", "reasoning_content": "<b>2 + 2</b>\x00"},
-            {"role": "user", "content": "So?", "reasoning_content": "no step"},
-        ],
-        steps=(0,),
-    )
-    assert [(block.kind, block.text) for block in step.blocks if isinstance(block, Text)] == [
-        ("reasoning", "<b>2 + 2</b>␀"),
-        ("text", "4."),
-    ]
-    assert re.search(r"Reasoning</p>.*&lt;b&gt;2 \+ 2&lt;/b&gt;", markup(step.blocks[0]), re.DOTALL)
-    assert "Reasoning" not in markup(step.blocks[1]) + markup(user.blocks[0])
+    (step,) = laid([{"role": "assistant", "content": "4.", "reasoning_content": "<b>2</b>\x00"}], steps=(0,))
+    assert [block.kind for block in step.blocks] == ["reasoning", "text"]
+    assert re.search(r"Reasoning</p>.*>&lt;b&gt;2&lt;/b&gt;␀<", markup(step.blocks[0]), re.DOTALL)
+    assert "Reasoning" not in markup(step.blocks[1])
 
 
 def test_system_prompt_before_anybody_speaks_leads() -> None:
