@@ -42,8 +42,15 @@ class Preview:
     context: ReadContext = field(default_factory=lambda: ReadContext(""))
 
 
-def preview(stream: BinaryIO, context: ReadContext, *, format: str = "", options: ReadOptions) -> Preview:
-    """Read the beginning of a file: at most 50 records, and not much longer than two seconds.
+def preview(
+    stream: BinaryIO,
+    context: ReadContext,
+    *,
+    format: str = "",
+    options: ReadOptions,
+    records: int = LOOKED_AT,
+) -> Preview:
+    """Read the beginning of a file: at most so many records, and not much longer than two seconds.
 
     `stream` must be seekable. Raises `Invalid` for a file of no known format.
     """
@@ -60,7 +67,7 @@ def preview(stream: BinaryIO, context: ReadContext, *, format: str = "", options
             found.drafts += 1
             found.steps += sum(message.get("role") == "assistant" for message in item.messages)
             found.labelled += bool(item.source_labels or item.labels)
-        if found.drafts >= LOOKED_AT or len(found.errors) >= MAX_ERRORS or time.monotonic() > end:
+        if found.drafts >= records or len(found.errors) >= MAX_ERRORS or time.monotonic() > end:
             return found
     found.whole = BEGINNING not in context.notes
     return found

@@ -145,7 +145,8 @@ def image(request: HttpRequest, slug: str, pk: int, message: int, part: int) -> 
     """One image of the trajectory that the preview shows."""
     opened = open_project(request, slug, VERB)
     row = _waiting(opened, pk)
-    found = ingest.look_at(actor=opened.user, source=row) if row.state == ImportState.UPLOADED else None
+    waits = row.state == ImportState.UPLOADED
+    found = ingest.look_at(actor=opened.user, source=row, records=1) if waits else None
     if found is None or found.first is None:
         raise NotFound(translatable("There is no image here."))
     shown = transcripts.read_content(found.first.content(), reference_answer=False, hints=False).messages

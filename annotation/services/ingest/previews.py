@@ -14,7 +14,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import ReadContext
 from annotation.importers.options import ReadOptions
-from annotation.importers.preview import GATHER_BYTES, Preview, preview
+from annotation.importers.preview import GATHER_BYTES, LOOKED_AT, Preview, preview
 from annotation.models import ImportFile
 from annotation.policies import Actor, require
 
@@ -23,8 +23,8 @@ from ..transitions import advance
 from .receive import QUEUE_PATIENCE, stored_path
 
 
-def look_at(*, actor: Actor, source: ImportFile) -> Preview:
-    """What the beginning of a waiting file would become. Raises NotFound when its bytes are gone.
+def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> Preview:
+    """What the first `records` of a waiting file would become. Raises NotFound when its bytes are gone.
 
     Nothing is written; no query.
     """
@@ -34,7 +34,8 @@ def look_at(*, actor: Actor, source: ImportFile) -> Preview:
         context = ReadContext(
             source.filename, names, scratch=str(settings.UPLOAD_DIR), gather_bytes=GATHER_BYTES
         )
-        return preview(stream, context, format=source.format, options=ReadOptions.of(source.options))
+        options = ReadOptions.of(source.options)
+        return preview(stream, context, format=source.format, options=options, records=records)
 
 
 @transaction.atomic
