@@ -9,7 +9,8 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from tests.world import Id, World
+from tests.ids import Id
+from tests.world import World
 
 Fill = Callable[[World], Mapping[str, Any]]
 

@@ -21,10 +21,11 @@ from annotation.reports.suggestions import StepSuggestions, requested_steps, sug
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.canaries import judgement, words
 from tests.fixtures.shared_rows import shared_rows
+from tests.ids import Id
 from tests.matrix import TABLE, matrix
 from tests.people import PlainClient
 from tests.release_addresses import published
-from tests.world import PLACES, Id, World, make_world
+from tests.world import PLACES, World, make_world
 
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model
 from django.utils import timezone
 
 from annotation.models import (
@@ -50,6 +49,7 @@ from annotation.models import (
 from annotation.services import accounts, adjudicate, assign, discuss, label, projects
 from tests.canaries import canary
 from tests.failed_jobs import failed_freeze, failed_import
+from tests.ids import Id
 from tests.people import (
     Cast,
     change,
@@ -72,19 +72,6 @@ PLACES = (
     *("seen", "held", "left", "returned", "free"),
 )
 ORDINALS = ("first", "second")
-
-
-class Id(int):
-    """The id of a row, which knows its table: so many ids are the same number."""
-
-    table: type[Model]
-
-    @classmethod
-    def of(cls, row: Model) -> Id:
-        """This row's."""
-        made = cls(row.pk)
-        made.table = type(row)
-        return made
 
 
 @dataclass(frozen=True)
@@ -187,7 +174,7 @@ def make_world() -> World:
         judge=trial, trajectory=at["settled"], live=False, created_at=sample.created_at
     )
     SuggestedLabel.stored.create(suggestion=tried, step=at["settled"].steps.earliest("ordinal"), value=0)
-    rows: dict[str, Model] = {
+    rows = {
         "sample": sample,
         "judge": Judge.objects.get(kind="imported"),
         "judge-server": server,
@@ -228,8 +215,7 @@ def make_world() -> World:
 
 def note_of(user: User, trajectory: Trajectory) -> str:
     """The canary in a person's notes on a trajectory."""
-    place = PLACES[trajectory.query_index or 0]
-    return canary("note", user.username, place)
+    return canary("note", user.username, PLACES[trajectory.query_index or 0])
 
 
 def begin(user: User, trajectory: Trajectory, value: int) -> Assignment:
@@ -271,10 +257,8 @@ def _suggest(cast: Cast, rows: list[Trajectory]) -> None:
             created_at=now,
         )
         for step in Step.objects.filter(trajectory=row):
-            which = ORDINALS[step.ordinal]
-            SuggestedLabel.objects.create(
-                suggestion=made, step=step, value=-1, reason=canary("suggested", which, place)
-            )
+            reason = canary("suggested", ORDINALS[step.ordinal], place)
+            SuggestedLabel.objects.create(suggestion=made, step=step, value=-1, reason=reason)
 
 
 def _run(cast: Cast, failed: dict[str, Trajectory]) -> dict[str, UUID]:
