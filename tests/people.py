@@ -285,7 +285,7 @@ def signed_in(user: User | None) -> Client:
         session[auth.BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
         session[auth.HASH_SESSION_KEY] = user.get_session_auth_hash()
         session.save()
-        client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+        client.cookies[settings.SESSION_COOKIE_NAME] = str(session.session_key)
     return client
 
 
