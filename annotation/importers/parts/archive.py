@@ -20,7 +20,7 @@ from annotation.core.i18n import translatable
 ZIP: Final = b"PK\x03\x04"
 EMPTY_ZIP: Final = b"PK\x05\x06"
 ZSTD: Final = 93
-MAX_MEMBERS: Final = 20_000
+MAX_MEMBERS: Final = 25_000
 MAX_DIRECTORY_BYTES: Final = 16 * 1024 * 1024
 MAX_UNPACKED_BYTES: Final = 8 * 1024**3
 MAX_RATIO: Final = 1_000
@@ -40,7 +40,7 @@ class BadArchive(ValueError):
 class Archive:
     """The members of a zip archive. Raises `BadArchive` for one that is broken, too large or a bomb.
 
-    `stream` must be seekable. Refused: more than 20,000 members, more than 8 GB unpacked, members that
+    `stream` must be seekable. Refused: more than 25,000 members, more than 8 GB unpacked, members that
     overlap, more than 1,000 bytes out of one.
     """
 
