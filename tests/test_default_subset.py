@@ -7,8 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import ImportFile, Project
+from tests.callers import Caller, signed_in
 from tests.commands.calling import run
-from tests.people import Caller, Cast, jsonl, make_record, signed_in
+from tests.people import Cast, jsonl, make_record
 
 
 @pytest.mark.django_db

@@ -21,17 +21,9 @@ from annotation.models import Allocation, Assignment, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects
 from tests.addresses import Address, addresses, methods
+from tests.callers import PlainClient
 from tests.fixtures.judges import make_imported_judge
-from tests.people import (
-    Cast,
-    PlainClient,
-    decide_all,
-    import_records,
-    label_all,
-    make_cast,
-    make_records,
-    open_case,
-)
+from tests.people import Cast, decide_all, import_records, label_all, make_cast, make_records, open_case
 from tests.suggesting import suggest
 from tests.world import World
 

@@ -19,11 +19,11 @@ from django.db import transaction
 from annotation.models import Exposure, Trajectory
 from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import ROUTES, Address, addresses, methods
+from tests.callers import PlainClient
 from tests.canaries import judgement, words
 from tests.fixtures.shared_rows import shared_rows
 from tests.ids import Id
 from tests.matrix import TABLE, matrix
-from tests.people import PlainClient
 from tests.release_addresses import published
 from tests.world import PLACES, World, make_world
 

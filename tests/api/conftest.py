@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.callers import Caller, token_of
 from tests.fixtures.shared_rows import shared_rows
-from tests.people import Caller, Cast, token_of
+from tests.people import Cast
 
 
 @dataclass(frozen=True)

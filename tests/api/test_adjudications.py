@@ -138,7 +138,7 @@ def test_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cas
     open_case(cast.judith, disputed)
     other = make_user("second")
     make_member(cast.project, other, "adjudicator")
-    from tests.people import Caller
+    from tests.callers import Caller
 
     refused(Caller(other).post(CASES, {"trajectory": disputed.pk}), 409, "case_taken")
 

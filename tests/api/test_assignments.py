@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from annotation.models import Assignment, Label
+from tests.callers import Caller
 from tests.fixtures.shared_rows import shared_rows
-from tests.people import Caller, Cast, change, claim, import_records, label_all, label_next, make_disputed
+from tests.people import Cast, change, claim, import_records, label_all, label_next, make_disputed
 
 from .conftest import Callers
 from .shape import ok, refused

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.people import Cast, signed_in
+from tests.callers import signed_in
+from tests.people import Cast
 
 from .conftest import Callers
 from .shape import ok, refused

@@ -10,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.core.errors import ImportRefused
 from annotation.models import ImportFile, Trajectory
 from annotation.services import ingest
-from tests.people import Caller, Cast, import_file, jsonl, make_record, make_records
+from tests.callers import Caller
+from tests.people import Cast, import_file, jsonl, make_record, make_records
 from tests.services.receiving import stored
 
 from .conftest import Callers

@@ -6,7 +6,8 @@ import time_machine
 from django.utils import timezone
 
 from annotation.models import ApiToken
-from tests.people import Caller, Cast, signed_in
+from tests.callers import Caller, signed_in
+from tests.people import Cast
 
 from .conftest import Callers
 from .shape import ok, refused

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import PredictionSet
 from annotation.services import release
-from tests.people import Caller, Cast, import_records, make_unanimous
+from tests.callers import Caller
+from tests.people import Cast, import_records, make_unanimous
 from tests.services.predicting import content, line
 
 from .conftest import Callers

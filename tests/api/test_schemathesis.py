@@ -23,6 +23,7 @@ from annotation.models import (
 )
 from annotation.providers import FailureKind
 from annotation.services import ingest, projects, release
+from tests.callers import token_of
 from tests.fixtures.judges import Scripted, do, failure, install, make_judge, start
 from tests.people import (
     Cast,
@@ -34,7 +35,6 @@ from tests.people import (
     make_disputed,
     make_records,
     open_case,
-    token_of,
 )
 
 # Loading it takes a second, and every process of a run loads this module: see also `-p no:schemathesis`.

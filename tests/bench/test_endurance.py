@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import endurance
-from tests import people
+from tests import callers, people
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -17,7 +17,7 @@ def test_endurance_loses_and_doubles_no_save_when_the_server_is_killed(
 ) -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 2)
-    tokens = [people.token_of(user) for user in (cast.ann, cast.ben)]
+    tokens = [callers.token_of(user) for user in (cast.ann, cast.ben)]
 
     saves, again = endurance.save_and_kill(
         process_environment, tmp_path / "web.log", "bench", tokens, saves=40, kills=1, seed=1

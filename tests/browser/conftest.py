@@ -11,8 +11,9 @@ from django.conf import settings
 from annotation.models import Assignment
 from tests.browser.server import Site
 from tests.browser.workbench import open_as_ann
+from tests.callers import signed_in
 from tests.chromium import Visitor, arrivals
-from tests.people import Cast, claim, import_records, signed_in
+from tests.people import Cast, claim, import_records
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -24,7 +24,8 @@ from annotation.models import (
 from annotation.models.blindness import BLIND_VALUE, with_blind_values
 from tests import people
 from tests.browser.workbench import PHONE, mark, press, ready, saved
-from tests.people import Caller, Cast
+from tests.callers import Caller
+from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -7,7 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import Page, expect
 
-from tests.people import Cast, claim, import_records, make_cast, make_record, signed_in
+from tests.callers import signed_in
+from tests.people import Cast, claim, import_records, make_cast, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.services import suggest
-from tests import people
+from tests import callers, people
 from tests.fixtures.judges import make_judge, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -24,7 +24,7 @@ def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: 
     rows.update(state="running")
     visitor = visit()
     visitor.watch.allow("503")
-    session = people.signed_in(cast.admin).cookies[settings.SESSION_COOKIE_NAME].value
+    session = callers.signed_in(cast.admin).cookies[settings.SESSION_COOKIE_NAME].value
     visitor.context.add_cookies(
         [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
     )

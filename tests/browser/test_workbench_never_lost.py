@@ -24,8 +24,9 @@ from tests.browser.workbench import (
     stored,
     values,
 )
+from tests.callers import signed_in
 from tests.chromium import Visitor
-from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record, signed_in
+from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record
 from tests.servers import WebServer, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -17,8 +17,9 @@ from annotation.services import projects
 from annotation.services.suggest import run_suggestions
 from tests.browser.visitors import session_of
 from tests.browser.workbench import PHONE, mark, open_as_ann, press, saved
+from tests.callers import signed_in
 from tests.fixtures.judges import make_imported_judge
-from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case, signed_in
+from tests.people import Cast, claim, import_records, make_disputed, make_record, open_case
 from tests.suggesting import suggest
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -9,7 +9,8 @@ from django.conf import settings
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Assignment, Label, OutcomeLabel
-from tests.people import Cast, signed_in
+from tests.callers import signed_in
+from tests.people import Cast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 VALUES = {"plus": 1, "zero": 0, "minus": -1}

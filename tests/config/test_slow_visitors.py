@@ -16,7 +16,8 @@ from django.conf import settings
 
 from annotation.models import Label
 from config.worker import KEPT, SMALL_BODY, PacedSocket, expected_length
-from tests.people import change, claim, import_records, make_cast, op_id, step_indexes, token_of
+from tests.callers import token_of
+from tests.people import change, claim, import_records, make_cast, op_id, step_indexes
 from tests.servers import WebServer
 
 HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"

@@ -16,8 +16,9 @@ from annotation.core.judging.settings import JudgeSettings, check, named, table_
 from annotation.models import Judge
 from api.views import index
 from tests import judge_settings
+from tests.callers import Caller
 from tests.fixtures.judges import URL
-from tests.people import Caller, Cast
+from tests.people import Cast
 
 GOOD: dict[str, Any] = {"base_url": URL, "model": "m", "key_name": "ACME_API_KEY"}
 

@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.people import Cast, signed_in
+from tests.callers import signed_in
+from tests.people import Cast
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from annotation.services import projects
 from frontend.pages.agreement_charts import Charts
 from frontend.pages.agreement_figures import tables as figure_tables
 from tests import people
-from tests.people import Caller
+from tests.callers import Caller
 
 
 def test_agreement_before_anything_is_settled_says_so(browse, cast, at, text):

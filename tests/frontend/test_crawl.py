@@ -11,10 +11,10 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from tests.callers import PlainClient
 from tests.canaries import CANARY
 from tests.fixtures.shared_rows import shared_rows
 from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
-from tests.people import PlainClient
 from tests.world import World, make_world
 
 ROLES = {"annotator": "ben", "adjudicator": "judith", "admin": "admin", "superuser": "rita"}

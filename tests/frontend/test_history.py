@@ -6,7 +6,7 @@ import csv
 import io
 
 from annotation.models import Exposure, Membership, Trajectory
-from tests import people
+from tests import callers, people
 
 
 def disputed(cast):
@@ -63,7 +63,7 @@ def test_history_asks_an_admin_who_could_still_claim(cast, browse, at, text):
     assert "you can no longer claim" in text(client.get(url))
     assert client.get(at("history-export", row.pk)).status_code == 302
     assert not Exposure.objects.filter(user=cast.admin).exists()
-    api = people.Caller(cast.admin).get(f"/trajectories/{row.pk}/history/")
+    api = callers.Caller(cast.admin).get(f"/trajectories/{row.pk}/history/")
     assert api.json()["error"]["code"] == "asks_first"
     assert client.post(url, follow=True).status_code == 200
     assert Exposure.objects.filter(user=cast.admin, kind="label").exists()

@@ -22,18 +22,10 @@ from annotation.models import ImportFile
 from annotation.services.label.reopen import TOO_LATE
 from config.languages import offered
 from tests import messages
+from tests.callers import Caller, signed_in
 from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
 from tests.frontend.every_page import PAGES, arguments, fill
-from tests.people import (
-    Caller,
-    claim,
-    import_file,
-    import_records,
-    jsonl,
-    make_cast,
-    make_record,
-    signed_in,
-)
+from tests.people import claim, import_file, import_records, jsonl, make_cast, make_record
 
 HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
 LATIN = re.compile(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Membership, Notice, Trajectory, User
 from annotation.services import adjudicate, assign, discuss, notices, open_work
-from tests import people
+from tests import callers, people
 
 
 def discussed(cast):
@@ -76,7 +76,7 @@ def test_notices_tell_of_claims_and_of_cases_and_lead_there(cast, browse, at, te
     judge = browse("judith")
     assert "A case was assigned to you." in text(judge.get(at("notices")))
     assert judge.get(at("notice", given.pk)).headers["Location"] == at("adjudication", case.pk)
-    listed = people.Caller(cast.judith).get("/me/notices/").json()["results"]
+    listed = callers.Caller(cast.judith).get("/me/notices/").json()["results"]
     assert [(one["kind"], one["adjudication"], one["record_id"]) for one in listed] == [
         ("case_given", case.pk, row.record_id)
     ]
@@ -107,4 +107,4 @@ def test_mail_goes_to_who_wants_it_where_there_is_a_mail_server(cast, browse, at
     assert notices.mail_due() == 1
     (message,) = mail.outbox
     assert "open “Notices”" in message.body and "Project bench" in message.body
-    assert people.Caller(cast.ann).patch("/me/", {"mail_notices": True}).json()["mail_notices"] is True
+    assert callers.Caller(cast.ann).patch("/me/", {"mail_notices": True}).json()["mail_notices"] is True

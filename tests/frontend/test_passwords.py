@@ -12,7 +12,8 @@ from django.test import Client
 
 from annotation.models import AuditEvent, User
 from annotation.services import accounts
-from tests.people import PASSWORD, Caller
+from tests.callers import Caller
+from tests.people import PASSWORD
 
 NEW = "another-believable-horse-7"
 

@@ -25,19 +25,10 @@ from annotation.providers.http.http_errors import Asked, Complaint, refusal
 from annotation.services.ingest import reaper
 from annotation.services.label.changes import MAX_NOTE, REFUSALS
 from tests import messages
+from tests.callers import Caller
 from tests.fixtures.judges import Scripted, do, install, make_judge, question_of, start
 from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
-from tests.people import (
-    Caller,
-    Cast,
-    change,
-    claim,
-    import_file,
-    import_records,
-    jsonl,
-    make_record,
-    make_records,
-)
+from tests.people import Cast, change, claim, import_file, import_records, jsonl, make_record, make_records
 from tests.services.receiving import received
 from tests.services.revealing import opened
 

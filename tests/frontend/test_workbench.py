@@ -11,16 +11,8 @@ from annotation.core.errors import Denied, StaleState
 from annotation.models import Assignment
 from annotation.reports.workbench import workbench
 from annotation.services import assign, label, projects
-from tests.people import (
-    change,
-    claim,
-    import_records,
-    label_all,
-    make_record,
-    op_id,
-    signed_in,
-    step_indexes,
-)
+from tests.callers import signed_in
+from tests.people import change, claim, import_records, label_all, make_record, op_id, step_indexes
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR4nGP8z4APMOGVHbHSDEgAAGnxAQf+VQXcAAAAAElFTkSuQmCC"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.conf import settings as django_settings
 
 from annotation.core.errors import ImportRefused
@@ -44,3 +45,16 @@ def received(cast: Cast, data: bytes, **more: Any) -> ImportFile:
 
 def report_of(refusal: ImportRefused) -> list[tuple[int, str, str]]:
     return [(one["line"], one["field"], one["reason"]) for one in refusal.report["errors"]]
+
+
+class Killed(BaseException):
+    """What a test throws to leave an import as a killed process leaves it."""
+
+
+def die_half_way(source: ImportFile, at: int = 3, *, rows: int = 3) -> None:
+    def die(done: int, total: int) -> None:
+        if Trajectory.objects.filter(source=source).count() >= rows:
+            raise Killed
+
+    with pytest.raises(Killed):
+        ingest.run_import(source_id=source.pk, progress=die, resumable=True)

@@ -12,8 +12,9 @@ from annotation.models import Assignment, User
 from annotation.reports.annotators import annotator_figures, as_json
 from annotation.services import assign, label, rechecks
 from tests import people
+from tests.callers import Caller, signed_in
 from tests.fixtures.shared_rows import shared_rows
-from tests.people import Caller, Cast, signed_in
+from tests.people import Cast
 from tests.services.rechecking import everything_is_rechecked
 
 

@@ -13,8 +13,9 @@ from annotation.core.vocabulary import RecheckKind
 from annotation.models import Adjudication, AuditEvent, Example, Exposure, Membership, Trajectory, User
 from annotation.services import adjudicate, assign, label, rechecks, sights
 from tests import people
+from tests.callers import Caller, signed_in
 from tests.canaries import canary
-from tests.people import Caller, Cast, signed_in
+from tests.people import Cast
 from tests.services.rechecking import everything_is_rechecked, waiting
 
 CANARY = canary("example", "text")

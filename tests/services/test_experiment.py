@@ -13,9 +13,9 @@ from annotation.policies import OPERATOR, field_access, suggestion_policy
 from annotation.reports.experiment import experiment
 from annotation.reports.history import history
 from annotation.services import adjudicate, assign, label, projects
+from tests.callers import Caller
 from tests.fixtures.judges import make_imported_judge
 from tests.people import (
-    Caller,
     Cast,
     change,
     decide_all,

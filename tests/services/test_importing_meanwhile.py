@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +20,9 @@ from annotation.models import (
 from annotation.policies import visible
 from annotation.services import ingest, projects
 from annotation.services.ingest import run as running
-from annotation.services.ingest.reaper import FORGOTTEN
 from tests import people
 from tests.people import Cast, import_file, import_records, jsonl, make_record, make_records
-from tests.services.receiving import nothing_is_left, received, stored
+from tests.services.receiving import die_half_way, nothing_is_left, received, stored
 
 pytestmark = pytest.mark.usefixtures("own_uploads")
 
@@ -144,19 +142,6 @@ def test_import_that_has_ended_cannot_be_abandoned(cast: Cast) -> None:
 
 
 # ── Workers that die, stall or fail ─────────────────────────────────────────
-class Killed(BaseException):
-    """What a test throws to leave an import as a killed process leaves it."""
-
-
-def die_half_way(source: ImportFile, at: int = 3, *, rows: int = 3) -> None:
-    def die(done: int, total: int) -> None:
-        if Trajectory.objects.filter(source=source).count() >= rows:
-            raise Killed
-
-    with pytest.raises(Killed):
-        ingest.run_import(source_id=source.pk, progress=die, resumable=True)
-
-
 def later(seconds: float = 120) -> Any:
     return timezone.now() + timedelta(seconds=seconds)
 
@@ -284,59 +269,3 @@ def raises(error: BaseException) -> Any:
         raise error
 
     return deed
-
-
-def test_upload_that_vanished_is_said_so(cast: Cast) -> None:
-    source = received(cast, jsonl(make_records(3)))
-    (Path(django_settings.UPLOAD_DIR) / source.stored_as).unlink()
-
-    with pytest.raises(Conflict) as refusal:
-        ingest.run_import(source_id=source.pk)
-
-    assert refusal.value.code == "file_gone"
-    source.refresh_from_db()
-    assert source.state == ImportState.FAILED
-
-
-def test_import_that_was_abandoned_is_swept_with_its_bytes(
-    cast: Cast, small_batches: None, django_capture_on_commit_callbacks: Any
-) -> None:
-    source = received(cast, jsonl(make_records(6)))
-    die_half_way(source)
-
-    with django_capture_on_commit_callbacks(execute=True):
-        ingest.abandon(actor=cast.admin, source=ImportFile.objects.get(pk=source.pk))
-    ingest.reap()
-
-    assert nothing_is_left()
-
-
-def test_import_that_died_between_failing_and_sweeping_is_swept(cast: Cast, small_batches: None) -> None:
-    source = received(cast, jsonl(make_records(6)))
-    die_half_way(source)
-    ImportFile.objects.update(state=ImportState.FAILED, lease_until=None)
-
-    assert ingest.reap() == 1
-
-    assert not Trajectory.objects.exists()
-    assert not Task.objects.exists()
-
-
-def test_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(cast: Cast) -> None:
-    source = received(cast, jsonl(make_records(1)))
-    waiting = received(cast, jsonl(make_records(1)), enqueue=True)
-    stray = Path(django_settings.UPLOAD_DIR) / "0123.import"
-    stray.write_bytes(b"{}")
-    cut_off = Path(django_settings.FILE_UPLOAD_TEMP_DIR) / "0123.upload"
-    cut_off.write_bytes(b"{")
-    ingest.reap()
-    assert len(stored()) == 3
-    assert cut_off.exists()
-
-    ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
-    ingest.reap(now=timezone.now() + FORGOTTEN + timedelta(minutes=1))
-
-    source.refresh_from_db()
-    assert source.state == ImportState.ABANDONED
-    assert stored() == [waiting.stored_as]
-    assert not cut_off.exists()

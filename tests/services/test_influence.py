@@ -8,8 +8,9 @@ from annotation.core.errors import Denied
 from annotation.models import Project
 from annotation.policies import OPERATOR
 from annotation.reports.influence import ArmFigures, influence
+from tests.callers import Caller
 from tests.commands.calling import run
-from tests.people import Caller, Cast
+from tests.people import Cast
 from tests.services.influencing import SEED, fill, judge_it, label_all_of_it
 
 pytestmark = pytest.mark.django_db

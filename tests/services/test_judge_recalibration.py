@@ -15,9 +15,10 @@ from annotation.policies import OPERATOR
 from annotation.reports.judges import judge_agreement
 from annotation.reports.recalibration import recalibration
 from annotation.services import assign, suggest
+from tests.callers import Caller
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.resolved_tasks import labelled
-from tests.people import Caller, Cast, change, op_id
+from tests.people import Cast, change, op_id
 from tests.suggesting import suggest as suggests
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,9 @@ from annotation.models import Assignment
 from annotation.policies import OPERATOR
 from annotation.reports.label_quality import as_json, label_quality
 from annotation.services import assign, label, rechecks
-from tests import people
-from tests.people import Cast, signed_in
+from tests import callers, people
+from tests.callers import signed_in
+from tests.people import Cast
 from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved
 
 
@@ -124,7 +125,7 @@ def test_page_api_and_command_say_the_same(third: Cast) -> None:
 
     told = json.loads(out.getvalue())
 
-    assert told == people.Caller(third.admin).get(f"/projects/{third.project.slug}/label-quality/").json()
+    assert told == callers.Caller(third.admin).get(f"/projects/{third.project.slug}/label-quality/").json()
     assert told == figures(third)
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
     assert "100.0 %" in page or "100 %" in page

@@ -24,8 +24,9 @@ from annotation.models import (
 from annotation.policies import OPERATOR
 from annotation.reports import look_again as report
 from annotation.services import adjudicate, discuss, label, projects, release
-from tests import people
-from tests.people import Cast, signed_in
+from tests import callers, people
+from tests.callers import signed_in
+from tests.people import Cast
 
 
 @pytest.fixture
@@ -216,7 +217,7 @@ def test_pages_of_looking_again(changed: Cast) -> None:
     waiting = LookAgain.objects.get(assignment__annotator=changed.ann)
     answer = ann.post(f"/assignments/{waiting.assignment_id}/look-again/")
     assert answer.headers["Location"] == f"/assignments/{waiting.assignment_id}/"
-    seen = people.Caller(changed.admin).get(f"/projects/{changed.project.slug}/look-again/").json()
+    seen = callers.Caller(changed.admin).get(f"/projects/{changed.project.slug}/look-again/").json()
     assert (seen["ready"], seen["left_out"]) == (3, {"queued": 1})
     assert seen["batches"][0]["begun"] == 1 and seen["versions"][0]["version"] == 1
     assert admin.post(f"{url}{batch}/undo/").status_code == 302

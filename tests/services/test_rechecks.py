@@ -14,7 +14,8 @@ from annotation.policies import OPERATOR
 from annotation.reports import home
 from annotation.services import assign, exposures, label, open_work, projects, rechecks
 from tests import people
-from tests.people import Cast, signed_in
+from tests.callers import signed_in
+from tests.people import Cast
 from tests.services.long_writes import import_labels
 from tests.services.rechecking import everything_is_rechecked, relabel, resolved, waiting
 

@@ -17,8 +17,9 @@ from annotation.models import Assignment, Label, Membership, Trajectory, User
 from annotation.policies import OPERATOR, visible
 from annotation.reports import agreement, progress
 from annotation.services import label, rechecks, release
-from tests import people
-from tests.people import Cast, signed_in
+from tests import callers, people
+from tests.callers import signed_in
+from tests.people import Cast
 from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved, waiting
 
 
@@ -37,14 +38,14 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
         return [shape(inner) for inner in value] if isinstance(value, list) else type(value).__name__
 
     def answers(user: User, assignment: Assignment) -> list[Any]:
-        caller = people.Caller(user)
+        caller = callers.Caller(user)
         paths = (f"/assignments/{assignment.pk}/", f"/trajectories/{assignment.trajectory_id}/")
         lists = f"/projects/{third.project.slug}/assignments/?state=open"
         return [shape(caller.get(path).json()) for path in (*paths, lists)]
 
     assert answers(third.cleo, rechecked) == answers(third.ann, plain)
     assert fresh.pk == plain.trajectory_id
-    told = people.Caller(third.cleo).get(f"/assignments/{rechecked.pk}/").content.decode()
+    told = callers.Caller(third.cleo).get(f"/assignments/{rechecked.pk}/").content.decode()
     assert "unanimous" not in told and "recheck" not in told
     assert rechecked.trajectory_id == row.pk
 
@@ -53,7 +54,7 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Ca
     (row,) = resolved(retest)
     first = Assignment.objects.get(trajectory=row, annotator=retest.ann)
     again = people.claim(retest.ann, retest.project)
-    client, caller = signed_in(retest.ann), people.Caller(retest.ann)
+    client, caller = signed_in(retest.ann), callers.Caller(retest.ann)
 
     assert client.get(f"/assignments/{first.pk}/").status_code == 409
     assert caller.get(f"/assignments/{first.pk}/").json()["error"]["code"] == "closed"
@@ -69,7 +70,7 @@ def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> N
     """Everything old and resolved is closed, drawn or not, so that claiming a retest changes no list."""
     everything_is_rechecked(retest.project, third=0, retest=1)
     resolved(retest, 3)
-    caller = people.Caller(retest.ann)
+    caller = callers.Caller(retest.ann)
     path = f"/projects/{retest.project.slug}/assignments/?state=submitted"
     assert caller.get(path).json()["results"] == []
 
@@ -149,6 +150,6 @@ def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(third: Cast, who
     assert not visible(viewer, Label.objects.filter(assignment=done)).exists()
     if who != "root":
         assert not visible(viewer, Label.stored.filter(assignment=done)).exists()
-    answer = people.Caller(viewer).get(f"/trajectories/{row.pk}/judgements/?reveal=true")
+    answer = callers.Caller(viewer).get(f"/trajectories/{row.pk}/judgements/?reveal=true")
     assert "recheck-canary" not in answer.content.decode()
     assert visible(third.cleo, Label.stored.filter(assignment=done)).count() == 2

@@ -30,8 +30,9 @@ from annotation.reports.run_selection import Selection
 from annotation.services import suggest
 from annotation.services.suggest import baseline, runner
 from tests import people
+from tests.callers import Caller
 from tests.fixtures.resolved_tasks import labelled, record, resolve
-from tests.people import Caller, Cast
+from tests.people import Cast
 
 pytestmark = pytest.mark.django_db
 State = SuggestionRunState

@@ -10,9 +10,10 @@ from annotation.policies import OPERATOR
 from annotation.reports.triage import scores, triage_so_far
 from annotation.services import assign, projects
 from tests import people
+from tests.callers import Caller
 from tests.commands.calling import fails, run
 from tests.fixtures.judges import make_imported_judge
-from tests.people import Caller, Cast
+from tests.people import Cast
 from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db

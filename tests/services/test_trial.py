@@ -11,9 +11,10 @@ from annotation.models import Allocation, InterimLook, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.reports.influence import Influence
 from annotation.services import assign, interim, label, projects, release
+from tests.callers import Caller
 from tests.commands.calling import run
 from tests.fixtures.judges import make_imported_judge
-from tests.people import Caller, Cast, change, import_records, op_id, step_indexes
+from tests.people import Cast, change, import_records, op_id, step_indexes
 from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db

@@ -22,9 +22,10 @@ from annotation.models import (
 from annotation.policies import OPERATOR
 from annotation.reports import workshop
 from annotation.services import assign, sights, suggest
+from tests.callers import Caller
 from tests.fixtures.judges import PRICE, Scripted, install, make_judge, reply
 from tests.fixtures.resolved_tasks import labelled
-from tests.people import Caller, Cast
+from tests.people import Cast
 from tests.suggesting import suggest as suggests
 
 pytestmark = pytest.mark.django_db
