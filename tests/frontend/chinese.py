@@ -32,7 +32,10 @@ class Words(HTMLParser):
             self.found += [
                 value
                 for name, value in attrs
-                if name.startswith("data-") and value and " " in value and not value.startswith(("/", "M"))
+                if name.startswith("data-")
+                and value
+                and " " in value
+                and not value.startswith(("/", "M", "{"))
             ]
         if tag not in self.VOID:
             self.silent.append(
@@ -51,7 +54,10 @@ class Words(HTMLParser):
 ENGLISH = re.compile(r"[A-Za-z][a-z]{2,}(?:[’'][a-z]+)?")
 # Names, and what has one name in every language.
 NAMES = re.compile(
-    r"\w+\.jsonl?(\.sig)?|release-key\.pem"
+    r"\w+\.jsonl?(\.sig)?|release-key\.pem|\.(?:json|eval|traj|traj\.json)\b|\bzip\b"
+    r"|\b(?:Inspect|ATIF|Anthropic Messages|Claude (?:Agent SDK|Code)|OpenAI Responses|Agents SDK|Codex"
+    r"|Lang(?:Chain|Graph|Smith)|(?:mini-)?SWE-agent|OpenHands|OpenTelemetry|GenAI|OpenInference|Phoenix|MLflow|Langfuse|Who&When|ShareGPT"
+    r"|LLaMA-Factory)"
     r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|[A-Z][\w .]+ \((?:CC|ODC|ODbL|PDDL|CDLA|Apache|MIT)[\w.-]*\)"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
