@@ -55,9 +55,9 @@ def told(page: Page, text: str) -> None:
 
 
 def kept(page: Page) -> list[str]:
-    """What the browser keeps of ours."""
+    """What the browser keeps of a trajectory: what has been explained once does not count."""
     found: list[str] = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tristep'))")
-    return found
+    return [name for name in found if name != "tristep:propagation"]
 
 
 def minute(page: Page) -> None:

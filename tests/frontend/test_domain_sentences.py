@@ -53,12 +53,12 @@ def _refusals(tree: ast.Module) -> Iterator[int]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """What reads like a sentence. Docstrings, help texts and `translatable(…)` do not count."""
+    """What reads like a sentence, but for docstrings, help texts, the log and `translatable(…)`."""
     apart: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "translatable") or (
-            isinstance(node, ast.keyword) and node.arg == "help_text"
-        ):
+        if (
+            isinstance(node, ast.Call) and (_logs(node) or getattr(node.func, "id", "") == "translatable")
+        ) or (isinstance(node, ast.keyword) and node.arg == "help_text"):
             apart |= set(ast.walk(node))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             apart.add(node.value)
@@ -75,3 +75,8 @@ def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
         )
         if " " in text.strip() and text.rstrip().endswith((".", "?", "!")):
             yield node.lineno, text
+
+
+def _logs(call: ast.Call) -> bool:
+    """Whether this is `logger.warning(…)` or the like: operators read logs, in English."""
+    return isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "logger"
