@@ -15,7 +15,7 @@ import numpy as np
 from annotation.core.agreement.confusion import SIZE
 from annotation.core.agreement.counts import OUTCOME_COLUMNS, TABLE, Counts, count_step_pairs
 from annotation.core.agreement.grouping import distinct
-from annotation.core.agreement.measure import IntArray, Measure
+from annotation.core.agreement.measure import IntArray, Interval, Measure
 from annotation.core.agreement.paired_rows import PLACES, STEP_CUTS
 from annotation.core.agreement.summary import figure_of
 
@@ -162,3 +162,11 @@ def measure_json(measure: Measure) -> dict[str, Any]:
         "interval": [interval.low, interval.high] if interval is not None and known else None,
         "interval_reason": interval.reason if interval is not None else "",
     }
+
+
+def measure_of(stated: Mapping[str, Any]) -> Measure:
+    """The figure of which `measure_json` made `stated`; of an empty dictionary one without a value."""
+    low, high = stated.get("interval") or (None, None)
+    reason = stated.get("interval_reason", "")
+    interval = Interval(low, high, reason) if low is not None or reason else None
+    return Measure(stated.get("value"), stated.get("n", 0), stated.get("reason", ""), interval)

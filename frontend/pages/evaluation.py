@@ -163,11 +163,7 @@ def _composition(found: Benchmark) -> list[dict[str, Any]]:
                 for value, count in zip((1, 0, -1), reversed(part.labels), strict=True)
             ],
             "errors": charts.stacked(
-                zip(
-                    ("none", "last", "second", "first"),
-                    (part.error_free, *reversed(part.thirds)),
-                    strict=True,
-                )
+                zip(("first", "second", "last", "none"), (*part.thirds, part.error_free), strict=True)
             ),
             "erroneous": (part.records - part.error_free) / part.records if part.records else None,
         }

@@ -30,6 +30,7 @@ from annotation.core.release_format import (
 )
 from annotation.language import translated
 from annotation.models import Release
+from annotation.reports.agreement_pictures import measure_of
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import PublicForm, WithdrawForm
@@ -88,7 +89,7 @@ def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
             "figures": [
                 {
                     "title": AGREEMENT_FIGURES[key].title,
-                    "measure": figures.get(key, {}),
+                    "measure": measure_of(figures.get(key, {})),
                     "percent": AGREEMENT_FIGURES[key].percent,
                 }
                 for key in FIGURES
@@ -96,7 +97,7 @@ def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
         }
         for name, figures in stated.items()
     ]
-    undefined = (one["measure"].get("reason") for part in parts for one in part["figures"])
+    undefined = (one["measure"].reason for part in parts for one in part["figures"])
     return {
         "titles": [AGREEMENT_FIGURES[key].title for key in FIGURES],
         "parts": parts,

@@ -194,7 +194,10 @@ def figure(value: float | None, places: int = 3) -> str:
 @register.filter
 def percent(value: float | None) -> str:
     """A share in 0 … 1 as per cent with one place; a dash when it is undefined."""
-    return "–" if value is None else f"{100 * value:.1f}\u00a0%"
+    if value is None:
+        return "–"
+    # + 0.0: what is rounded to nothing has no minus
+    return f"{round(100 * value, 1) + 0.0:.1f}\u00a0%".replace("-", "−")
 
 
 @register.filter

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.template.loader import render_to_string
 
 from annotation.models import Freeze, Release
 from annotation.services import release as service
+from frontend.pages.releases import agreement
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.publishing import before_signatures
@@ -110,6 +112,19 @@ def test_freeze_needs_something_resolved(browse, at, text):
     client = browse("admin")
     assert "Nothing is resolved yet" in text(client.get(at("release-freeze", "bench")))
     assert client.post(at("release-freeze", "bench"), {"version": "1.0", **SURE}).status_code == 400
+
+
+def test_release_shows_the_intervals_of_agreement_that_its_manifest_states():
+    stated = {"value": 0.767, "n": 734, "reason": "", "interval": [0.714, 0.813], "interval_reason": ""}
+    alone = {"value": 1.0, "n": 2, "reason": "", "interval": None, "interval_reason": "fewer than 20 tasks"}
+    manifest = {
+        "agreement": {"project": {"overall": {"kappa": stated}}, "release": {"overall": {"kappa": alone}}}
+    }
+
+    page = render_to_string("frontend/results/release_agreement.html", {"agreement": agreement(manifest)})
+
+    assert " ".join(page.split()).count("0.714 … 0.813") == 1
+    assert page.count('title="fewer than 20 tasks"') == 1
 
 
 def test_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
