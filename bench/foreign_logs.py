@@ -1,30 +1,33 @@
-"""Measure how fast logs of other programs are read, and in how much memory.
+"""Measure how fast logs of other programs are read and imported, and in how much memory.
 
-    python -m bench.foreign_logs [--trajectories 1000 20000]
+    python -m bench.foreign_logs [--trajectories 1000 20000] [--database sqlite|postgres|both] [--rounds 1]
 
 Trajectories of the size of HotpotQA's (bench.records) are written as one Inspect `.json`, one `.eval` and one
-OTLP file in which all is a single object. Each is read in a process of its own, to drafts with digests:
-what an import does beside the database. The memory is that process's peak.
+OTLP file in which all is a single object, and as lines of our own format. Each is read in a process of its
+own, to drafts with digests, and imported as the command does, into a database of its own. For comparison, in
+the same run, `json.loads` alone parses the spans or samples one by one: no reader can be faster than that.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from annotation.core.canonical import content_digest
 from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import HEAD_BYTES, ReadContext, sniff
 from bench import records
+from bench.inside import peak_memory
+from bench.installations import Stock, scratch, stock
 
 EVAL = {"task": "hotpotqa", "model": "made", "eval_id": "made"}
 HEADER = {"version": 2, "status": "success", "eval": EVAL}
@@ -89,7 +92,7 @@ def _spans(how_many: int) -> Iterator[dict[str, Any]]:
                 "gen_ai.output.messages": json.dumps([_parts(message)]),
             }
             yield {
-                "traceId": f"{number:032x}",
+                "traceId": f"{number + 1:032x}",  # all zeros would mean that there is no trace
                 "spanId": f"{number:08x}{index:08x}",
                 "name": "chat made",
                 "startTimeUnixNano": str(10**18 + index * 1000),
@@ -113,10 +116,22 @@ def _parts(message: dict[str, Any]) -> dict[str, Any]:
     return {"role": message["role"], "parts": parts}
 
 
+def write_lines(path: Path, how_many: int) -> None:
+    """Our own format, for comparison."""
+    records.write(path, how_many)
+
+
 WRITERS: dict[str, Callable[[Path, int], None]] = {
+    "own.jsonl": write_lines,
     "inspect.json": write_json,
     "inspect.eval": write_eval,
     "otlp.json": write_otlp,
+}
+PIECES: dict[str, Callable[[int], Iterator[Any]]] = {
+    "own.jsonl": records.records,
+    "inspect.json": samples,
+    "inspect.eval": samples,
+    "otlp.json": _spans,
 }
 
 
@@ -131,34 +146,71 @@ def read(path: Path) -> dict[str, float]:
             content_digest(item)
             count += 1
     seconds = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"trajectories": count, "seconds": seconds, "peak": peak}
+    return {"trajectories": count, "seconds": seconds, "peak": peak_memory() / 1e6}
+
+
+def parse_alone(name: str, how_many: int) -> float:
+    """Trajectories a CPU second that `json.loads` alone makes of the pieces of such a file."""
+    pieces = [json.dumps(piece) for piece in PIECES[name](min(how_many, 1_000))]
+    start = time.process_time()
+    for piece in pieces:
+        json.loads(piece)
+    return min(how_many, 1_000) / (time.process_time() - start)
+
+
+def measure(path: Path, how_many: int, stocks: list[Stock], rounds: int) -> str:
+    """Read and import one file `rounds` times, in turns: a line of medians."""
+    alone, reading = [], []
+    imported: dict[str, list[dict[str, Any]]] = {one.kind: [] for one in stocks}
+    for _ in range(rounds):
+        alone.append(parse_alone(path.name, how_many))
+        command = [sys.executable, "-m", "bench.foreign_logs", "--read", str(path)]
+        reading.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+        for one in stocks:
+            installation = one.installation("foreign")
+            installation.inside("start", "zero")
+            imported[one.kind].append(installation.inside("import", "zero", path))
+    for answer in [*reading, *(one for answers in imported.values() for one in answers)]:
+        if answer["trajectories"] != how_many:
+            raise RuntimeError(f"{answer['trajectories']} of {how_many} trajectories in {path.name}")
+    said = [
+        f"{path.name}: {how_many:,} trajectories, {path.stat().st_size / 1e6:,.0f} MB",
+        f"json.loads {median(alone):,.0f} a CPU second",
+        f"read {median(how_many / one['seconds'] for one in reading):,.0f} a CPU second, "
+        f"peak {median(one['peak'] for one in reading):,.0f} MB",
+    ]
+    for kind, answers in imported.items():
+        clock, cpu = (median(how_many / one[key] for one in answers) for key in ("seconds", "cpu_seconds"))
+        peak = median(one["peak_bytes"] for one in answers) / 1e6
+        said.append(f"{kind} {clock:,.0f} a second, {cpu:,.0f} a CPU second, peak {peak:,.0f} MB")
+    return "; ".join(said)
 
 
 def main() -> None:
-    """Write, read and report."""
+    """Write, read, import and report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trajectories", type=int, nargs="+", default=[1_000, 20_000])
+    parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--files", choices=list(WRITERS), nargs="+", default=list(WRITERS))
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.read:
         print(json.dumps(read(given.read)))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        for name, write in WRITERS.items():
+    folder = scratch()
+    kinds = ["sqlite", "postgres"] if given.database == "both" else [given.database]
+    stocks = [stock(kind, folder) for kind in kinds]
+    try:
+        for name in given.files:
             for how_many in given.trajectories:
-                path = Path(folder) / name
-                write(path, how_many)
-                command = [sys.executable, "-m", "bench.foreign_logs", "--read", str(path)]
-                said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-                found = json.loads(said)
-                speed = found["trajectories"] / found["seconds"]
-                size = path.stat().st_size / 1e6
-                print(
-                    f"{name}: {found['trajectories']:,.0f} trajectories, {size:,.0f} MB: "
-                    f"{speed:,.0f} a second of one core, peak {found['peak']:,.0f} MB",
-                    flush=True,
-                )
+                path = folder / name
+                WRITERS[name](path, how_many)
+                print(measure(path, how_many, stocks, given.rounds), flush=True)
+    finally:
+        for one in stocks:
+            one.close([])
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

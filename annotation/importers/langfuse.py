@@ -88,7 +88,7 @@ def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[Piece | RecordEr
             if trace.too_large:
                 yield too_large(trace, context)
             else:
-                raw = b"[%s]" % b",".join(span for span, _ in trace.spans)
+                raw = b"[%s]" % b",".join(span for span, *_ in trace.spans)
                 yield Record({"observations": parse_bytes(raw)}, raw, trace.line)
 
 

@@ -18,7 +18,7 @@ from annotation.core.trajectory import TrajectoryDraft
 from .base import ReadContext
 from .conversion import Conversation, SourceLabel
 from .drafts import read_conversations
-from .opentelemetry.contents import READER as OPENTELEMETRY
+from .opentelemetry.contents import reader as opentelemetry
 from .parts.dialects import parse_json, read_messages, read_tools
 from .parts.elements import records_at
 from .parts.message_parts import as_object, as_text
@@ -131,7 +131,7 @@ def _kind(span: Span) -> Kind:
     said = span.attributes.get("mlflow.spanType")
     if isinstance(said, str) and said in _KINDS:
         return _KINDS[said]
-    return OPENTELEMETRY.kind(span) if said in (None, "UNKNOWN") else Kind.OTHER
+    return opentelemetry().kind(span) if said in (None, "UNKNOWN") else Kind.OTHER
 
 
 def _call(span: Span) -> ModelCall:
@@ -139,7 +139,7 @@ def _call(span: Span) -> ModelCall:
     held = span.attributes
     given, answer = held.get("mlflow.spanInputs"), held.get("mlflow.spanOutputs")
     if given is None and answer is None:
-        return OPENTELEMETRY.call(span)
+        return opentelemetry().call(span)
     asked = given if isinstance(given, dict) else {}
     model = held.get("mlflow.llm.model") or asked.get("model") or held.get("gen_ai.request.model")
     return ModelCall(
@@ -157,7 +157,7 @@ def _call(span: Span) -> ModelCall:
 def _run(span: Span) -> ToolRun:
     held = span.attributes
     if "mlflow.spanInputs" not in held and "mlflow.spanOutputs" not in held:
-        return OPENTELEMETRY.run(span)
+        return opentelemetry().run(span)
     return ToolRun(
         address=span.span_id,
         start=(span.start, span.order),

@@ -7,7 +7,8 @@ import pytest
 
 from annotation.core.messages import EARLIER
 from annotation.importers.parts import model_calls
-from annotation.importers.parts.dialects import read_messages, read_tools
+from annotation.importers.parts.dialects import is_cut_off, read_messages, read_tools
+from annotation.importers.parts.growing import GrowingInput
 from annotation.importers.parts.model_calls import ModelCall, ToolRun, stitch
 
 USER = {"role": "user", "content": "Q?"}
@@ -174,6 +175,38 @@ def test_dialects_say_the_same(value: Any) -> None:
     assert [(one["id"], one["function"]["name"]) for one in ask["tool_calls"]] == [("c", "f")]
     assert json.loads(ask["tool_calls"][0]["function"]["arguments"]) == {"x": 1}
     assert (result["role"], result["tool_call_id"], result["content"]) == ("tool", "c", "1")
+
+
+def test_growing_input_says_what_each_input_says_by_itself() -> None:
+    said = [{"role": "user", "content": "[Q]"}, {"role": "assistant", "parts": [{"text": "A"}]}]
+    one, two = (json.dumps(said[:count]) for count in (1, 2))
+    three = json.dumps([*said, {"role": "user", "content": "more, ]"}], indent=1)
+    items = '[{"type": "function_call", "name": "f", "call_id": "c"}'
+    inputs: list[Any] = [
+        one, two, two, two + " \n", three, one, two[:-1] + ",]", two[:-1] + " , 7]", two[:-1] + "] x]", one,
+        two[:-5], two[:-1] + ", {]", two[:-1] + "\x0b]", "[]", "[1]", "[1, 1, null, 2]", one, said, None,
+        items + "]", items + ', {"type": "reasoning", "summary": []}]', "[[]]", "[[], [" + one + "]]", "",
+        "[" * 201 + "]" * 201, "[0, " + "[" * 199 + "]" * 199 + "]", "[0, " + "[" * 200 + "]" * 200 + "]",
+    ]  # fmt: skip
+    for order in (inputs, inputs[::-1], [one, *inputs[10:], two, *inputs[:10]]):
+        memory = GrowingInput()
+        for given in order:
+            assert memory.read(given) == read_messages(given, "user"), given
+            assert not (memory.was_list(given) and is_cut_off(given)), given
+
+
+def test_growing_input_converts_only_what_is_new() -> None:
+    memory = GrowingInput()
+    once = memory.read(json.dumps([USER]))
+    again = memory.read(json.dumps([USER, ANSWER]))
+    assert (again[0] is once[0], len(again)) == (True, 2)
+
+
+def test_calls_that_share_a_message_do_not_share_what_becomes_of_it() -> None:
+    shared = [USER, ASK, dict(RESULT)]
+    failed = ToolRun("r", (1, 1), "f", call_id="c", error="no")
+    whole = stitch([call(0, [USER], ASK), call(2, shared, ANSWER)], [failed])
+    assert (whole.messages[2].get("is_error"), shared[2]) == (True, RESULT)
 
 
 def test_dialect_of_gemini_has_no_ids() -> None:

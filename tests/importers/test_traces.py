@@ -3,12 +3,13 @@
 import io
 import json
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from annotation.core.trajectory import TrajectoryDraft
-from annotation.importers import FORMATS, ReadContext
+from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.importers.parts import elements, spool
 
 
@@ -65,6 +66,28 @@ def test_trace_without_recorded_contents_is_refused_in_words() -> None:
     assert [str(error) for error in read(data)] == [
         "f:1: has calls of a model (1), but not what was said: the program did not record contents"
     ]
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda raw: raw.replace(b'"name": "a2"', b'"name": a2'), "is not valid JSON"),
+        (lambda raw: raw.replace(b'"name": "a2"', b'"name": "\xff2"'), "is not UTF-8"),
+        (lambda raw: raw.replace(b'"name": "a2"', b'"name": ' + b"[" * 300 + b"]" * 300), "nested deeper"),
+    ],
+    ids=["json", "text", "depth"],
+)
+def test_broken_span_is_refused_by_its_line_and_the_other_traces_are_read(
+    damage: Callable[[bytes], bytes], reason: str
+) -> None:
+    spans = [
+        chat(trace, f"{trace}{start}", start, text("user", "Q"), text("assistant", "A"))
+        for trace, start in (("a", 1), ("a", 2), ("b", 1))
+    ]
+    found = read(damage(otlp(*spans).replace(b'{"traceId"', b'\n{"traceId"')))
+    wrong = [(one.line, reason in one.reason) for one in found if isinstance(one, RecordError)]
+    assert wrong == [(3, True)]
+    assert "b" in [one.record_id for one in found if isinstance(one, TrajectoryDraft)]
 
 
 def test_trace_over_the_limit_is_refused_by_its_line() -> None:

@@ -24,7 +24,7 @@ from annotation.importers.parts.span_tree import Span, SpanTree
 from annotation.importers.parts.traces import TIMES, TOKENS, conversations_of
 from annotation.importers.records import Problems
 
-from .contents import READER
+from .contents import reader
 from .traces import Trace, read_traces
 
 CONVERTER: Final = 1
@@ -67,7 +67,7 @@ class OpenTelemetry:
 def _convert(trace: Trace, problems: Problems) -> list[Conversation]:
     spans = [read_span(record, order) for order, record in enumerate(trace.value) if isinstance(record, dict)]
     tree = SpanTree(spans)
-    found = conversations_of(tree, READER, trace.trace_id)
+    found = conversations_of(tree, reader(), trace.trace_id)
     for conversation in found:
         conversation.format_version = trace.schema
         conversation.left_out |= {TIMES, TOKENS}

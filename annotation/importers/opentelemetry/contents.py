@@ -7,16 +7,18 @@ OpenLLMetry's indexed attributes, and Vercel's AI SDK.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from annotation.importers.parts.dialects import is_cut_off, parse_json, read_messages, read_tools
+from annotation.importers.parts.growing import GrowingInput
 from annotation.importers.parts.message_parts import as_text
 from annotation.importers.parts.model_calls import ModelCall, ToolRun, short_model
 from annotation.importers.parts.span_records import unindexed
 from annotation.importers.parts.span_tree import Span
 from annotation.importers.parts.traces import Kind, SpanReader
 
-__all__ = ["READER"]
+__all__ = ["reader"]
 
 _KINDS: Final = {
     "LLM": Kind.MODEL,
@@ -62,10 +64,10 @@ def kind_of(span: Span) -> Kind:
     return Kind.OTHER
 
 
-def call_of(span: Span) -> ModelCall:
-    """The call of the model that a span records."""
+def call_of(span: Span, inputs: GrowingInput) -> ModelCall:
+    """The call of the model that a span records; `inputs` has read those of the same trace before it."""
     held = span.attributes
-    given = _input(span)
+    given = _input(span, inputs)
     system = read_messages(_contents(held.get("gen_ai.system_instructions")), "system")
     if system and not any(message.get("role") == "system" for message in given):
         given = [{**message, "role": "system"} for message in system] + given
@@ -78,7 +80,7 @@ def call_of(span: Span) -> ModelCall:
         model=_model(held),
         tools=_tools(held),
         error=span.error,
-        cut_off=any(is_cut_off(held.get(key)) for key in _INPUTS),
+        cut_off=any(is_cut_off(held.get(key)) for key in _INPUTS if not inputs.was_list(held.get(key))),
     )
 
 
@@ -93,11 +95,11 @@ def _contents(value: Any) -> Any:
     return {"role": "system", "parts": value} if isinstance(value, list) and value else value
 
 
-def _input(span: Span) -> list[dict[str, Any]]:
+def _input(span: Span, inputs: GrowingInput) -> list[dict[str, Any]]:
     held = span.attributes
     for key in _INPUTS:
         if held.get(key) not in (None, "", []):
-            return read_messages(held[key], "user")
+            return inputs.read(held[key])
     for prefix in ("llm.input_messages", "gen_ai.prompt"):
         if listed := unindexed(held, prefix):
             return read_messages([_plain(item) for item in listed], "user")
@@ -231,4 +233,6 @@ def run_of(span: Span) -> ToolRun:
     )
 
 
-READER: Final = SpanReader(kind_of, call_of, run_of)
+def reader() -> SpanReader:
+    """How the spans of one trace are read; it remembers what the trace has said so far."""
+    return SpanReader(kind_of, partial(call_of, inputs=GrowingInput()), run_of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final
 from annotation.core.i18n import translatable
 from annotation.core.json_layout import outline
 from annotation.core.jsonlines import BadJson, Record, RecordError, parse_bytes, read_records
+from annotation.core.splitting import RawRecord
 from annotation.importers.base import ReadContext
 from annotation.importers.parts.elements import Element, records_at
 from annotation.importers.parts.rewound import rewound
@@ -20,6 +21,7 @@ from annotation.importers.parts.spool import Spool, SpooledTrace, too_large
 __all__ = ["Trace", "read_traces"]
 
 MAX_SURROUNDINGS: Final = 10_000
+_BEGINS_WITH_TRACE: Final = re.compile(rb'\{\s*"traceId"\s*:\s*"([0-9A-Za-z+/=]+)"')
 NOT_A_SPAN: Final = translatable("is not a span: an object was expected")
 
 Surroundings = tuple[bytes, bytes]
@@ -48,11 +50,11 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
             if isinstance(found, RecordError):
                 yield found
                 continue
-            if not isinstance(found.value, dict):
+            if not isinstance(found.value, dict | _Unread):
                 yield RecordError(context.filename, found.line, "", NOT_A_SPAN)
                 continue
             number += 1
-            trace_id = trace_of(found.value)
+            trace_id = found.value.trace_id if isinstance(found.value, _Unread) else trace_of(found.value)
             around = _around(found) if path and len(path) > 1 else (b"", b"")
             if len(known) < MAX_SURROUNDINGS:
                 known.setdefault(around, len(known))
@@ -62,7 +64,22 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
                 break
         surroundings = list(known)
         for trace in spool.traces():
-            yield _trace(trace, surroundings, path, context)
+            yield from _trace(trace, surroundings, path, context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A span of which only the trace is known so far."""
+
+    trace_id: str
+
+
+def _unread(raw: bytes) -> _Unread | None:
+    """The span in `raw` unread, if it begins with its trace and says nothing else of traces."""
+    found = _BEGINS_WITH_TRACE.match(raw)
+    if found is None or raw.count(b'"traceId"') != 1:
+        return None
+    return _Unread(trace_of({"traceId": found[1].decode()}))
 
 
 def _path(keys: frozenset[str], head: bytes) -> tuple[str, ...]:
@@ -79,7 +96,7 @@ def _spans(
 ) -> Iterator[Element | Record | RecordError]:
     limit = context.max_record_bytes
     if path:
-        return records_at(stream, path, filename=context.filename, max_record_bytes=limit)
+        return records_at(stream, path, filename=context.filename, max_record_bytes=limit, glance=_unread)
     return read_records(stream, filename=context.filename, max_record_bytes=limit)
 
 
@@ -93,14 +110,24 @@ def _around(found: Element | Record) -> Surroundings:
 
 def _trace(
     trace: SpooledTrace, surroundings: list[Surroundings], path: tuple[str, ...], context: ReadContext
-) -> Trace | RecordError:
+) -> Iterator[Trace | RecordError]:
+    """A trace of the spool, or what is wrong with its spans."""
     if trace.too_large:
-        return too_large(trace, context)
-    value = [json.loads(raw) for raw, _ in trace.spans]  # each has been parsed, and checked, before
+        yield too_large(trace, context)
+        return
+    value, broken = [], []
+    for raw, _, line in trace.spans:
+        try:
+            value.append(parse_bytes(raw, piece=RawRecord(raw, line, 0), small=True))
+        except BadJson as bad:
+            broken.append(RecordError(context.filename, line, "", bad.args[0]))
+    if broken:
+        yield from broken
+        return
     trace_id = "" if trace.trace_id.startswith("\0") else trace.trace_id
-    scopes = (surroundings[number][1] for _, number in trace.spans)
+    scopes = (surroundings[number][1] for _, number, _ in trace.spans)
     schema = next((_scope_of(scope) for scope in scopes if scope), "")
-    return Trace(value, _raw(trace, surroundings, path), trace.line, trace_id, schema)
+    yield Trace(value, _raw(trace, surroundings, path), trace.line, trace_id, schema)
 
 
 def _scope_of(scope: bytes) -> str:
@@ -116,15 +143,26 @@ def _scope_of(scope: bytes) -> str:
 def _raw(trace: SpooledTrace, surroundings: list[Surroundings], path: tuple[str, ...]) -> bytes:
     """The bytes of the spans, untouched, in the shape of the file that they came from."""
     if len(path) < 3:
-        spans = b",".join(raw for raw, _ in trace.spans)
-        if len(trace.spans) == 1 and not path:
-            return spans
-        return b'{"%s":[%s]}' % (path[0].encode(), spans) if path else b"[%s]" % spans
-    groups = []
+        spans = [raw for raw, _, _ in trace.spans]
+        if len(spans) == 1 and not path:
+            return spans[0]
+        opening, closing = (b'{"%s":[' % path[0].encode(), b"]}") if path else (b"[", b"]")
+        return b"".join((opening, *_with_commas(spans), closing))
+    groups: list[bytes] = []
     for number, members in groupby(trace.spans, key=lambda span: span[1]):
-        resource, scope = surroundings[number]
-        inner = b'"%s":[%s]' % (path[2].encode(), b",".join(raw for raw, _ in members))
-        scoped = b'{"scope":%s,%s}' % (scope, inner) if scope else b"{%s}" % inner
-        outer = b'"%s":[%s]' % (path[1].encode(), scoped)
-        groups.append(b'{"resource":%s,%s}' % (resource, outer) if resource else b"{%s}" % outer)
-    return b'{"%s":[%s]}' % (path[0].encode(), b",".join(groups))
+        resource, scope = (
+            b'"%s":%s,' % (name, held) if held else b""
+            for name, held in zip((b"resource", b"scope"), surroundings[number], strict=True)
+        )
+        outer, inner = (b'"%s":[{' % path[1].encode(), b'"%s":[' % path[2].encode())
+        spans = [raw for raw, _, _ in members]
+        groups += [b",{" if groups else b"{", resource, outer, scope, inner, *_with_commas(spans), b"]}]}"]
+    # put together once: a trace may be large, and every step between would be a copy of it
+    return b"".join((b'{"%s":[' % path[0].encode(), *groups, b"]}"))
+
+
+def _with_commas(pieces: list[bytes]) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces):
+        if number:
+            yield b","
+        yield piece

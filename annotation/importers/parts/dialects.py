@@ -10,13 +10,16 @@ account of content.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, Final
 
 from annotation.core.jsonlines import BadJson, parse_text
 
 from .message_parts import MessageParts, as_one, as_text
 
-__all__ = ["is_cut_off", "parse_json", "read_messages", "read_tools"]
+__all__ = ["is_cut_off", "parse_json", "read_list", "read_messages", "read_tools", "read_value"]
+
+Converter = Callable[[Any, str, int], list[dict[str, Any]]]
 
 _ROLES: Final = {
     "ai": "assistant",
@@ -66,7 +69,7 @@ def is_cut_off(value: Any) -> bool:
 
 def read_messages(value: Any, role: str) -> list[dict[str, Any]]:
     """`value` as messages; `role` is that of text whose speaker is not said."""
-    return _read(parse_literal(value), role, 0)
+    return read_value(parse_literal(value), role, 0)
 
 
 def parse_literal(value: Any) -> Any:
@@ -80,24 +83,31 @@ def parse_literal(value: Any) -> Any:
         return parsed
 
 
-def _read(value: Any, role: str, level: int) -> list[dict[str, Any]]:
+def read_value(value: Any, role: str, level: int) -> list[dict[str, Any]]:
+    """A parsed value as messages; `level` says how many values it stands within."""
     if value is None or value == "" or value == [] or value == {}:
         return []
     if level > MAX_LEVELS or not isinstance(value, dict | list):
         return [{"role": role, "content": as_text(value)}]
-    if isinstance(value, list):
-        if _is_content(value):
-            return _message({"role": role, "content": value}, role)
-        found: list[dict[str, Any]] = []
-        for item in value:
-            read = _read(item, role, level + 1)
-            loose = isinstance(item, dict) and as_text(item.get("type")) in MODEL_ITEMS and found
-            if loose and read and found[-1]["role"] == read[0]["role"] == "assistant":
-                found[-1] = as_one([found[-1], read[0]])
-            else:
-                found.extend(read)
-        return found
-    return _read_object(value, role, level)
+    return read_list(value, role, level) if isinstance(value, list) else _read_object(value, role, level)
+
+
+def read_list(
+    value: list[Any], role: str, level: int = 0, convert: Converter | None = None
+) -> list[dict[str, Any]]:
+    """A list that is not empty, as messages. `convert(item, role, level)` reads a member; it may remember."""
+    if _is_content(value):
+        return _message({"role": role, "content": value}, role)
+    read_member = convert or read_value
+    found: list[dict[str, Any]] = []
+    for item in value:
+        read = read_member(item, role, level + 1)
+        loose = isinstance(item, dict) and as_text(item.get("type")) in MODEL_ITEMS and found
+        if loose and read and found[-1]["role"] == read[0]["role"] == "assistant":
+            found[-1] = as_one([found[-1], read[0]])
+        else:
+            found.extend(read)
+    return found
 
 
 def _read_object(value: dict[str, Any], role: str, level: int) -> list[dict[str, Any]]:
@@ -119,12 +129,12 @@ def _read_object(value: dict[str, Any], role: str, level: int) -> list[dict[str,
             if answers and isinstance(held, list):
                 held = held[:1]  # further choices are other answers to the same question
             side = "assistant" if answers or key == "output" else role
-            return [*_system_of(value), *_read(parse_json(held), side, level + 1)]
+            return [*_system_of(value), *read_value(parse_json(held), side, level + 1)]
     for key in _WRAPPERS:
         if value.get(key) not in (None, "", [], {}):
-            return [*_system_of(value), *_read(parse_json(value[key]), role, level + 1)]
+            return [*_system_of(value), *read_value(parse_json(value[key]), role, level + 1)]
     if isinstance(value.get("content"), dict):  # a Gemini candidate, an ADK event
-        return _read(value["content"], role, level + 1)
+        return read_value(value["content"], role, level + 1)
     if "toolCallId" in value or "type" in value:
         side = "assistant" if as_text(value.get("type")) in MODEL_ITEMS else role
         return _message({"role": side, "content": [value]}, side)
@@ -165,7 +175,7 @@ def _system_of(value: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     return [
         {"role": "system", "content": message["content"]}
-        for message in _read(given, "system", MAX_LEVELS - 2)
+        for message in read_value(given, "system", MAX_LEVELS - 2)
     ]
 
 

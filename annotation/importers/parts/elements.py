@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
@@ -67,13 +67,19 @@ class Element:
 
 
 def records_at(
-    stream: BinaryIO, path: tuple[str, ...], *, filename: str, max_record_bytes: int
+    stream: BinaryIO,
+    path: tuple[str, ...],
+    *,
+    filename: str,
+    max_record_bytes: int,
+    glance: Callable[[bytes], Any] = lambda raw: None,
 ) -> Iterator[Element | RecordError]:
     """The elements of the lists at `path` in every object of the file, or what is wrong with them.
 
     Each key of `path` names a list, whose elements are followed, or an object. The file is one object, a
     list of objects, or objects one after the other. Needs memory for one record and its siblings, of which
-    none is kept beyond 4 MiB. A file without the path gives nothing.
+    none is kept beyond 4 MiB. A file without the path gives nothing. What `glance` says of the bytes of an
+    element stands for its value, which is not parsed then, and may be broken; `None`: it is parsed.
     """
     source = Source(stream)
     if reason := describe_not_text(source.head):
@@ -82,16 +88,20 @@ def records_at(
     scanner = _PathScanner(path, max_record_bytes, source.offset)
     while not scanner.finished and (chunk := source.read(CHUNK_BYTES)):
         for found in scanner.feed(chunk):
-            yield _parsed(found, filename, max_record_bytes)
+            yield _parsed(found, filename, max_record_bytes, glance)
     for found in scanner.end():
-        yield _parsed(found, filename, max_record_bytes)
+        yield _parsed(found, filename, max_record_bytes, glance)
 
 
-def _parsed(found: _Taken | SplitError, filename: str, limit: int) -> Element | RecordError:
+def _parsed(
+    found: _Taken | SplitError, filename: str, limit: int, glance: Callable[[bytes], Any]
+) -> Element | RecordError:
     if isinstance(found, SplitError):
         shown = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
         return RecordError(filename, found.line, "", translatable(found.reason, limit=shown))
     piece, around, small = found
+    if small and piece.raw.isascii() and (seen := glance(piece.raw)) is not None:
+        return Element(seen, piece.raw, piece.line, around)
     try:
         return Element(parse_bytes(piece.raw, piece=piece, small=small), piece.raw, piece.line, around)
     except BadJson as bad:
@@ -123,13 +133,15 @@ class _Value:
     in_string: bool = False
     escaped: bool = False
     too_large: bool = False
-    buffer: bytearray = field(default_factory=bytearray)
+    size: int = 0
+    parts: list[bytes] = field(default_factory=list)
 
     def keep(self, part: bytes) -> None:
         if self.limit and not self.too_large:
-            self.buffer += part
-            if len(self.buffer) > self.limit:
-                self.too_large, self.buffer = True, bytearray()
+            self.size += len(part)
+            self.parts.append(part)
+            if self.size > self.limit:
+                self.too_large, self.parts = True, []
 
 
 Found = Iterator[_Taken | SplitError]
@@ -275,7 +287,7 @@ class _PathScanner:
         value, self._value = self._value, None
         assert value is not None
         frame = self._frames[-1] if self._frames else None
-        raw = bytes(value.buffer)
+        raw = value.parts[0] if len(value.parts) == 1 else b"".join(value.parts)
         if value.element:
             if value.too_large:
                 yield SplitError(value.line, TOO_LARGE)

@@ -120,6 +120,7 @@ class _Stitching:
         self.models: Counter[str] = Counter()
         self.waiting: list[ToolRun] = []
         self._open = False
+        self._keys: dict[int, Key] = {}
         self._known: Counter[Key] = Counter()
         self._call_ids: set[str] = set()
         self._first: Key | None = None
@@ -185,7 +186,7 @@ class _Stitching:
             self.notes[CUT_OFF] += 1
             return []
         given = call.input
-        keys = [_key(message) for message in given]
+        keys = [self._key_of(message) for message in given]
         first = next((key for key in keys if key[0] != "system"), None)
         continues = first == self._first or any(
             (key[0] == "assistant" and self._known[key]) or self._repeats_calls(message)
@@ -200,13 +201,20 @@ class _Stitching:
                 used[key] += 1
                 repeated += key[0] == "assistant"
             else:
-                new.append(message)
+                new.append({**message})  # calls may share messages, and these are marked and kept
         if self._first is not None and not continues:
             anew = any(message.get("role") == "assistant" for message in new)
             self.notes[ANOTHER if anew else ONLY_NEW] += 1
         elif repeated < self._responses:
             self.notes[SHORTENED] += 1
         return new
+
+    def _key_of(self, message: dict[str, Any]) -> Key:
+        """The key of a message of an input. The calls hold those, so that no other message has their `id`."""
+        key = self._keys.get(id(message))
+        if key is None:
+            key = self._keys[id(message)] = _key(message)
+        return key
 
     def _drop_runs_told_in(self, new: list[dict[str, Any]]) -> None:
         """Forget the runs of tools whose results the input brings itself: by id, else by name and order."""

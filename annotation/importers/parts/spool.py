@@ -29,11 +29,11 @@ _HEADER: Final = struct.Struct("<QII")  # length of the span, number of its surr
 @dataclass(frozen=True, slots=True)
 class SpooledTrace:
     """The spans of one trace: their bytes in the order of the file, each with the number of what stood
-    around it. `spans` is empty when the trace is `too_large`."""
+    around it and its line. `spans` is empty when the trace is `too_large`."""
 
     trace_id: str
     line: int
-    spans: list[tuple[bytes, int]]
+    spans: list[tuple[bytes, int, int]]
     too_large: bool
 
 
@@ -86,7 +86,7 @@ class Spool:
                 length, surroundings, line = _HEADER.unpack(self._file.read(_HEADER.size))
                 first_line = first_line or line
                 if not too_large:
-                    spans.append((self._file.read(length), surroundings))
+                    spans.append((self._file.read(length), surroundings, line))
             yield SpooledTrace(trace_id, first_line, spans, too_large)
 
 
