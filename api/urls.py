@@ -90,6 +90,7 @@ urlpatterns = [
     path("judges/<int:pk>/recalibration/", judges.JudgeRecalibration.as_view(), name="judge-recalibration"),
     path("judges/<int:pk>/samples/", workshop.Samples.as_view(), name="judge-samples"),
     path("samples/<int:pk>/", workshop.OneSample.as_view(), name="sample"),
+    path("samples/<int:pk>/estimate/", workshop.SampleEstimate.as_view(), name="sample-estimate"),
     path("samples/<int:pk>/runs/", workshop.SampleRuns.as_view(), name="sample-runs"),
     path("samples/<int:pk>/changes/", workshop.SampleChanges.as_view(), name="sample-changes"),
     path("judges/<int:pk>/suggestions/", judges.Suggestions.as_view(), name="judge-suggestions"),

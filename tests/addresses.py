@@ -157,7 +157,8 @@ def _judging_api() -> Iterator[Address]:
     yield Address(a + "judge-recalibration", pk("judge"), body={"on": False})
     yield Address(a + "judge-samples", pk("judge-server"), body={"size": 1})
     yield Address(a + "sample", pk("sample"))
-    yield Address(a + "sample-runs", pk("sample"), body={"prompt_version": "v2"})
+    for name in ("sample-estimate", "sample-runs"):
+        yield Address(a + name, pk("sample"), body={"prompt_version": "v2"})
     yield Address(a + "sample-changes", pk("sample"))
     for name in ("runs", "run-estimate"):
         yield Address(a + name, slug, body=lambda world: {"judge": world.ids["judge-server"]})

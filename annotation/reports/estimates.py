@@ -67,13 +67,18 @@ def estimate(
     """
     require(viewer, "suggest", judge)
     wanted = list(pending_trajectories(judge, selection).values_list("pk", flat=True))
+    return estimate_for(judge, wanted, at_most=at_most)
+
+
+def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = SAMPLE) -> RunEstimate:
+    """The same of `wanted` trajectories, by their pks. The judge need not be stored."""
     if judge.kind == JudgeKind.BASELINE:
         # it answers here: nothing is sent
         n = len(wanted)
         return RunEstimate(n, n, tokens_in=0, tokens_out=0, cost=Decimal(0), clipped=0, too_long=0)
-    sample = wanted
+    sample: Sequence[int] = wanted
     if at_most is not None and len(wanted) > at_most:
-        sample = sorted(random.Random(SEED).sample(wanted, at_most))
+        sample = sorted(random.Random(SEED).sample(list(wanted), at_most))
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
     guidelines = newest.text if newest is not None else ""
     total, clipped = Estimate(), 0

@@ -3,6 +3,7 @@ differ from the judge's own."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,8 +18,10 @@ from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
 from annotation.core.vocabulary import RESOLVED
 from annotation.policies import Actor, require
 
+from .estimates import RunEstimate, estimate_for
 from .integer_rows import Integers, integer_rows
 from .judges import scores_json
+from .run_selection import ALL, pending_trajectories
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,22 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> Tried:
         cost=runs.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
         run=runs.order_by("-created_at", "-pk").first(),
     )
+
+
+def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) -> RunEstimate:
+    """What trying a prompt would take, on what of the sample it has not been asked about yet.
+
+    Raises Invalid for an unknown prompt, Denied.
+    """
+    require(viewer, "suggest", sample.judge)
+    trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
+    if trial is None:
+        trial = copy.copy(sample.judge)
+        trial.prompt_version = prompt_version
+        wanted = sample.trajectories.filter(live=True)
+    else:
+        wanted = pending_trajectories(trial, ALL)
+    return estimate_for(trial, list(wanted.values_list("pk", flat=True)))
 
 
 def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[Change]:

@@ -35,10 +35,15 @@ class SampleWithPrompts(Sample):
     prompts = serializers.ListField(child=serializers.DictField())
 
 
-class NewTrial(Input):
-    """A prompt to try, and what it may cost at most."""
+class TrialEstimate(Input):
+    """A prompt that may be tried."""
 
     prompt_version = serializers.ChoiceField(choices=list(VERSIONS))
+
+
+class NewTrial(TrialEstimate):
+    """A prompt to try, and what it may cost at most."""
+
     budget = Budget(required=False)
 
 

@@ -60,6 +60,21 @@ class OneSample(View):
         return Response(told)
 
 
+class SampleEstimate(View):
+    """`/samples/<id>/estimate/`"""
+
+    noun = "judges"
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Estimate a trial", request=shapes.TrialEstimate, responses=run_shapes.Estimate)
+    def post(self, request: Request, pk: int) -> Response:
+        """Tokens and cost of a prompt on what of the sample it has not been asked about, without asking
+        anybody. For admins."""
+        given = self.parsed(shapes.TrialEstimate)
+        found = report.estimate(viewer=self.user, sample=_sample(self, pk), **given)
+        return Response(run_shapes.Estimate(found).data)
+
+
 class SampleRuns(View):
     """`/samples/<id>/runs/`"""
 

@@ -21,6 +21,7 @@ from frontend.forms import add_errors
 from frontend.forms.workshop import SampleForm, TrialForm
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.pages.judges import SECTION, judges_of
+from frontend.pages.runs import Row
 
 VERB = "suggest"
 PER_PAGE = 50
@@ -55,8 +56,14 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
     form = TrialForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data["prompt_version"]
+        expected = report.estimate(viewer=opened.user, sample=found, prompt_version=chosen)
+        if "estimate" in request.POST:
+            return _sample_page(opened, found, form, Row(found.judge, expected))
         try:
-            run = suggest.try_prompt(actor=opened.user, sample=found, **form.cleaned_data)
+            run = suggest.try_prompt(
+                actor=opened.user, sample=found, estimate=expected.as_dict(), **form.cleaned_data
+            )
         except TristepError as error:
             add_errors(form, error) if isinstance(error, Invalid) else form.add_error(
                 None, translated(error.message)
@@ -67,7 +74,9 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _sample_page(opened, found, form)
 
 
-def _sample_page(opened: ProjectPage, found: WorkshopSample, form: TrialForm) -> HttpResponse:
+def _sample_page(
+    opened: ProjectPage, found: WorkshopSample, form: TrialForm, expected: Row | None = None
+) -> HttpResponse:
     tried = report.tried(viewer=opened.user, sample=found)
     trials = {str(one.trial.pk): one for one in tried if one.trial is not None}
     newest = list(trials.values())[-1] if trials else None
@@ -83,6 +92,7 @@ def _sample_page(opened: ProjectPage, found: WorkshopSample, form: TrialForm) ->
         judge=found.judge,
         size=found.trajectories.count(),
         form=form,
+        expected=expected,
         tried=[{"one": one, "confusion": _confusion(one)} for one in tried],
         shown=shown,
         page=paginate(opened.request, changes, PER_PAGE),

@@ -6,8 +6,9 @@ suggests is never live, so that no page, figure, list or reveal but the workshop
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from django.db import transaction
@@ -75,10 +76,13 @@ def try_prompt(
     sample: WorkshopSample,
     prompt_version: str,
     budget: Decimal | None = None,
+    estimate: Mapping[str, Any] | None = None,
     enqueue: bool = True,
 ) -> SuggestionRun:
-    """Run a prompt on what of a sample it has not been asked about yet. Raises as `start_run`, and Invalid
-    for an unknown prompt."""
+    """Run a prompt on what of a sample it has not been asked about yet; `estimate` is kept with the run.
+
+    Raises as `start_run`, and Invalid for an unknown prompt.
+    """
     judge = Judge.objects.select_related("project").get(pk=sample.judge_id)
     require(actor, "suggest", judge)
     if prompt_version not in VERSIONS:
@@ -95,4 +99,4 @@ def try_prompt(
         trial.created_by, trial.created_at = recorded(actor), timezone.now()
         trial._state.adding = True
         trial.save(force_insert=True)
-    return start_run(actor=actor, judge=trial, budget=budget, enqueue=enqueue)
+    return start_run(actor=actor, judge=trial, budget=budget, estimate=estimate, enqueue=enqueue)

@@ -1,0 +1,104 @@
+"""Judges made better, in a real browser: another prompt on a sample, and recalibration up to its reveal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Judge, LabelEvent, Suggestion, SuggestionRun, Trajectory
+from annotation.services import assign, suggest
+from tests.browser.workbench import open_as_ann, press, saved
+from tests.fixtures.judges import make_judge
+from tests.fixtures.resolved_tasks import labelled
+from tests.judge_server import JudgeServer
+from tests.people import Cast
+from tests.suggesting import suggest as suggests
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def test_prompt_is_tried_on_a_sample_and_a_judge_recalibrated_up_to_its_reveal(
+    cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Page], settings: Any
+) -> None:
+    rows = labelled(cast)
+    with JudgeServer() as server:
+        settings.JUDGE_URLS = [server.url]
+        server.label("sage-2", lambda _key, steps: dict.fromkeys(steps, 1) | {steps[0]: 0})
+        judge = make_judge(cast, prompt_version="v1", model="sage-2", base_url=server.url)
+        for row in rows:
+            # it calls every error neutral
+            suggests(judge, row, [1, 0 if row.sample_index else 1, 1])
+        page = open_as("admin", f"/p/bench/judges/{judge.pk}/")
+        _try_a_prompt(page, server)
+    _recalibrate(page, judge, rows[-1], lambda mine: open_as_ann(visit, cast, mine), cast)
+
+
+def _try_a_prompt(page: Page, server: JudgeServer) -> None:
+    page.get_by_role("link", name="Prompt workshop").click()
+    page.get_by_label("Trajectories").fill("8")
+    page.get_by_role("button", name="Draw").click()
+    expect(page.get_by_text("Sage on 8 resolved trajectories, seed")).to_be_visible()
+    place = page.url
+    page.get_by_label("Prompt", exact=True).select_option("v2")
+    page.get_by_role("button", name="Estimate").click()
+    expected = page.get_by_role("status").filter(has_text="Estimate for v2")
+    expect(expected).to_contain_text("$0.0")
+    assert server.total == 0 and not SuggestionRun.objects.exists()
+
+    page.get_by_label("Budget").fill("5")
+    page.get_by_role("button", name="Start the run").click()
+    page.wait_for_url("**/runs/*/")
+    run = SuggestionRun.objects.get()
+    suggest.run_suggestions(run_id=run.pk)  # as the worker does
+    expect(page.locator("[data-role=counted]")).to_have_text("8 of 8")
+    expect(page.locator("[data-busy]")).to_have_count(0)
+    run.refresh_from_db()
+    assert server.total == 8 and 0 < run.cost < float(run.estimate["cost"])
+    expect(page.get_by_role("definition").filter(has_text=run.estimate["cost"][:4]).first).to_be_visible()
+
+    page.goto(place)
+    row = page.get_by_role("region", name="Prompts compared").last.get_by_role("row", name="v2")
+    sample = Suggestion.stored.filter(judge=run.judge)
+    wrong = sample.filter(trajectory__sample_index=1).count()
+    expect(row).to_contain_text(f"{100 * (24 - 8 - wrong) / 24:.1f} %")  # every first step, and each error
+    expect(row.get_by_role("cell").nth(4)).to_contain_text("$0.0")
+    matrix = page.get_by_role("table", name="v2")
+    expect(matrix.get_by_role("columnheader", name="Suggested")).to_be_visible()
+    expect(matrix.get_by_role("row", name="+1").last.get_by_role("cell")).to_have_text(
+        ["0", "8", str(16 - wrong)]
+    )
+    changed = page.get_by_role("region", name="Labels that differ: v1 and v2").last
+    expect(changed.get_by_role("rowheader")).to_have_count(8 + wrong)
+    changed.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile("#m[24]$"))
+
+
+def _recalibrate(
+    page: Page, judge: Judge, row: Trajectory, opened: Callable[[Any], Page], cast: Cast
+) -> None:
+    page.goto(page.url.split("/p/")[0] + f"/p/bench/judges/{judge.pk}/")
+    page.get_by_role("button", name="Switch on").click()
+    card = page.get_by_role("region", name="Recalibration")
+    expect(card.get_by_text("Being fitted in the background")).to_be_visible()
+    suggest.fit_recalibration(judge_id=judge.pk)  # as the worker does
+    page.reload()
+    expect(card.get_by_text("on 60 resolved steps of 10 tasks")).to_be_visible()
+    accuracy = page.get_by_role("region", name="Compared with human labels").last.get_by_role(
+        "row", name="StepAcc"
+    )
+    expect(accuracy.get_by_role("cell").nth(0)).to_contain_text("83.3 %")
+    expect(accuracy.get_by_role("cell").nth(1)).to_contain_text("100.0 %")
+
+    mine = assign.claim_this(actor=cast.ann, trajectory=row)
+    desk = opened(mine)
+    press(desk, "j", "1", "s")
+    told = desk.locator("#m4 [data-role='suggestions']")
+    expect(told.locator(".mark__sign")).to_have_text(["0", "−1"])
+    expect(told).to_contain_text("recalibrated")
+    saved(desk)
+    shown = LabelEvent.objects.filter(assignment=mine, kind="reveal").latest("pk").detail
+    assert shown["judges"] == [{"judge": judge.pk, "value": 0, "recalibrated": -1}]
