@@ -43,8 +43,11 @@ class JudgeAgreement:
     blind: tuple[SubsetScores, ...]
 
 
-def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) -> JudgeAgreement:
-    """How one judge compares with people, over trajectories it has suggestions for. Five queries.
+def judge_agreement(
+    *, viewer: Actor, judge: m.Judge, run: int | None = None, intervals: bool = True
+) -> JudgeAgreement:
+    """How one judge compares with people, over trajectories it has suggestions for (of one `run`, by its pk,
+    if that is given). Five queries.
 
     Only trajectories whose labels are all in count, so that nobody who may yet label one learns of them.
     Raises Denied to whoever may not see agreement.
@@ -53,11 +56,29 @@ def judge_agreement(*, viewer: Actor, judge: m.Judge, intervals: bool = True) ->
     subsets = dict(
         m.Subset.objects.filter(project=judge.project_id).order_by("name").values_list("pk", "name")
     )
+    its = _Chosen(judge, run)
     return JudgeAgreement(
         judge=judge,
-        consensus=_parts(judge, _consensus_steps(judge), _consensus_outcomes(judge), subsets, intervals),
-        blind=_parts(judge, _blind_steps(judge), _blind_outcomes(judge), subsets, intervals),
+        consensus=_parts(judge, _consensus_steps(its), _consensus_outcomes(its), subsets, intervals),
+        blind=_parts(judge, _blind_steps(its), _blind_outcomes(its), subsets, intervals),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Which suggestions are compared: all of a judge, or those of one of its runs."""
+
+    judge: m.Judge
+    run: int | None
+
+    def of(self, trajectory: str) -> dict[str, Any]:
+        """What to filter by, for rows that name their trajectory so."""
+        there = {
+            f"{trajectory}__suggestions__judge": self.judge,
+            f"{trajectory}__suggestions__live": True,
+            f"{trajectory}__live": True,
+        }
+        return there if self.run is None else {**there, f"{trajectory}__suggestions__run": self.run}
 
 
 def _parts(
@@ -100,15 +121,15 @@ def _its_outcome(judge: m.Judge, trajectory: str) -> Coalesce:
     return Coalesce(Subquery(suggestion.values("outcome")[:1]), Value(MISSING))
 
 
-def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
+def _consensus_steps(its: _Chosen) -> QuerySet[Any, Any]:
     return (
         m.Consensus.objects.filter(
-            trajectory__suggestions__judge=judge,
-            trajectory__suggestions__live=True,
-            trajectory__live=True,
+            **its.of("trajectory"),
             trajectory__state__in=RESOLVED,
         )
-        .annotate(suggested=its_label(judge, "step"), recalibrated=its_label(judge, "step", "recalibrated"))
+        .annotate(
+            suggested=its_label(its.judge, "step"), recalibrated=its_label(its.judge, "step", "recalibrated")
+        )
         .order_by("trajectory", "step__ordinal")
         .values_list(
             "trajectory__subset",
@@ -122,33 +143,29 @@ def _consensus_steps(judge: m.Judge) -> QuerySet[Any, Any]:
     )
 
 
-def _consensus_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
+def _consensus_outcomes(its: _Chosen) -> QuerySet[Any, Any]:
     return (
         m.OutcomeConsensus.objects.filter(
-            trajectory__suggestions__judge=judge,
-            trajectory__suggestions__live=True,
-            trajectory__live=True,
+            **its.of("trajectory"),
             trajectory__state__in=RESOLVED,
         )
-        .annotate(suggested=_its_outcome(judge, "trajectory"), position=Value(0))
+        .annotate(suggested=_its_outcome(its.judge, "trajectory"), position=Value(0))
         .order_by("trajectory")
         .values_list("trajectory__subset", "trajectory__task", "trajectory", "position", "value", "suggested")
     )
 
 
-def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
+def _blind_steps(its: _Chosen) -> QuerySet[Any, Any]:
     return (
         m.Label.objects.filter(
-            assignment__trajectory__suggestions__judge=judge,
-            assignment__trajectory__suggestions__live=True,
-            assignment__trajectory__live=True,
+            **its.of("assignment__trajectory"),
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
         .annotate(
             blind=BLIND_VALUE,
-            suggested=its_label(judge, "step"),
-            recalibrated=its_label(judge, "step", "recalibrated"),
+            suggested=its_label(its.judge, "step"),
+            recalibrated=its_label(its.judge, "step", "recalibrated"),
         )
         .filter(blind__isnull=False)
         .order_by("assignment__trajectory", "assignment", "step__ordinal")
@@ -164,17 +181,15 @@ def _blind_steps(judge: m.Judge) -> QuerySet[Any, Any]:
     )
 
 
-def _blind_outcomes(judge: m.Judge) -> QuerySet[Any, Any]:
+def _blind_outcomes(its: _Chosen) -> QuerySet[Any, Any]:
     return (
         m.OutcomeLabel.objects.filter(
-            assignment__trajectory__suggestions__judge=judge,
-            assignment__trajectory__suggestions__live=True,
-            assignment__trajectory__live=True,
+            **its.of("assignment__trajectory"),
             assignment__trajectory__state__in=SETTLED,
             assignment__state=AssignmentState.SUBMITTED,
         )
         .annotate(
-            blind=BLIND_VALUE, suggested=_its_outcome(judge, "assignment__trajectory"), position=Value(0)
+            blind=BLIND_VALUE, suggested=_its_outcome(its.judge, "assignment__trajectory"), position=Value(0)
         )
         .filter(blind__isnull=False)
         .order_by("assignment")

@@ -14,7 +14,7 @@ from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 from annotation.reports.baseline import training
 
-from .base import Input, Output, Query, Sentence, Whole, words
+from .base import MAX_BIGINT, Input, Output, Query, Sentence, Whole, words
 
 Field = serializers.Field[Any, Any, Any, Any]
 JUDGE_KINDS = words(JudgeKind)
@@ -161,6 +161,12 @@ class Fitted(Output):
     tasks = serializers.IntegerField()
     seed = serializers.IntegerField()
     version = serializers.CharField()
+
+
+class OfRun(Query):
+    """Only what one run has brought."""
+
+    run = serializers.IntegerField(required=False, min_value=1, max_value=MAX_BIGINT)
 
 
 class Recalibration(Output):

@@ -116,11 +116,13 @@ class JudgeRecalibration(View):
 
     noun = "judges"
 
-    @extend_schema(summary="Read a judge's recalibration", responses=shapes.Recalibration)
+    @extend_schema(
+        summary="Read a judge's recalibration", parameters=[shapes.OfRun], responses=shapes.Recalibration
+    )
     def get(self, request: Request, pk: int) -> Response:
-        """Whether it is on, what it was fitted on, and how the judge compares with people, raw and
-        recalibrated. For admins."""
-        return Response(self._told(_found(self, pk)))
+        """Whether it is on, what it was fitted on, and how the judge, or one `run` of it, compares with
+        people, raw and recalibrated. For admins."""
+        return Response(self._told(_found(self, pk), self.asked(shapes.OfRun).get("run")))
 
     @extend_schema(
         summary="Switch a judge's recalibration",
@@ -134,9 +136,9 @@ class JudgeRecalibration(View):
         suggest.set_recalibration(actor=self.user, judge=_found(self, pk), on=wanted["on"])
         return Response(self._told(_found(self, pk)))
 
-    def _told(self, judge: Judge) -> Any:
+    def _told(self, judge: Judge, run: int | None = None) -> Any:
         state = recalibration(viewer=self.user, judge=judge)
-        compared = as_json(judge_agreement(viewer=self.user, judge=judge))
+        compared = as_json(judge_agreement(viewer=self.user, judge=judge, run=run))
         whole = {name: compared[name]["overall"] for name in ("consensus", "blind")}
         told = {"state": state, "fitted_at": judge.recalibrated_at, **whole}
         return shapes.Recalibration(told).data

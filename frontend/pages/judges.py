@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
@@ -23,14 +22,13 @@ from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports import judge_overview
 from annotation.reports.baseline import training
-from annotation.reports.judges import SubsetScores, judge_agreement
 from annotation.reports.recalibration import recalibration
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
 from frontend.pages.common import ProjectPage, may_send, open_project, receives_files
+from frontend.pages.judge_figures import compared
 from frontend.templatetags.judging import count, money
-from frontend.templatetags.tristep import figure, percent
 
 VERB = "judges.change"
 SECTION = "judges"
@@ -161,58 +159,6 @@ def _in_words(setting: Setting, value: Any) -> str:
     return str(value)
 
 
-FIGURES = (
-    ("step_accuracy", "StepAcc", True),
-    ("first_error", "FirstErrAcc", True),
-    ("kappa", gettext_lazy("Cohen’s κ"), False),
-    ("kappa_quadratic", gettext_lazy("Quadratic κ"), False),
-)
-
-
-def _figures(opened: ProjectPage, judge: Judge) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows and columns of the comparison with people; empty without anything to compare with."""
-    report = judge_agreement(viewer=opened.user, judge=judge)
-    parts = [
-        (_("Resolved labels"), report.consensus[0]),
-        (_("Each annotator’s own blind labels"), report.blind[0]),
-    ]
-    there = [(title, part) for title, part in parts if part.steps.steps]
-    rows = [
-        {"title": title, "percent": percent, "cells": [c for _t, part in there for c in _cells(part, name)]}
-        for name, title, percent in FIGURES
-    ]
-    columns = [
-        {
-            "title": title,
-            "steps": part.steps.steps,
-            "missing": part.steps.missing,
-            "span": 2 if part.recalibrated is None else 3,
-        }
-        for title, part in there
-    ]
-    return (rows if there else []), columns
-
-
-def _cells(part: SubsetScores, name: str) -> list[dict[str, Any]]:
-    """A figure of the judge, and the same for somebody who says +1 to everything."""
-    return [
-        *(
-            {"measure": getattr(said, name), "reference": False, **_bounds(getattr(said, name), name)}
-            for said in (part.steps, part.recalibrated)
-            if said is not None
-        ),
-        {"measure": getattr(part.always_plus, name), "reference": True, "low": None},
-    ]
-
-
-def _bounds(measure: Any, name: str) -> dict[str, Any]:
-    interval = measure.interval
-    if interval is None or interval.low is None:
-        return {"low": None, "high": None}
-    form = figure if "kappa" in name else percent
-    return {"low": form(interval.low), "high": form(interval.high)}
-
-
 def _detail(
     opened: ProjectPage, judge: Judge, form: SuggestionFileForm | None = None, **context: Any
 ) -> HttpResponse:
@@ -222,7 +168,7 @@ def _detail(
     asked = judge.kind in RUNNABLE_KINDS
     known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
     brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
-    figures, columns = _figures(opened, judge) if brought else ([], [])
+    figures, columns = compared(opened, judge) if brought else ([], [])
     return opened.render(
         "judges/detail.html",
         SECTION,

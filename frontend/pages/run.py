@@ -26,6 +26,7 @@ from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import BudgetForm
 from frontend.pages.common import ProjectPage, open_project, paginate
+from frontend.pages.judge_figures import compared as compared_with_people
 from frontend.pages.judges import SECTION
 from frontend.pages.runs import PER_PAGE, VERB, one_run
 from frontend.rendering.transcript import escape_control_chars
@@ -144,15 +145,19 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
     known = reports.progress(viewer=opened.user, run=run)
     failed = judge_overview.failed(viewer=opened.user, run=run)
     run = known.run
+    busy = _busy(known)
+    compared, columns = ([], []) if busy else compared_with_people(opened, run.judge, run.pk)
     return opened.render(
         "judges/run.html",
         SECTION,
         status=400 if form is not None and form.errors else 200,
         run=run,
-        busy=_busy(known),
+        busy=busy,
         bad=run.state in BAD,
         handled=run.progress_done + run.progress_failed,
         figures=_figures(known),
+        compared=compared,
+        columns=columns,
         kinds=_kinds(opened, run),
         sentence=_sentence(known),
         facts=_facts(run),

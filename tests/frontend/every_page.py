@@ -54,7 +54,7 @@ PAGES = {
     "workshop": ("admin", "judge-workshop", 9),
     "sample": ("admin", "workshop-sample", 21),
     "runs": ("admin", "runs", 8),
-    "run": ("admin", "run", 12),
+    "run": ("admin", "run", 18),
     "estimate": ("admin", "run-new", 15),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
@@ -124,7 +124,9 @@ def judge(cast: people.Cast, many: int) -> None:
         ]
         JudgeAnswer.objects.bulk_create(rows)
         first = cast.project.trajectories.filter(state=TrajectoryState.UNANIMOUS).first()
-        Suggestion.objects.create(judge=row, trajectory=first, created_at=run.created_at)
+        Suggestion.objects.create(judge=row, run=run, trajectory=first, created_at=run.created_at)
+    # an ended run is compared with people's labels
+    SuggestionRun.objects.update(state="finished", finished_at=run.created_at)
     workshop(cast, many)
 
 

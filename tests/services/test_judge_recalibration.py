@@ -57,6 +57,9 @@ def test_recalibration_corrects_what_a_judge_does_every_time_and_stands_beside_i
     said = answer["consensus"]
     assert said["steps"]["step_accuracy"]["value"] == pytest.approx(50 / 60)
     assert said["recalibrated"]["step_accuracy"]["value"] == 1.0
+    # of one run: here none has brought anything
+    of_run = Caller(cast.admin).get(f"/judges/{judge.pk}/recalibration/", {"run": 1}).json()
+    assert of_run["consensus"]["steps"]["steps"] == 0
 
 
 def test_recalibration_of_a_trajectory_does_not_depend_on_the_labels_of_its_task(cast: Cast) -> None:
