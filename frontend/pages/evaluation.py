@@ -106,9 +106,7 @@ def _row(name: str, part: BestOfN, drawn: str) -> dict[str, Any]:
             for rule, one in part.rules.items()
         ],
         "drawn": part.rules[drawn].averaged / n,
-        "x": at(part.rules[drawn].averaged),
-        "random_x": at(part.random),
-        "oracle_x": at(part.oracle),
+        "dot": charts.Dot(at(part.rules[drawn].averaged), at(part.random), at(part.oracle)),
     }
 
 

@@ -118,6 +118,14 @@ def cancel_run(*, actor: Actor, run: SuggestionRun) -> None:
     audit.record(actor=actor, verb="suggestions.cancel", project=run.project, obj=run)
 
 
+def _locked(run: SuggestionRun) -> SuggestionRun:
+    """The run's row, locked until the transaction ends. Raises what `_may_run` raises of its judge."""
+    locked = SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
+    current = locked.select_related("judge").get(pk=run.pk)
+    _may_run(current.judge)
+    return current
+
+
 @transaction.atomic
 def resume_run(
     *, actor: Actor, run: SuggestionRun, budget: Decimal | None = None, enqueue: bool = True
@@ -127,12 +135,7 @@ def resume_run(
     Raises Invalid when the budget is spent already, Conflict when the judge has another run, StaleState.
     """
     require(actor, "suggest", run)
-    current = (
-        SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("judge")
-        .get(pk=run.pk)
-    )
-    _may_run(current.judge)
+    current = _locked(run)
     wanted = current.budget if budget is None else budget
     _check_budget(current.judge, budget)
     if wanted is not None and wanted <= current.cost:
@@ -161,12 +164,7 @@ def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue
     Raises Invalid when nothing failed, Conflict when the judge has another run, StaleState.
     """
     require(actor, "suggest", run)
-    current = (
-        SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("judge")
-        .get(pk=run.pk)
-    )
-    _may_run(current.judge)
+    current = _locked(run)
     again = _again(current, **({"failure": failure} if failure else {}))
     if not again:
         raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
