@@ -12,6 +12,14 @@ from tests.repository import tracked
 from tests.servers import ROOT
 
 MAX_LINES = 330
+# Each takes as long to load as a third of the product, and few requests or tasks need one.
+LOADED_LATE = ("sklearn", "scipy.special", "scipy.optimize", "pyarrow")
+STARTED = """
+import sys, django
+django.setup()
+import annotation.jobs, config.celery, config.urls
+print(*sys.modules)
+"""
 LONG_ALLOWED = re.compile(r"(^|/)(migrations|fixtures)/")
 
 # The one place where HTML is called safe: it has just come out of the sanitiser.
@@ -47,6 +55,14 @@ def test_walls_between_rooms_stand() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_starting_the_server_or_a_worker_loads_no_library_of_numbers_but_numpy() -> None:
+    """`import scipy` loads its parts when they are first used."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(LOADED_LATE) & set(done.stdout.split()) == set()
 
 
 def test_files_stay_small_enough_to_hold_in_the_head() -> None:

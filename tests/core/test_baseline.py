@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -318,11 +316,3 @@ def test_judgement_has_a_label_a_probability_and_a_reason_for_every_step() -> No
     assert judgement.labels[1] == found.probabilities[0].argmax() - 1
     assert judgement.probabilities[1] == found.probabilities[0].max()
     assert judgement.outcome == found.outcome.argmax() - 1 and not found.seen
-
-
-def test_baseline_alone_loads_scikit_learn() -> None:
-    code = (
-        "import sys, annotation.core.baseline.training, annotation.providers.baseline;"
-        "sys.exit('sklearn' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

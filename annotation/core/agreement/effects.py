@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+import scipy
 
 from annotation.core.agreement.measure import FloatArray
 
@@ -61,17 +61,20 @@ class Fit:
 
     def p(self) -> float | None:
         """Two-sided, by t with `freedom` degrees."""
-        return None if self.t is None else float(2 * stdtr(self.freedom, -abs(self.t)))
+        return None if self.t is None else float(2 * scipy.special.stdtr(self.freedom, -abs(self.t)))
 
     def half_width(self, level: float) -> float | None:
         """Half the width of the interval whose error is `level`, two-sided."""
-        return None if self.se is None else float(stdtrit(self.freedom, 1 - level / 2)) * self.se
+        if self.se is None:
+            return None
+        return float(scipy.special.stdtrit(self.freedom, 1 - level / 2)) * self.se
 
     def detectable(self, level: float = 0.05) -> float | None:
         """The minimum detectable effect (t of 1 − level/2 + t of 80 %) × SE (Bloom 1995)."""
         if self.se is None:
             return None
-        return float(stdtrit(self.freedom, 1 - level / 2) + stdtrit(self.freedom, POWER)) * self.se
+        found, missed = scipy.special.stdtrit(self.freedom, (1 - level / 2, POWER))
+        return float(found + missed) * self.se
 
 
 def swept(item: IntArray, design: FloatArray) -> FloatArray:
@@ -166,5 +169,5 @@ def level_beside(first: Fit | None, others: list[Fit], level: float, rng: np.ran
     drawn = np.abs(rng.standard_normal((DRAWS, len(fits))) @ loads.T)
     largest = drawn[:, len(fits) - len(others) :].max(axis=1)
     if first is not None:
-        largest = np.where(drawn[:, 0] <= -ndtri(level / 2), largest, 0.0)
-    return float(2 * ndtr(-np.quantile(largest, 1 - OTHERS * level)))
+        largest = np.where(drawn[:, 0] <= -scipy.special.ndtri(level / 2), largest, 0.0)
+    return float(2 * scipy.special.ndtr(-np.quantile(largest, 1 - OTHERS * level)))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import scipy
 
 from annotation.core.agreement import grouping
 from annotation.core.agreement.bootstrap import MIN_TASKS
@@ -199,12 +200,11 @@ def ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Both ends of the intervals of figures (…) from influences (…, tasks) with a spread: shares on the logit
     scale, others on Fisher's."""
-    from scipy.special import expit, logit, stdtrit  # a third of what starting a process would take
-
-    half = stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
+    special = scipy.special
+    half = special.stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
     if share:
-        centre, half = logit(value), half / (value * (1 - value))
-        return expit(centre - half), expit(centre + half)
+        centre, half = special.logit(value), half / (value * (1 - value))
+        return special.expit(centre - half), special.expit(centre + half)
     endless = np.abs(value) >= 1  # where Fisher's z has no end
     inside = np.where(endless, 0.0, value)
     centre, wide = np.arctanh(inside), half / (1 - inside**2)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+import scipy
 
 from annotation.core.agreement.measure import FloatArray
 
@@ -37,7 +36,7 @@ class Look:
     @property
     def level(self) -> float:
         """The two-sided level of this look alone."""
-        return float(2 * ndtr(-self.bound))
+        return float(2 * scipy.special.ndtr(-self.bound))
 
 
 def information(settled: int, planned: int) -> float:
@@ -52,7 +51,7 @@ def spent_until(share: float, level: float = LEVEL) -> float:
         return 0.0
     if share >= 1:
         return level
-    return float(4 * ndtr(ndtri(level / 4) / np.sqrt(share)))
+    return float(4 * scipy.special.ndtr(scipy.special.ndtri(level / 4) / np.sqrt(share)))
 
 
 def looks(shares: Sequence[float], level: float = LEVEL) -> list[Look]:
@@ -86,9 +85,10 @@ def _bound(at: FloatArray, density: FloatArray, spread: float, due: float, root:
     """The bound, in standard errors, beyond which a probability of `due` lies on both sides together."""
 
     def beyond(bound: float) -> float:
-        outside = ndtr((-bound * root - at) / spread) + ndtr((at - bound * root) / spread)
+        below, above = (-bound * root - at) / spread, (at - bound * root) / spread
+        outside = scipy.special.ndtr(below) + scipy.special.ndtr(above)
         return float(outside @ density) - due
 
     if beyond(_FAR) >= 0:
         return _FAR
-    return float(brentq(beyond, 0.0, _FAR, xtol=1e-8))
+    return float(scipy.optimize.brentq(beyond, 0.0, _FAR, xtol=1e-8))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import scipy
 
 from annotation.core.agreement.measure import Measure
 from annotation.core.i18n import translatable
@@ -101,9 +102,7 @@ def label_error(rechecked: Sequence[Rechecked], steps: Mapping[Stratum, int]) ->
 def _upper_bound(wrong: float, n: float) -> float:
     """Clopper and Pearson's upper bound of a share of which `wrong` of `n` were seen: a quantile of the beta
     distribution."""
-    from scipy.special import betaincinv  # a third of what starting a process would take
-
-    return 1.0 if wrong >= n else float(betaincinv(wrong + 1, n - wrong, CONFIDENCE))
+    return 1.0 if wrong >= n else float(scipy.special.betaincinv(wrong + 1, n - wrong, CONFIDENCE))
 
 
 def _groups(

@@ -26,6 +26,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from annotation.core.agreement.intervals import LEAST_VARIANCE, LEVEL, freedom
 from annotation.core.agreement.measure import FloatArray, IntArray
@@ -79,23 +80,20 @@ class Rank:
 
 def differences(found: Compared) -> Differences:
     """Every pair of models on one figure."""
-    from scipy.special import stdtrit
-
     value, error, degrees = _pairs(found)
-    half = np.where(error > 0, stdtrit(degrees, LEVEL) * error, 0.0)
+    half = np.where(error > 0, scipy.special.stdtrit(degrees, LEVEL) * error, 0.0)
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
 
 def changes(before: Compared, after: Compared) -> list[Change | None]:
     """How one figure of each model changes, task by task; None where it is undefined."""
-    from scipy.special import stdtrit
-
     apart = after.influence - before.influence
     variance = (apart**2).sum(axis=-1)
     usable = before.usable & after.usable
     spread = usable & (variance >= LEAST_VARIANCE)
     half = np.where(usable, 0.0, np.nan)
-    half[spread] = stdtrit(freedom(apart[spread], after.stratum), LEVEL) * np.sqrt(variance[spread])
+    quantile = scipy.special.stdtrit(freedom(apart[spread], after.stratum), LEVEL)
+    half[spread] = quantile * np.sqrt(variance[spread])
     return [
         None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide))
         for value, wide in zip(after.value - before.value, half, strict=True)
@@ -130,10 +128,8 @@ def _pairs(found: Compared) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _p_values(value: FloatArray, error: FloatArray, degrees: FloatArray) -> FloatArray:
-    from scipy.special import stdtr
-
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stdtr(degrees, -np.abs(value) / error)
+        p = 2 * scipy.special.stdtr(degrees, -np.abs(value) / error)
     # without a spread a difference is certain, and so is that there is none
     return np.where(error == 0, np.where(np.abs(value) < 1e-12, 1.0, 0.0), p)
 
@@ -152,8 +148,6 @@ def _stepdown(
     found: Compared, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
 ) -> BoolArray:
     """Which pairs differ when all are asked together, (M, M)."""
-    from scipy.special import stdtrit
-
     first, second = np.triu_indices(len(found.value), 1)
     rejected = np.zeros(value.shape, dtype=bool)
     usable = found.usable[first] & found.usable[second]
@@ -163,7 +157,7 @@ def _stepdown(
     first, second = first[spread], second[spread]
     if len(first):
         # few tasks carry much of some differences: their quantile is as much wider as Student's is
-        wider = stdtrit(degrees[first, second], LEVEL) / NORMAL
+        wider = scipy.special.stdtrit(degrees[first, second], LEVEL) / NORMAL
         scale = error[first, second]
         # not a matrix product: its threads wait for each other longer than this takes
         drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
