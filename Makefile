@@ -36,10 +36,13 @@ help:
 	@echo "make audit                              the locked packages against the known vulnerabilities"
 	@echo "make format | lock | clean              format the code | renew the lock files | remove what was made"
 
-# ── Environment ──────────────────────────────────────────────────────────────
+# ── Environment ───────────────────────────
 $(VENV)/.uv: requirements-uv.lock
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Tristep needs Python 3.11 or later; set PYTHON=python3.11 or the like.")'
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This Python cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Tristep needs Python 3.11 or later; set PYTHON=python3.11 or the like." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "This Python cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; \
+		exit 1; }
 	@echo "Preparing $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-uv.lock
@@ -64,11 +67,11 @@ node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-# ── Use ──────────────────────────────────────────────────────────────────────
+# ── Use ───────────────────────────────────
 run: install
 	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo)
 
-# ── Tests ────────────────────────────────────────────────────────────────────
+# ── Tests ─────────────────────────────────
 test: install dev test-js
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
@@ -90,7 +93,7 @@ test-postgres: dev
 coverage: dev
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --cov --cov-report=term $(ARGS)
 
-# ── Quality ──────────────────────────────────────────────────────────────────
+# ── Quality ───────────────────────────────
 PRETTIER = $(BIN)/node node_modules/prettier/bin/prettier.cjs --log-level warn \
 	"frontend/static/frontend/js/**/*.js" frontend/css "tests/js/*.mjs"
 # No formatter breaks a template tag.
@@ -152,7 +155,7 @@ screenshots: dev
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m bench.screenshots
 
-# ── Upkeep ───────────────────────────────────────────────────────────────────
+# ── Upkeep ────────────────────────────────
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(UPGRADE)
 

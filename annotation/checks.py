@@ -54,7 +54,7 @@ def _migrated(connection: BaseDatabaseWrapper) -> bool:
     return ours <= set(loader.applied_migrations or ())
 
 
-# ── The hardening list (docs/operations.md, "Hardening") ─────────────────────
+# ── The hardening list (docs/operations.md, "Hardening") ──
 def _elsewhere(host: str | None) -> bool:
     """Is this a server that is reached over a network of others? A name without a dot is a container's."""
     name = (host or "").strip("[]")

@@ -106,7 +106,7 @@ def _most(said: list[int]) -> int:
     return counted[0][0]
 
 
-# ── One study ────────────────────────────────────────────────────────────────
+# ── One study ─────────────────────────────
 @dataclass(frozen=True, slots=True)
 class People:
     """How people label: how many there are, where they err, how often they give in."""
@@ -214,7 +214,7 @@ def _p(effect: Effect) -> float:
     return 1.0 if effect.measured is None else effect.measured.p() or 0.0
 
 
-# ── Many studies ─────────────────────────────────────────────────────────────
+# ── Many studies ──────────────────────────
 @dataclass(frozen=True, slots=True)
 class Result:
     """Of many studies: effects in points, everything else in shares. `looked`: found at any of four looks

@@ -156,7 +156,7 @@ class Worker(ThreadWorker):
         # Connections that no thread has, in the order in which they began to wait.
         self.waiting: dict[Connection, None] = {}
 
-    # ── Waiting ─────────────────────────────────────────────────────────────
+    # ── Waiting ───────────────────────────
     def wait(
         self,
         conn: Connection,
@@ -208,7 +208,7 @@ class Worker(ThreadWorker):
             if not conn.arrived:
                 conn.deadline = min(conn.deadline, deadline)
 
-    # ── The life of a connection ────────────────────────────────────────────
+    # ── The life of a connection ──────────
     def accept(self, listener: socket.socket) -> None:
         """Let a visitor in."""
         try:

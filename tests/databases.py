@@ -85,7 +85,7 @@ def _migrate(connection: BaseDatabaseWrapper, name: str) -> None:
     connection.close()
 
 
-# ── SQLite ──────────────────────────────────────────────────────────────────
+# ── SQLite ────────────────────────────────
 _empty: dict[str, sqlite3.Connection] = {}
 """By the name of a test database: what it looks like without a test's rows, in memory."""
 
@@ -134,7 +134,7 @@ def _restore_sqlite(connection: BaseDatabaseWrapper) -> None:
         _empty[name].backup(raw, progress=in_time, sleep=0.01)
 
 
-# ── PostgreSQL ──────────────────────────────────────────────────────────────
+# ── PostgreSQL ────────────────────────────
 def _postgresql(connection: BaseDatabaseWrapper, anew: bool) -> Callable[[], None]:
     template, name = f"tristep_template_{fingerprint()}", f"tristep_test_{getpid()}"
     server = hashlib.sha256(repr(sorted(connection.settings_dict.items(), key=str)).encode()).hexdigest()[:16]

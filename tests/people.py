@@ -98,7 +98,7 @@ def make_cast(slug: str = "bench", **settings: Any) -> Cast:
     return Cast(project=project, root=make_user("root", is_superuser=True), **people)
 
 
-# ── Data ────────────────────────────────────────────────────────────────────
+# ── Data ──────────────────────────────────
 def make_record(query: int = 0, sample: int = 0, *, steps: int = 2, **changes: Any) -> dict[str, Any]:
     """A record in the AgentProcessBench shape with `steps` steps (at the message indexes 2, 4, 6 …)."""
     messages: list[dict[str, Any]] = [
@@ -172,7 +172,7 @@ def import_records(
     return list(Trajectory.objects.filter(project=project, subset__name=subset, live=True))
 
 
-# ── Labelling ───────────────────────────────────────────────────────────────
+# ── Labelling ─────────────────────────────
 def step_indexes(trajectory: Trajectory | int) -> list[int]:
     """The message indexes of a trajectory's steps."""
     steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")

@@ -36,7 +36,7 @@ class ServerMissing(RuntimeError):
     """A server that a test needs cannot be had on this machine."""
 
 
-# ── PostgreSQL ──────────────────────────────────────────────────────────────
+# ── PostgreSQL ────────────────────────────
 def postgres_for_tests() -> str:
     """The address of a PostgreSQL in which tests may create databases; starts one when none is named.
 
@@ -155,7 +155,7 @@ def _start_postgres(binaries: Path) -> tuple[str, Callable[[], None]]:
     raise ServerMissing(f"it did not start: {words}")
 
 
-# ── The test database, as another process would name it ─────────────────────
+# ── The test database, as another process would name it ──
 def database_url(settings: dict[str, object]) -> str:
     """`connection.settings_dict` as a DATABASE_URL for a worker or a web server."""
     name = str(settings["NAME"])
@@ -185,7 +185,7 @@ def server_environment(*, database: str, data: Path, broker: str = "", **more: s
     }
 
 
-# ── Celery worker ───────────────────────────────────────────────────────────
+# ── Celery worker ─────────────────────────
 class Worker:
     """A Celery worker in a process of its own, with the thread pool that production uses.
 
@@ -227,7 +227,7 @@ class Worker:
         return stop(self.process, grace=20)
 
 
-# ── Web server ──────────────────────────────────────────────────────────────
+# ── Web server ────────────────────────────
 class WebServer:
     """gunicorn as it serves, on a free port of this machine or on the one given."""
 

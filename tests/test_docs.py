@@ -61,7 +61,7 @@ def section(path: Path, heading: str) -> str:
     return re.split(rf"^#{{1,{level}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-# ── docs/design.md ───────────────────────────────────────────────────────────
+# ── docs/design.md ────────────────────────
 def test_diagrams_of_the_rooms_are_those_of_the_code() -> None:
     text = DESIGN.read_text(encoding="utf-8")
     assert rooms.with_diagrams(text) == text, "stale: run `make diagram`"
@@ -120,7 +120,7 @@ def python_names(tree: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[
             yield prefix + node.target.id
 
 
-# ── What documents and docstrings cite ───────────────────────────────────────
+# ── What documents and docstrings cite ────
 def test_documents_link_to_files_and_sections_that_exist() -> None:
     broken = []
     for path in markdown():
@@ -175,7 +175,7 @@ def docstrings(text: str) -> str:
     return "\n".join(filter(None, found))
 
 
-# ── docs/glossary.md ─────────────────────────────────────────────────────────
+# ── docs/glossary.md ──────────────────────
 def glossary() -> list[list[tuple[str, str]]]:
     """The tables of words, each a list of (word, the cell with its names in code)."""
     tables: list[list[tuple[str, str]]] = []
@@ -233,7 +233,7 @@ def test_glossary_defines_each_word_once_and_in_order() -> None:
     assert [table for table in tables if table != sorted(table, key=str.casefold)] == []
 
 
-# ── docs/decisions ───────────────────────────────────────────────────────────
+# ── docs/decisions ────────────────────────
 DECISION = re.compile(
     r"# (\d+)\. ([^\n]+)\n\n\*Status: (accepted|superseded by \d+)\. Date: (20\d\d-\d\d-\d\d)\.\*\n\n"
 )
@@ -255,7 +255,7 @@ def test_decisions_are_listed_with_title_status_and_date() -> None:
         assert f"| {head[1]} | [{head[2]}]({path.name}) | {head[3]} | {head[4]} |" in index
 
 
-# ── CITATION.cff and CHANGELOG.md ────────────────────────────────────────────
+# ── CITATION.cff and CHANGELOG.md ─────────
 def test_citation_has_what_the_format_asks_for_and_the_present_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= citation.keys()

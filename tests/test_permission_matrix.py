@@ -102,7 +102,7 @@ def test_recheck_answers_its_annotator_as_any_claim_does() -> None:
         assert ROWS[f"{act}@agreed"]["cleo"] == ROWS[f"{act}@held"]["rita"] == 403
 
 
-# ── What each may come across ───────────────────────────────────────────────
+# ── What each may come across ─────────────
 RECORD = ("question", "message", "reference", "reward", "meta", "stop")
 
 

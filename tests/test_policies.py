@@ -61,7 +61,7 @@ def owners(rows: Iterable[Any]) -> set[int]:
     return {row.annotator_id for row in rows}
 
 
-# ── Closed by default ───────────────────────────────────────────────────────
+# ── Closed by default ─────────────────────
 @pytest.mark.parametrize("model", [m.SaveOperation, m.TrajectoryContent, m.Decision, m.Step, m.Task])
 def test_model_without_a_rule_is_an_error_even_for_the_operator(cast: Cast, model: type[Model]) -> None:
     for user in (OPERATOR, cast.root, cast.admin, AnonymousUser()):
@@ -128,7 +128,7 @@ def test_accounts_are_made_by_superusers_and_changed_by_their_owners(cast: Cast)
     assert not allowed(cast.ann, "token.change", cast.ben)
 
 
-# ── Blindness ───────────────────────────────────────────────────────────────
+# ── Blindness ─────────────────────────────
 def test_annotators_see_their_own_labels_and_nobody_elses(line: SimpleNamespace, cast: Cast) -> None:
     for user in (cast.ann, cast.ben, cast.cleo):
         assert owners(seen(user, m.Assignment)) == {user.pk}
@@ -226,7 +226,7 @@ def test_rows_that_are_not_live_are_nobodys(line: SimpleNamespace, cast: Cast) -
         assert seen(user, m.Trajectory) == []
 
 
-# ── Sight ───────────────────────────────────────────────────────────────────
+# ── Sight ─────────────────────────────────
 def test_annotator_sees_what_the_project_lets_them_see(line: SimpleNamespace, cast: Cast) -> None:
     view = field_access(cast.ann, line.rows[3])
     assert (view.mode, view.own_labels, view.others_labels, view.names) == ("annotator", True, False, False)

@@ -115,7 +115,7 @@ def problems(connection: BaseDatabaseWrapper) -> list[str]:
         return _problems_on_sqlite(cursor)
 
 
-# ── SQLite ──────────────────────────────────────────────────────────────────
+# ── SQLite ────────────────────────────────
 def _definition(trigger: Trigger) -> str:
     """CREATE TRIGGER as SQLite keeps it, character by character."""
     if trigger.event == "INSERT":
@@ -153,7 +153,7 @@ def _problems_on_sqlite(cursor: CursorWrapper) -> list[str]:
     return sorted(wrong)
 
 
-# ── PostgreSQL ──────────────────────────────────────────────────────────────
+# ── PostgreSQL ────────────────────────────
 def _functions() -> dict[str, str]:
     """The trigger functions: body by name."""
     refuse = "RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation';"

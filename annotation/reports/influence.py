@@ -182,7 +182,7 @@ def _arm_of_people(
     return ArmFigures(fate.arm, fate.dealt, tasks, trajectories, steps, pairs=0, lines=tuple(lines))
 
 
-# ── Arms ────────────────────────────────────────────────────────────────────
+# ── Arms ──────────────────────────────────
 def _arm_figures(
     arm: str,
     allocated: int,

@@ -13,7 +13,7 @@ env = reading.Env()
 
 TRISTEP_VERSION = "0.1.0"
 
-# ── Places ──────────────────────────────────────────────────────────────────
+# ── Places ────────────────────────────────
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
 UPLOAD_DIR = DATA_DIR / "uploads"
@@ -22,7 +22,7 @@ FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR / "arriving")
 for folder in (DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR)):
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-# ── Security ────────────────────────────────────────────────────────────────
+# ── Security ──────────────────────────────
 DEBUG = env.flag("TRISTEP_DEBUG")
 SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
 # The key that signs releases; the file is made on first use. Beside it, the public keys of before.
@@ -51,7 +51,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 
-# ── The server ───────────────────────────────────────────────────────────────
+# ── The server ────────────────────────────
 INSTALLED_APPS = [
     "annotation.apps.AnnotationConfig",
     "frontend.apps.FrontendConfig",
@@ -115,7 +115,7 @@ TEMPLATES = [
     },
 ]
 
-# ── Data ────────────────────────────────────────────────────────────────────
+# ── Data ──────────────────────────────────
 DATABASES = {
     "default": reading.database(
         env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
@@ -133,7 +133,7 @@ ANONYMOUS_BODY_BYTES = 64 * 1024
 MAX_UPLOAD_BYTES = env.number("TRISTEP_MAX_UPLOAD_BYTES", 256 * 1024**2)
 MEDIA_ROOT = UPLOAD_DIR
 
-# ── People ──────────────────────────────────────────────────────────────────
+# ── People ────────────────────────────────
 AUTH_USER_MODEL = "annotation.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -172,14 +172,14 @@ AXES_CLIENT_IP_CALLABLE = "config.client.client_ip"
 AXES_LOCKOUT_CALLABLE = "frontend.pages.errors.locked_out"
 AXES_VERBOSE = False
 
-# ── Mail (optional: without a server an admin hands over reset links) ────────
+# ── Mail (optional: without a server an admin hands over reset links) ──
 MAIL_ENABLED = bool(env.text("TRISTEP_EMAIL_URL"))
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 if MAIL_ENABLED:
     globals().update(reading.email(env.text("TRISTEP_EMAIL_URL")))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("TRISTEP_EMAIL_FROM", "tristep@localhost")
 
-# ── Language and time ───────────────────────────────────────────────────────
+# ── Language and time ─────────────────────
 LANGUAGE_CODE = "en"
 LANGUAGES = languages.offered(BASE_DIR / "frontend" / "locale")
 USE_I18N = True
@@ -187,7 +187,7 @@ FORMAT_MODULE_PATH = ["frontend.formats"]
 USE_TZ = True
 TIME_ZONE = env.text("TRISTEP_TIME_ZONE", "UTC")
 
-# ── Static files ────────────────────────────────────────────────────────────
+# ── Static files ──────────────────────────
 STATIC_URL = "/static/"
 STATIC_ROOT = env.path("TRISTEP_STATIC_DIR", DATA_DIR / "static", base=BASE_DIR)
 STATICFILES_FINDERS = [
@@ -200,7 +200,7 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 
-# ── Broker and cache ────────────────────────────────────────────────────────
+# ── Broker and cache ──────────────────────
 REDIS_URL = reading.redis(env.text("REDIS_URL"), env.text("TRISTEP_REDIS_PASSWORD"))
 CACHES = {
     "default": (
@@ -244,14 +244,14 @@ CELERY_TIMEZONE = TIME_ZONE
 # How often a worker looks for jobs whose worker died, or that were never sent.
 REAP_SECONDS = env.number("TRISTEP_REAP_SECONDS", 15, minimum=1)
 
-# ── Judges ──────────────────────────────────────────────────────────────────
+# ── Judges ────────────────────────────────
 # The servers that judges may ask, and the variables beside TRISTEP_JUDGE_KEY_… that may hold their keys.
 JUDGE_URLS = env.words("TRISTEP_JUDGE_URLS")
 JUDGE_KEYS = env.words("TRISTEP_JUDGE_KEYS")
 # Runs of judges that one worker process does at a time; each has threads of its own.
 JUDGE_RUNS = env.number("TRISTEP_JUDGE_RUNS", 4, minimum=1)
 
-# ── REST ────────────────────────────────────────────────────────────────────
+# ── REST ──────────────────────────────────
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["api.renderers.StrictJSON"],
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSON"],
@@ -292,5 +292,5 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [],
 }
 
-# ── Logs ────────────────────────────────────────────────────────────────────
+# ── Logs ──────────────────────────────────
 LOGGING = logs.settings(env.text("TRISTEP_LOG_LEVEL", "INFO").upper())

@@ -55,7 +55,7 @@ class Queue:
         self._unlock(TURN)
         self._go_on()
 
-    # ── Among the threads of this process ───────────────────────────────────
+    # ── Among the threads of this process ──
     def _come_first(self, deadline: float) -> None:
         ticket = threading.Lock()
         ticket.acquire()
@@ -83,7 +83,7 @@ class Queue:
             else:
                 self._busy = False
 
-    # ── Among processes ─────────────────────────────────────────────────────
+    # ── Among processes ───────────────────
     def _wait_for(self, byte: int, deadline: float) -> None:
         pause = FIRST_PAUSE
         while not self._lock(byte):

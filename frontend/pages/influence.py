@@ -185,7 +185,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-# ── The switches, on the settings page ──────────────────────────────────────
+# ── The switches, on the settings page ────
 def switches(opened: ProjectPage) -> dict[str, Any]:
     """What the settings page shows of the experiment and of triage."""
     queue = triage_so_far(viewer=opened.user, project=opened.project)

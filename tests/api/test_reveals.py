@@ -158,7 +158,7 @@ def test_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Ca
     refused(by.admin.get(f"/trajectories/{own.trajectory_id}/judgements/", {"reveal": "true"}), 403)
 
 
-# ── cases ───────────────────────────────────────────────────────────────────
+# ── cases ─────────────────────────────────
 def test_adjudicator_reveals_on_purpose_what_they_have_decided_and_it_is_noted(
     by: Callers, cast: Cast
 ) -> None:
@@ -191,7 +191,7 @@ def test_adjudicator_reveals_on_purpose_what_they_have_decided_and_it_is_noted(
     refused(by.judith.get(f"{here}reveals/"), 409, "case_closed")
 
 
-# ── queries ─────────────────────────────────────────────────────────────────
+# ── queries ───────────────────────────────
 @pytest.mark.parametrize(("steps", "judges"), [(2, 1), (30, 4)])
 def test_reveal_takes_as_many_queries_however_much_is_revealed(
     by: Callers, cast: Cast, steps: int, judges: int

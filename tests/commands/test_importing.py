@@ -23,7 +23,7 @@ from tests.servers import ROOT
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_uploads")]
 
 
-# ── import_trajectories ─────────────────────────────────────────────────────
+# ── import_trajectories ───────────────────
 def test_importing_makes_the_project_and_names_the_subset_after_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "first.v1.jsonl", jsonl(make_records(3)))
 

@@ -26,7 +26,7 @@ from tests.people import jsonl, make_record
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_uploads")]
 
 
-# ── import_labels ───────────────────────────────────────────────────────────
+# ── import_labels ─────────────────────────
 def line(query: int, values: list[int | None], outcome: int | None = 1, **more: Any) -> dict[str, Any]:
     return {
         "record_id": f"tiny:{query}:0",

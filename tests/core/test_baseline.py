@@ -171,7 +171,7 @@ def test_baseline_training_is_interrupted() -> None:
         crossed(rows, labels, groups, alive=alive)
 
 
-# ── A training ──────────────────────────────────────────────────────────────
+# ── A training ────────────────────────────
 def examples_of(rows: Floats, labels: Ints, groups: Ints) -> list[Example]:
     """Trajectories of four steps; their outcome is their last label."""
     wide = np.zeros((len(rows), len(FEATURES)))
@@ -253,7 +253,7 @@ def test_task_is_known_by_its_question_wherever_it_stands() -> None:
     assert (task_of(" ", "task 7"), task_of("\ud800", "x")[:8]) == ("task 7", "question")
 
 
-# ── Reasons ─────────────────────────────────────────────────────────────────
+# ── Reasons ───────────────────────────────
 def explained(rows: Floats, labels: Ints, at: int, value: int) -> str:
     """The reason of a label of one row, which begins a trajectory as all of them do."""
     begins = np.ones(len(rows), dtype=np.bool_)

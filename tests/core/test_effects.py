@@ -116,7 +116,7 @@ def test_effect_of_a_task_alone_in_its_arm_is_no_certainty() -> None:
     assert found is not None and found.value == pytest.approx(1.0) and found.se is None
 
 
-# ── Several contrasts ────────────────────────────────────────────────────────
+# ── Several contrasts ─────────────────────
 
 
 def test_level_beside_a_first_contrast_leaves_a_quarter_of_the_level_to_the_others() -> None:

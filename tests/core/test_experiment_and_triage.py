@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from annotation.core.experiment import ARMS, POLICY, TWO_ARMS, Arm, arm_of, arms_of, deal
 from annotation.core.triage import contested, share_found_early, triaged
 
-# ── Arms of people on tasks ─────────────────────────────────────────────────
+# ── Arms of people on tasks ───────────────
 
 
 def dealt(
@@ -92,7 +92,7 @@ def test_arms_of_an_experiment_are_two_or_three() -> None:
         arms_of(1)
 
 
-# ── Arms of tasks, in older experiments ─────────────────────────────────────
+# ── Arms of tasks, in older experiments ───
 
 
 def test_arm_of_a_task_is_what_its_description_says() -> None:
@@ -141,7 +141,7 @@ def test_arms_put_one_policy_in_force_each() -> None:
     }
 
 
-# ── Triage ──────────────────────────────────────────────────────────────────
+# ── Triage ────────────────────────────────
 
 
 def test_triage_counts_the_units_on_which_judges_differ() -> None:

@@ -98,7 +98,7 @@ def test_detectable_effect_shrinks_with_the_square_root_of_the_tasks() -> None:
     assert mde(1_600) == pytest.approx(mde(100) / 4, rel=0.2)
 
 
-# ── A world in which judges move people as we say ───────────────────────────
+# ── A world in which judges move people as we say ──
 
 
 def world(rng: np.random.Generator, tasks: int, *, moved: float) -> tuple[Numbers, Numbers]:
@@ -157,7 +157,7 @@ def test_effects_are_found_as_often_as_the_detectable_one_promises() -> None:
     assert found / repeats == pytest.approx(power, abs=0.22)
 
 
-# ── Undefined, with words ───────────────────────────────────────────────────
+# ── Undefined, with words ─────────────────
 
 
 def test_influence_with_nothing_to_compare_says_so() -> None:
@@ -197,7 +197,7 @@ def test_task_without_units_is_none_of_a_shares_tasks() -> None:
     assert (found.measure.value, found.measure.n, found.n_tasks) == (0.5, 38, 19)
 
 
-# ── Which way labels moved ──────────────────────────────────────────────────
+# ── Which way labels moved ────────────────
 
 
 def test_majority_is_what_more_judges_said_than_anything_else() -> None:

@@ -51,7 +51,7 @@ def errors(data: bytes, limit: int = 1 << 21) -> list[str]:
     return [str(item) for item in read(data, limit) if isinstance(item, RecordError)]
 
 
-# ── Layouts ──────────────────────────────────────────────────────────────────
+# ── Layouts ───────────────────────────────
 def test_json_lines_with_blank_lines_windows_endings_and_a_byte_order_mark() -> None:
     found = read(b'\xef\xbb\xbf{"a": 1}\r\n\r\n  \n{"a": 2}\n\n{"a":3}')
     assert [(item.raw, item.line) for item in found if isinstance(item, Record)] == [
@@ -128,7 +128,7 @@ def test_layouts_are_told_from_the_head() -> None:
     assert outline(b'{"k\\u0065y": {"inner": 1}, "other').keys == {"key"}
 
 
-# ── What real logs contain ───────────────────────────────────────────────────
+# ── What real logs contain ────────────────
 @pytest.mark.parametrize(
     ("raw", "value"),
     [
@@ -151,7 +151,7 @@ def test_json_nan_is_read() -> None:
     assert repr(values(b'{"a": NaN}')) == "[{'a': nan}]"
 
 
-# ── Bad input ────────────────────────────────────────────────────────────────
+# ── Bad input ─────────────────────────────
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
@@ -227,7 +227,7 @@ def test_json_of_any_bytes_does_not_raise(data: bytes) -> None:
     assert all(item.line >= 0 for item in found)
 
 
-# ── Size ─────────────────────────────────────────────────────────────────────
+# ── Size ──────────────────────────────────
 @pytest.mark.parametrize("layout", ["lines", "list"])
 def test_record_over_the_limit_is_refused_by_line_and_the_others_are_read(layout: str) -> None:
     big = b'{"messages": [], "a": "' + b"x" * 3000 + b'"}'

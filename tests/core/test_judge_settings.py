@@ -74,7 +74,7 @@ def test_settings_reach_every_bound_that_is_said() -> None:
         assert check({**GOOD, **{name: value for name, value in values.items() if value is not None}}) == {}
 
 
-# ── At every door ───────────────────────────────────────────────────────────
+# ── At every door ─────────────────────────
 @pytest.fixture(autouse=True)
 def judge_keys(settings: Any, judge_urls: None) -> None:
     settings.JUDGE_KEYS = ["ACME_API_KEY"]
@@ -152,7 +152,7 @@ def test_key_that_the_operator_names_is_taken_at_every_door(
     assert page_errors(client, key_name="OPENAI_KEY") == api_errors(caller, key_name="OPENAI_KEY") == {}
 
 
-# ── A setting more ──────────────────────────────────────────────────────────
+# ── A setting more ────────────────────────
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More(JudgeSettings):
     """The settings with one more."""

@@ -93,7 +93,7 @@ def test_first_thousand_errors_are_kept_and_all_are_counted() -> None:
     assert (len(found.errors.listed), found.errors.count) == (1000, 1200)
 
 
-# ── Several lines about one record ───────────────────────────────────────────
+# ── Several lines about one record ────────
 @pytest.mark.parametrize(
     ("times", "counts"),
     [
@@ -111,7 +111,7 @@ def test_label_file_counts_the_newest_line_else_the_last(times: list[str | None]
     assert found.superseded == 2
 
 
-# ── What is no label ─────────────────────────────────────────────────────────
+# ── What is no label ──────────────────────
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
@@ -154,7 +154,7 @@ def test_label_file_of_a_failed_judgement_has_no_outcome() -> None:
     assert (partly.failed, partly.final_label) == (False, 0)
 
 
-# ── A person's finished labels ───────────────────────────────────────────────
+# ── A person's finished labels ────────────
 def against(steps: list[int], **changes: Any) -> list[str]:
     return [f"{error.field}: {error.reason}" for error in problems_against(only(**changes), steps, "f")]
 
@@ -199,7 +199,7 @@ def test_label_file_of_any_json_does_not_raise(value: dict[str, Any]) -> None:
     problems_against(line, [0, 2], "f")
 
 
-# ── The published files ──────────────────────────────────────────────────────
+# ── The published files ───────────────────
 @pytest.mark.published
 def test_label_files_that_are_published_read_as_described(published: Path) -> None:
     base = published / "agentprocessbench"

@@ -38,7 +38,7 @@ def paired(*messages: dict[str, Any]) -> dict[int, tuple[int, int]]:
     return pair_results(normalise(messages))
 
 
-# ── Content ──────────────────────────────────────────────────────────────────
+# ── Content ───────────────────────────────
 @pytest.mark.parametrize("content", [None, "", []])
 def test_content_that_is_none_is_no_part(content: Any) -> None:
     assert (one(content=content).content, one(content=content).parts) == ("", ())
@@ -103,7 +103,7 @@ def test_message_that_only_refuses() -> None:
     assert one(content=None, refusal="I would rather not.").content == "I would rather not."
 
 
-# ── Calls ────────────────────────────────────────────────────────────────────
+# ── Calls ─────────────────────────────────
 @pytest.mark.parametrize(
     ("arguments", "raw", "value", "parsed"),
     [
@@ -188,7 +188,7 @@ def test_text_calls_of_many_tags_take_linear_time() -> None:
     assert len(one(content="<tool_call>{</tool_call>" * 20_000).tool_calls) == 20_000
 
 
-# ── Results ──────────────────────────────────────────────────────────────────
+# ── Results ───────────────────────────────
 def test_results_pair_by_id_in_any_order() -> None:
     assert paired(calls("a", "b"), result("b"), result("a")) == {1: (0, 1), 2: (0, 0)}
 
@@ -241,7 +241,7 @@ def test_message_of_any_json_does_not_raise(messages: list[Any]) -> None:
     assert all(isinstance(message_text(raw), str) for raw in messages)
 
 
-# ── Images ───────────────────────────────────────────────────────────────────
+# ── Images ────────────────────────────────
 def png(width: int = 2, height: int = 3, size: int = 0) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -111,7 +111,7 @@ def test_second_adjudicator_reads_that_a_case_is_taken(browse, at, disputes, cas
     assert Adjudication.objects.count() == 1
 
 
-# ── Assigning ───────────────────────────────────────────────────────────────
+# ── Assigning ─────────────────────────────
 def assign(client, at, trajectory, username):
     url = at("adjudication-assign", "bench", trajectory.pk)
     return client.post(url, {"adjudicator": username}, follow=True)

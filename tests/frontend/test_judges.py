@@ -65,7 +65,7 @@ def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
     )
 
 
-# ── Setting up ──────────────────────────────────────────────────────────────
+# ── Setting up ────────────────────────────
 def test_judges_page_without_a_judge_says_how_to_get_one(browse, at, text):
     page = text(browse("admin").get(at("judges", "bench")))
     assert "No judge yet" in page
@@ -219,7 +219,7 @@ def test_prompt_of_its_version_can_be_read_and_settings_are_words(browse, at, te
     assert (facts["Maximum answer length, in tokens"], facts["Top p"]) == ("2,000", "–")
 
 
-# ── Files ───────────────────────────────────────────────────────────────────
+# ── Files ─────────────────────────────────
 def upload(client: Any, url: str, data: bytes, **more: str) -> Any:
     """Send a file by the form."""
     return client.post(url, {"file": SimpleUploadedFile("p.jsonl", data), **more})
@@ -264,7 +264,7 @@ def test_suggestions_of_no_file_an_empty_one_and_an_unknown_subset_are_refused(b
     assert not Suggestion.objects.exists()
 
 
-# ── Figures ─────────────────────────────────────────────────────────────────
+# ── Figures ───────────────────────────────
 def test_judge_stands_beside_always_plus(browse, at, text, cast):
     people.import_records(cast.project, 2)
     people.make_unanimous(cast)

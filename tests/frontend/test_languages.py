@@ -50,7 +50,7 @@ def _forms(text: object) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) else tuple(text or ())  # type: ignore[arg-type]
 
 
-# ── The catalogues ──────────────────────────────────────────────────────────
+# ── The catalogues ────────────────────────
 @CATALOGUES
 def test_strings_of_the_sources_are_all_translated(path, strings):
     catalogue = messages.read(path)
@@ -124,7 +124,7 @@ def test_strings_are_found_in_modules_templates_and_the_domain(strings):
     assert strings.get(lines) is not None
 
 
-# ── Sentences of the domain ─────────────────────────────────────────────────
+# ── Sentences of the domain ───────────────
 def test_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     sentence = translatable("Keep the note under {note} characters.", note="1,000")
     assert sentence == "Keep the note under 1,000 characters."
@@ -166,7 +166,7 @@ def test_api_refuses_in_the_language_that_is_asked_for(cast):
     assert answer["message"] == "There is nothing left for you to label in this project."
 
 
-# ── The pages ───────────────────────────────────────────────────────────────
+# ── The pages ─────────────────────────────
 @pytest.mark.django_db
 def test_pages_in_chinese_speak_no_english(cast, browse: Callable[[str], Client], at, judge_urls):
     fill(cast, 1)

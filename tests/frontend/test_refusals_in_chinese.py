@@ -44,7 +44,7 @@ def in_chinese(sentence: str) -> bool:
     return bool(CHINESE.search(sentence)) and not english([MACHINE.sub("", sentence)])
 
 
-# ── Saves ───────────────────────────────────────────────────────────────────
+# ── Saves ─────────────────────────────────
 UNREADABLE = {
     "target": {"target": "other"},
     "message_index": {"message_index": -1},
@@ -102,7 +102,7 @@ def test_a_batch_that_is_refused_as_a_whole_is_refused_in_chinese(cast: Cast) ->
         assert all(map(in_chinese, told)), (where, told)
 
 
-# ── What is stored, and shown later ─────────────────────────────────────────
+# ── What is stored, and shown later ───────
 @pytest.mark.django_db
 def test_a_file_that_was_refused_says_why_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:
     speak_chinese(cast)

@@ -37,7 +37,7 @@ def failed_run(cast: people.Cast, monkeypatch: pytest.MonkeyPatch) -> Suggestion
     return do(start(make_judge(cast), budget=Decimal(2)))
 
 
-# ── Starting ────────────────────────────────────────────────────────────────
+# ── Starting ──────────────────────────────
 def test_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
     people.import_records(cast.project, 3)
     judge = make_judge(cast)
@@ -104,7 +104,7 @@ def test_estimate_is_of_what_has_no_suggestion_only(browse, at, text, failed_run
     assert page.context["startable"] == 0 and "Nothing to do" in text(page)
 
 
-# ── Watching ────────────────────────────────────────────────────────────────
+# ── Watching ──────────────────────────────
 def test_run_that_waits_says_so_and_is_asked_about_by_the_script(browse, at, text, cast):
     people.import_records(cast.project, 2)
     run = start(make_judge(cast))
@@ -145,7 +145,7 @@ def test_runs_are_listed_in_pages(browse, at, cast, failed_run, monkeypatch):
     assert page.context["page"].paginator.count == 2 and len(page.context["page"]) == 1
 
 
-# ── Steering ────────────────────────────────────────────────────────────────
+# ── Steering ──────────────────────────────
 def state_of(run: SuggestionRun) -> str:
     """As it is stored."""
     return SuggestionRun.objects.get(pk=run.pk).state
@@ -186,7 +186,7 @@ def test_run_asks_again_only_what_failed(browse, at, cast, failed_run, monkeypat
     assert sum(provider.calls.values()) == 2
 
 
-# ── Raw answers ─────────────────────────────────────────────────────────────
+# ── Raw answers ───────────────────────────
 def test_raw_answer_is_shown_as_text_and_downloads_as_it_came(browse, at, text, cast, monkeypatch):
     people.import_records(cast.project, 1)
     install(monkeypatch, Scripted(lambda request: failure(FailureKind.NOT_JSON)))

@@ -105,7 +105,7 @@ def test_annotators_and_adjudicators_do_not_browse(browse, cast, at):
         assert browse(who).get(at("trajectory", "bench", trajectory.pk)).status_code == 403
 
 
-# ── The list: orders, what was said, CSV ─────────────────────────────────────
+# ── The list: orders, what was said, CSV ──
 def records(response) -> list[str]:
     return [row.record_id for row in response.context["page"]]
 

@@ -13,7 +13,7 @@ from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 from .reading import CHAT, chat, draft, errors, read
 
 
-# ── Plain chats ──────────────────────────────────────────────────────────────
+# ── Plain chats ───────────────────────────
 def test_chats_identity_is_its_id_else_its_content() -> None:
     assert chat(id="a").record_id == "a"
     assert chat(id=7).record_id == "7"
@@ -86,7 +86,7 @@ def test_chats_in_a_list_keep_the_bytes_of_each() -> None:
     assert all(isinstance(item, TrajectoryDraft) and item.raw.decode() in text for item in found)
 
 
-# ── The published files ──────────────────────────────────────────────────────
+# ── The published files ───────────────────
 @pytest.mark.published
 @pytest.mark.parametrize(
     ("name", "records", "steps"),

@@ -14,7 +14,7 @@ from annotation.importers import FORMATS, HEAD_BYTES, by_name, sniff
 from . import golden
 from .reading import CHAT, RECORD, apb, apb_errors, draft, errors, read
 
-# ── Golden files and the registry ────────────────────────────────────────────
+# ── Golden files and the registry ─────────
 GOLDEN_FILES = [pytest.param(path, id=path.name) for path in golden.files()]
 
 
@@ -84,7 +84,7 @@ def test_format_of_an_unknown_name_is_answered_with_the_names_that_there_are() -
         by_name("csv")
 
 
-# ── AgentProcessBench ────────────────────────────────────────────────────────
+# ── AgentProcessBench ─────────────────────
 def test_record_has_identity_task_and_policy_model() -> None:
     found = apb()
     assert (found.record_id, found.task_key, found.policy_model) == ("s:0:1", "s:0", "sample-1")
@@ -190,7 +190,7 @@ def test_record_over_the_limit() -> None:
     assert isinstance(found[1], TrajectoryDraft)
 
 
-# ── What real logs contain ───────────────────────────────────────────────────
+# ── What real logs contain ────────────────
 @pytest.mark.parametrize(
     "content",
     [
@@ -219,7 +219,7 @@ def test_record_keeps_odd_questions_and_answers_as_text() -> None:
     assert apb(question=None).question == "Q?"
 
 
-# ── The content digest ───────────────────────────────────────────────────────
+# ── The content digest ────────────────────
 def test_labels_order_and_policy_model_are_no_part_of_the_digest() -> None:
     digest = content_digest(apb())
     assert digest == content_digest(apb(step_labels={"1": -1}, final_label=0))

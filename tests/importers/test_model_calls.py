@@ -26,7 +26,7 @@ def roles(*calls: ModelCall, runs: list[ToolRun] | None = None) -> list[str]:
     return [message["role"] for message in stitch(calls, runs or []).messages]
 
 
-# ── One conversation of many calls ───────────────────────────────────────────
+# ── One conversation of many calls ────────
 def test_call_that_repeats_the_history_adds_what_is_new_and_one_step() -> None:
     whole = stitch([call(1, [USER], ASK), call(2, [USER, ASK, RESULT], ANSWER)])
     assert whole.messages == [USER, ASK, RESULT, ANSWER]
@@ -106,7 +106,7 @@ def test_run_of_a_tool_that_failed_says_so_where_the_result_stands() -> None:
     assert (told.messages[2]["content"], told.messages[2]["is_error"]) == ("1", True)
 
 
-# ── Dialects ─────────────────────────────────────────────────────────────────
+# ── Dialects ──────────────────────────────
 @pytest.mark.parametrize(
     "value",
     [

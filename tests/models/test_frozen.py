@@ -147,7 +147,7 @@ def test_project_with_a_release_cannot_be_deleted(rows: None, cast: Cast) -> Non
         cast.project.delete()
 
 
-# ── The guard of the guard ──────────────────────────────────────────────────
+# ── The guard of the guard ────────────────
 def nothing_deferred() -> None:
     """PostgreSQL neither truncates nor alters a table that deferred checks of this transaction wait for."""
     connection.check_constraints()

@@ -53,7 +53,7 @@ class World(RuleBasedStateMachine):
         except (TristepError, Assignment.DoesNotExist, Membership.DoesNotExist, Adjudication.DoesNotExist):
             return None
 
-    # ── What always holds ───────────────────────────────────────────────────
+    # ── What always holds ─────────────────
     @invariant()
     def nobody_who_has_left_holds_anything(self) -> None:
         annotators = Membership.objects.filter(is_annotator=True, user__is_active=True).values("user")
@@ -100,7 +100,7 @@ class World(RuleBasedStateMachine):
 class Project(World):
     """What people can do to claims, to each other and to cases."""
 
-    # ── Labelling ───────────────────────────────────────────────────────────
+    # ── Labelling ─────────────────────────
     @rule(who=WHO)
     def claim(self, who: str) -> None:
         self._do(assign.claim_next, actor=self._person(who), project=self.cast.project)
@@ -130,7 +130,7 @@ class Project(World):
     def reopen(self, who: str, which: int) -> None:
         self._do(lambda: label.reopen(actor=self._person(who), assignment=self._own(who, which)))
 
-    # ── People ──────────────────────────────────────────────────────────────
+    # ── People ────────────────────────────
     @rule(who=WHO)
     def remove(self, who: str) -> None:
         self._do(
@@ -167,7 +167,7 @@ class Project(World):
         self.now += timedelta(days=days)
         open_work.sweep(now=self.now)
 
-    # ── Disputes ────────────────────────────────────────────────────────────
+    # ── Disputes ──────────────────────────
     @rule(who=WHO, which=WHICH)
     def take_case(self, who: str, which: int) -> None:
         self._do(

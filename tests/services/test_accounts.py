@@ -87,7 +87,7 @@ def test_profile_holds_only_what_it_may(cast: Cast, values: dict[str, object], f
     assert field in refusal.value.fields
 
 
-# ── Tokens ──────────────────────────────────────────────────────────────────
+# ── Tokens ────────────────────────────────
 def test_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: Cast) -> None:
     token, secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name="laptop")
 

@@ -42,7 +42,7 @@ def outcome_of(trajectory: Trajectory) -> tuple[int, str]:
     return row.value, row.kind
 
 
-# ── What N labels come to ───────────────────────────────────────────────────
+# ── What N labels come to ─────────────────
 def test_consensus_of_equal_labels_is_there_at_once(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 0, -1], -1), ([1, 0, -1], -1))
 
@@ -111,7 +111,7 @@ def test_submission_after_a_return_settles_what_the_other_two_made_of_it(cast: C
     assert {value for _, value, _ in consensus_of(trajectory)} == {1}
 
 
-# ── Cases ───────────────────────────────────────────────────────────────────
+# ── Cases ─────────────────────────────────
 @shared_rows
 def disputed(cast: Cast) -> Trajectory:
     """Step 4 disputed, steps 2 and 6 agreed, the outcome disputed."""

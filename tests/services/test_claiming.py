@@ -12,7 +12,7 @@ from tests import people
 from tests.people import Cast
 
 
-# ── Claiming, one after the other ───────────────────────────────────────────
+# ── Claiming, one after the other ─────────
 def test_claim_gives_trajectories_in_the_order_of_the_queue(cast: Cast) -> None:
     rows = people.import_records(cast.project, 4)
 
@@ -83,7 +83,7 @@ def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(cast: Cast, c
     assert changed.name == "Other"
 
 
-# ── Taking up again ─────────────────────────────────────────────────────────
+# ── Taking up again ───────────────────────
 def test_resume_takes_up_a_returned_trajectory_with_its_draft(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed, note="First thoughts.")
     assign.return_assignment(actor=cast.ann, assignment=claimed, reason="Later.")

@@ -31,7 +31,7 @@ from tests.services.talking import letter_of, read, revise, say, told
 MEGABYTE = "x" * (1 << 20)
 
 
-# ── Opening ─────────────────────────────────────────────────────────────────
+# ── Opening ───────────────────────────────
 def test_discussion_is_opened_by_the_adjudicator_of_the_case_or_an_admin(
     cast: Cast, disputed_case: Adjudication
 ) -> None:
@@ -123,7 +123,7 @@ def test_annotator_who_has_left_takes_no_part_and_is_not_told(cast: Cast, talk: 
     }
 
 
-# ── Comments ────────────────────────────────────────────────────────────────
+# ── Comments ──────────────────────────────
 def test_comment_tells_the_others_and_whoever_is_mentioned_is_told_so(cast: Cast, talk: Discussion) -> None:
     ben = letter_of(cast.ben, talk)
     say(cast.ann, talk, f"Did you see this, @{ben}? \x00 <script>")
@@ -259,7 +259,7 @@ def test_discussion_takes_as_many_queries_however_much_is_in_it(cast: Cast, talk
     assert counts == [17, 17]
 
 
-# ── Mail ────────────────────────────────────────────────────────────────────
+# ── Mail ──────────────────────────────────
 def test_mail_is_due_once_until_it_is_read_and_tells_nothing(
     cast: Cast, disputed_case: Adjudication, settings: Any
 ) -> None:

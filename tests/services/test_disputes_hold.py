@@ -60,7 +60,7 @@ class Disputes(DisputeWorld):
         if discussed:
             discuss.open_discussion(actor=self.cast.judith, trajectory=case.trajectory)
 
-    # ── People and labels ───────────────────────────────────────────────────
+    # ── People and labels ─────────────────
     @rule(who=EVERYBODY, how=st.sampled_from((*("join", "open") * 2, "remove", "close")))
     def people(self, who: str, how: str) -> None:
         user, project = self._person(who), self.cast.project
@@ -118,7 +118,7 @@ class Disputes(DisputeWorld):
         )
         return rows.filter(trajectory=self.trajectories[which]).first()
 
-    # ── Discussion ──────────────────────────────────────────────────────────
+    # ── Discussion ────────────────────────
     @rule(who=EVERYBODY, which=WHICH)
     def open_discussion(self, who: str, which: int) -> None:
         self._try(discuss.open_discussion, actor=self._person(who), trajectory=self._row(which))
@@ -152,7 +152,7 @@ class Disputes(DisputeWorld):
             asked = {"message_index": where, "value": value, "note": "Because.", "version": version}
             self._try(discuss.revise, actor=actor, discussion=talk, **asked)
 
-    # ── Deciding ────────────────────────────────────────────────────────────
+    # ── Deciding ──────────────────────────
     @rule(
         who=ADJUDICATORS,
         which=WHICH,
@@ -219,7 +219,7 @@ class Disputes(DisputeWorld):
         if mine is not None:
             self._try(label.reopen, actor=self._person(who), assignment=mine)
 
-    # ── Releases ────────────────────────────────────────────────────────────
+    # ── Releases ──────────────────────────
     @precondition(lambda _self: Trajectory.objects.filter(state=TrajectoryState.ADJUDICATED).exists())
     @rule(who=ADMINS)
     def freeze(self, who: str) -> None:

@@ -25,7 +25,7 @@ from tests.people import Cast
 from tests.services.publishing import export, flipped, freeze, lines, tampered
 
 
-# ── Exporting ───────────────────────────────────────────────────────────────
+# ── Exporting ─────────────────────────────
 def test_export_has_exactly_the_published_keys_in_their_order(resolved: Cast, tmp_path: Path) -> None:
     manifest = export(freeze(resolved.project), tmp_path)
 

@@ -12,7 +12,7 @@ from tests import people
 from tests.people import Cast, change
 
 
-# ── Submitting ──────────────────────────────────────────────────────────────
+# ── Submitting ────────────────────────────
 def test_submit_of_an_incomplete_assignment_names_the_first_step_that_is_missing(cast: Cast) -> None:
     people.import_records(cast.project, [people.make_record(steps=4)])
     assignment = people.claim(cast.ann, cast.project)
@@ -88,7 +88,7 @@ def test_submit_for_another_is_refused(cast: Cast, claimed: Assignment, who: str
         label.submit(actor=cast.everybody[who], assignment=claimed)
 
 
-# ── Giving back ─────────────────────────────────────────────────────────────
+# ── Giving back ───────────────────────────
 @pytest.mark.parametrize("reason", ["", "   ", "\n", "x" * 2_001])
 def test_return_needs_a_reason_of_sensible_length(cast: Cast, claimed: Assignment, reason: str) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -138,7 +138,7 @@ def test_return_of_a_submitted_assignment_is_refused(cast: Cast, claimed: Assign
     assert claimed.trajectory.free_slots == 1
 
 
-# ── What N labels come to ───────────────────────────────────────────────────
+# ── What N labels come to ─────────────────
 def test_submit_settles_nothing_before_the_last_of_n(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
@@ -147,7 +147,7 @@ def test_submit_settles_nothing_before_the_last_of_n(cast: Cast, claimed: Assign
     assert claimed.trajectory.state == TrajectoryState.LABELLING
 
 
-# ── Taking a submission back ────────────────────────────────────────────────
+# ── Taking a submission back ──────────────
 def test_reopen_of_ones_own_submission_works_until_another_is_in(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
@@ -206,7 +206,7 @@ def test_reopen_of_an_open_assignment_and_somebody_elses_is_refused(cast: Cast, 
             label.reopen(actor=cast.everybody[who], assignment=claimed)
 
 
-# ── Marks and time ──────────────────────────────────────────────────────────
+# ── Marks and time ────────────────────────
 def test_flags_and_time_at_work_belong_to_ones_own_open_assignment(cast: Cast, claimed: Assignment) -> None:
     label.set_flags(actor=cast.ann, assignment=claimed, needs_discussion=True, broken=False)
     label.add_activity(actor=cast.ann, assignment=claimed, active_ms=1_500)

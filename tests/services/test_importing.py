@@ -28,7 +28,7 @@ from tests.services.receiving import GOLDEN, report_of, stored
 pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
-# ── What comes in ───────────────────────────────────────────────────────────
+# ── What comes in ─────────────────────────
 def test_import_says_what_it_brought(cast: Cast) -> None:
     source = import_file(cast.project, jsonl([make_record(0, steps=3), make_record(1, steps=2)]))
 
@@ -104,7 +104,7 @@ def test_import_tells_the_planner_of_postgresql_at_once(cast: Cast, table: str) 
             assert cursor.fetchone()[0] >= 150
 
 
-# ── Again ───────────────────────────────────────────────────────────────────
+# ── Again ─────────────────────────────────
 def test_import_of_the_same_file_again_changes_nothing_and_says_so(cast: Cast) -> None:
     data = jsonl(make_records(5))
     import_file(cast.project, data)
@@ -178,7 +178,7 @@ def test_import_takes_the_same_records_into_two_subsets(cast: Cast) -> None:
     assert Trajectory.objects.filter(live=True).count() == 4
 
 
-# ── All or nothing, whatever the mixture ────────────────────────────────────
+# ── All or nothing, whatever the mixture ──
 GOOD = st.builds(
     make_record, st.integers(0, 40), st.integers(0, 4), steps=st.integers(1, 3), question=st.text(max_size=5)
 )

@@ -23,7 +23,7 @@ from tests.services.receiving import nothing_is_left, report_of
 pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
-# ── Bad input ───────────────────────────────────────────────────────────────
+# ── Bad input ─────────────────────────────
 NESTED = b'{"data_source":"a","query_index":0,"sample_index":0,"messages":' + b"[" * 100_000
 BAD: dict[str, tuple[bytes, str, str]] = {
     "cut off": (jsonl([make_record(0), make_record(1)])[:-30], "", "cut"),

@@ -27,7 +27,7 @@ from tests.services.receiving import die_half_way, nothing_is_left, received, st
 pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
-# ── Meanwhile ───────────────────────────────────────────────────────────────
+# ── Meanwhile ─────────────────────────────
 def test_import_that_runs_is_seen_by_nobody(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(12)))
     seen: list[int] = []
@@ -141,7 +141,7 @@ def test_import_that_has_ended_cannot_be_abandoned(cast: Cast) -> None:
     assert refusal.value.code == "import_ended"
 
 
-# ── Workers that die, stall or fail ─────────────────────────────────────────
+# ── Workers that die, stall or fail ───────
 def later(seconds: float = 120) -> Any:
     return timezone.now() + timedelta(seconds=seconds)
 

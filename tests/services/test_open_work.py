@@ -162,7 +162,7 @@ def test_account_is_closed_by_nobody_who_owns_it(cast: Cast) -> None:
         accounts.close_account(actor=cast.admin, user=cast.ann)
 
 
-# ── Unused claims ───────────────────────────────────────────────────────────
+# ── Unused claims ─────────────────────────
 def test_claim_that_is_unused_is_warned_of_and_then_expires(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
@@ -227,7 +227,7 @@ def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
         assert open_work.sweep(now=mine.last_used_at + days * DAY) == 0
 
 
-# ── How many one may hold ───────────────────────────────────────────────────
+# ── How many one may hold ─────────────────
 def test_claim_limit_makes_whoever_has_reached_it_finish_one_first(cast: Cast) -> None:
     people.import_records(cast.project, 5)
     assert Project._meta.get_field("claim_limit").default == 2

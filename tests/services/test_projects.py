@@ -76,7 +76,7 @@ def test_guidelines_are_written_in_versions_and_the_same_text_makes_none(cast: C
     assert (second.version, again.pk) == (2, second.pk)
 
 
-# ── Members ─────────────────────────────────────────────────────────────────
+# ── Members ───────────────────────────────
 def test_member_holds_one_role_or_more(cast: Cast) -> None:
     row = people.make_member(cast.project, cast.oscar, "annotator", "adjudicator")
     projects.set_roles(actor=cast.admin, membership=row, is_adjudicator=True)
@@ -123,7 +123,7 @@ def test_member_who_is_removed_leaves_their_labels(cast: Cast) -> None:
         people.claim(cast.ann, cast.project)
 
 
-# ── Invitations ─────────────────────────────────────────────────────────────
+# ── Invitations ───────────────────────────
 def test_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) -> None:
     _, secret = projects.invite(
         actor=cast.admin, project=cast.project, email="new@example.org", is_annotator=True

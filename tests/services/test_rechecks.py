@@ -20,7 +20,7 @@ from tests.services.long_writes import import_labels
 from tests.services.rechecking import everything_is_rechecked, relabel, resolved, waiting
 
 
-# ── Who is asked ────────────────────────────────────────────────────────────
+# ── Who is asked ──────────────────────────
 def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast) -> None:
     (row,) = resolved(third)
 
@@ -131,7 +131,7 @@ def test_a_project_that_asks_for_none_has_none(cast: Cast) -> None:
     assert not Recheck.objects.exists()
 
 
-# ── One's own work ──────────────────────────────────────────────────────────
+# ── One's own work ────────────────────────
 def test_rechecks_come_between_others_and_not_in_a_row(third: Cast) -> None:
     projects.update_project(
         actor=OPERATOR, project=third.project, values={"recheck_percent": 20, "retest_percent": 0}

@@ -23,7 +23,7 @@ from tests.people import Cast
 from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved, waiting
 
 
-# ── Nobody can tell ─────────────────────────────────────────────────────────
+# ── Nobody can tell ───────────────────────
 def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
     """The same trajectory, claimed from the queue by one and as a recheck by another: the same pages and
     answers, but for ids and times."""
@@ -111,7 +111,7 @@ def test_claiming_takes_as_many_queries_with_rechecks_as_without(third: Cast) ->
     assert queries(third.cleo) <= without
 
 
-# ── What it leaves alone ────────────────────────────────────────────────────
+# ── What it leaves alone ──────────────────
 def figures(cast: Cast) -> bytes:
     """All that is made of the N annotators' labels."""
     found = agreement.as_json(agreement.agreement(viewer=OPERATOR, project=cast.project))

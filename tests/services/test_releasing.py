@@ -22,7 +22,7 @@ from tests.people import Cast
 from tests.services.publishing import export, freeze
 
 
-# ── Freezing ────────────────────────────────────────────────────────────────
+# ── Freezing ──────────────────────────────
 def test_release_holds_what_is_resolved_and_nothing_else(resolved: Cast) -> None:
     made = freeze(resolved.project, note="First.")
 

@@ -23,7 +23,7 @@ def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> 
     return refusal.value.code
 
 
-# ── the policies ────────────────────────────────────────────────────────────
+# ── the policies ──────────────────────────
 def test_reveal_after_label_opens_a_step_with_its_own_stored_label(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
@@ -117,7 +117,7 @@ def test_reveal_is_of_one_thing_and_not_of_a_message_that_is_no_step(cast: Cast,
         label.reveal(actor=cast.ann, assignment=mine, **asked)
 
 
-# ── the blind value ─────────────────────────────────────────────────────────
+# ── the blind value ───────────────────────
 def test_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1), change(None, 1))
@@ -212,7 +212,7 @@ def test_reveal_of_others_labels_keeps_ones_own_as_blind_values(cast: Cast) -> N
     assert kept(mine, 4) == (0, 1, True), "the judges come second"
 
 
-# ── what is noted ───────────────────────────────────────────────────────────
+# ── what is noted ─────────────────────────
 def test_reveal_is_in_the_history_once_with_what_was_shown_to_whom(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))
@@ -254,7 +254,7 @@ def test_reveal_is_shown_again_and_nothing_else(cast: Cast) -> None:
     assert revealed(actor=cast.ann, assignment=mine) == first
 
 
-# ── judges by number ────────────────────────────────────────────────────────
+# ── judges by number ──────────────────────
 def test_judges_are_numbered_by_task_the_same_for_everybody_and_every_run_of_it(cast: Cast) -> None:
     judges = [make_imported_judge(cast.project, f"judge-{number}") for number in range(3)]
     rows = import_records(
@@ -289,7 +289,7 @@ def test_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: Ca
     assert [one.number for one in step.suggestions] == [1, 2]
 
 
-# ── what is not to be changed any more ───────────────────────────────────────
+# ── what is not to be changed any more ────
 def test_reveal_before_a_stale_save_keeps_it_from_changing_anything(cast: Cast) -> None:
     mine = opened(cast)
     save(mine, change(2, 1))

@@ -23,7 +23,7 @@ from tests.services.talking import read, revise, say, told
 MEGABYTE = "x" * (1 << 20)
 
 
-# ── Changes of mind ─────────────────────────────────────────────────────────
+# ── Changes of mind ───────────────────────
 def test_revision_stands_beside_the_label_and_the_newest_counts(cast: Cast, talk: Discussion) -> None:
     before = list(Label.objects.order_by("pk").values())
     revise(cast.ann, talk, 4, 0)
@@ -78,7 +78,7 @@ def test_root_and_reason_of_an_error_are_corrected_by_a_revision(cast: Cast, tal
     assert same.value.code == "unchanged"
 
 
-# ── The end of it ───────────────────────────────────────────────────────────
+# ── The end of it ─────────────────────────
 def _close(cast: Cast, disputed_case: Adjudication) -> None:
     for at in (4, None):
         adjudicate.decide(actor=cast.judith, adjudication=disputed_case, message_index=at, value=-1)

@@ -14,7 +14,7 @@ from tests.people import Cast, change
 from tests.services.saving import save, shown, statuses
 
 
-# ── What is stored ──────────────────────────────────────────────────────────
+# ── What is stored ────────────────────────
 def test_saved_label_comes_back_with_all_that_was_said(assignment: Assignment) -> None:
     answer = save(
         assignment,
@@ -83,7 +83,7 @@ def test_note_comes_back_exactly_whatever_stands_in_it(assignment: Assignment, n
     assert answer["outcome"]["note"] == note
 
 
-# ── Repeating ───────────────────────────────────────────────────────────────
+# ── Repeating ─────────────────────────────
 def test_save_of_a_batch_again_changes_nothing_and_answers_the_same(assignment: Assignment) -> None:
     first = save(assignment, change(2, 1), change(99, 1), op_id="a")
 
@@ -129,7 +129,7 @@ def test_op_id_that_no_client_of_ours_makes_is_refused(assignment: Assignment, o
     assert set(refusal.value.fields) == {"op_id"}
 
 
-# ── Versions ────────────────────────────────────────────────────────────────
+# ── Versions ──────────────────────────────
 def test_save_of_a_stale_change_leaves_the_others_of_its_batch_standing(assignment: Assignment) -> None:
     save(assignment, change(2, 1), change(None, 1))
 
@@ -155,7 +155,7 @@ def test_save_of_a_step_twice_in_a_batch_is_based_on_the_version_before_it(assig
     assert (shown(answer, 2)["value"], shown(answer, 2)["version"]) == (-1, 1)
 
 
-# ── Who and when ────────────────────────────────────────────────────────────
+# ── Who and when ──────────────────────────
 @pytest.mark.parametrize("who", ["ben", "admin", "judith", "oscar", "root"])
 def test_save_in_another_persons_name_is_refused(cast: Cast, assignment: Assignment, who: str) -> None:
     with pytest.raises(NotFound):
@@ -176,7 +176,7 @@ def test_submitted_assignment_cannot_be_changed_but_its_batches_can_be_repeated(
     assert refusal.value.code == "not_open"
 
 
-# ── How much it costs ───────────────────────────────────────────────────────
+# ── How much it costs ─────────────────────
 @pytest.mark.parametrize("deed", ["save", "submit"])
 def test_save_takes_queries_that_do_not_grow_with_the_steps(cast: Cast, deed: str) -> None:
     counts = []

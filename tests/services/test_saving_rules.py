@@ -15,7 +15,7 @@ from tests.people import Cast, change
 from tests.services.saving import fill, save, shown, statuses
 
 
-# ── Refusals, one by one ────────────────────────────────────────────────────
+# ── Refusals, one by one ──────────────────
 @pytest.mark.parametrize("value", [2, -2, True, False, "1", 1.0, 0.5, [1], {"a": 1}, float("nan"), 10**30])
 @pytest.mark.parametrize("index", [2, None])
 def test_label_is_only_minus_one_zero_or_one(
@@ -115,7 +115,7 @@ def test_save_of_too_many_changes_is_refused_as_a_whole(assignment: Assignment) 
     assert not Label.objects.exists()
 
 
-# ── The propagation rule at work ────────────────────────────────────────────
+# ── The propagation rule at work ──────────
 def test_proposals_are_never_stored(assignment: Assignment) -> None:
     answer = save(assignment, change(2, -1))
 

@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 State = SuggestionRunState
 
 
-# ── Answers ─────────────────────────────────────────────────────────────────
+# ── Answers ───────────────────────────────
 def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +232,7 @@ def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_th
     assert (Suggestion.objects.count(), SuggestedLabel.objects.count()) == (3, 6)
 
 
-# ── Ends ────────────────────────────────────────────────────────────────────
+# ── Ends ──────────────────────────────────
 def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_due(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 State = SuggestionRunState
 
 
-# ── Steering ────────────────────────────────────────────────────────────────
+# ── Steering ──────────────────────────────
 def test_pause_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +161,7 @@ def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None
     assert start(judge, selection=Selection(subset="tiny", limit=1)).progress_total == 1
 
 
-# ── The database away ───────────────────────────────────────────────────────
+# ── The database away ─────────────────────
 def test_answers_wait_for_a_database_that_is_away(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 4)
     provider = install(monkeypatch, Scripted())

@@ -23,7 +23,7 @@ from tests.people import Cast
 from tests.services.publishing import flipped, freeze, tampered
 
 
-# ── Verifying ───────────────────────────────────────────────────────────────
+# ── Verifying ─────────────────────────────
 def test_verify_is_content_with_an_untouched_release(resolved: Cast) -> None:
     made = freeze(resolved.project, note="With\x00 a \ud800 note.")
 

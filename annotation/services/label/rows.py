@@ -173,7 +173,7 @@ def _moment(value: Any) -> Any:
     return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
 
 
-# ── Writing ─────────────────────────────────────────────────────────────────
+# ── Writing ───────────────────────────────
 def write_labels(assignment: int, labels: Sequence[tuple[StepRow, LabelRow]], now: datetime) -> None:
     """Insert labels of steps, or bring them up to date. The exposure is that of the first label."""
     rows = [

@@ -117,7 +117,7 @@ def _tasks(run: SuggestionRun) -> dict[str, str]:
     return {str(pk): task_of(question, f"task {task}") for pk, task, question in rows.iterator()}
 
 
-# ── What it is trained on ───────────────────────────────────────────────────
+# ── What it is trained on ─────────────────
 def _examples(
     judge: Judge, fixed: dict[str, Any], alive: Alive
 ) -> tuple[str, datetime | None, list[Example]]:

@@ -183,7 +183,7 @@ class RunAttempt:
             with contextlib.suppress(Exception):
                 store(self.run, self.waiting, still_due=set())
 
-    # ── In and out ──────────────────────────────────────────────────────────
+    # ── In and out ────────────────────────
     def _hand_out(self) -> None:
         most = self.run.judge.concurrency + AHEAD
         while self.calls.outstanding < most:
@@ -262,7 +262,7 @@ class RunAttempt:
             Progress(self.run.progress_done, self.run.progress_failed, self.run.progress_total, self.run.cost)
         )
 
-    # ── The lease, and what people want meanwhile ───────────────────────────
+    # ── The lease, and what people want meanwhile ──
     def _look(self, now: float) -> None:
         self.looked_at = now
         if self.stopping.is_set() and self.deadline == float("inf"):
@@ -281,7 +281,7 @@ class RunAttempt:
     def _patiently(self, do: Callable[[], T]) -> T:
         return retry_db(do, give_up=self.stopping.is_set)
 
-    # ── The end ─────────────────────────────────────────────────────────────
+    # ── The end ───────────────────────────
     def _conclude(self, halted: bool) -> None:
         """Write down how this attempt ended; what somebody else has made of the run meanwhile stands."""
         if self.lost:
