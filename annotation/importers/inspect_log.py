@@ -7,7 +7,8 @@ after a compaction or a handoff, earlier steps stand only in the events, which a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
@@ -41,7 +42,9 @@ class InspectLog:
             names = names_in(head)
             return 1.0 if any(name in _HEADERS or _SAMPLE.fullmatch(name) for name in names) else 0.0
         keys = outline(head).keys
-        return 1.0 if keys >= {"version", "eval"} and keys & {"samples", "results", "plan", "status"} else 0.0
+        if keys >= {"version", "eval"} and keys & {"samples", "results", "plan", "status"}:
+            return 1.0
+        return 0.8 if keys >= {"version", "samples"} and b'"epoch"' in head else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         zipped = is_zip(stream.read(4))
@@ -67,7 +70,7 @@ class _Log:
         """Why a log with this header is not read, or `""`."""
         version = self.header.get("version")
         if not isinstance(self.header.get("eval"), dict):
-            return translatable("the log has no “eval” before its samples")
+            return translatable("the log has no “eval”, which says what was run")
         if isinstance(version, int) and not isinstance(version, bool) and version <= LAST_VERSION:
             return ""
         return translatable(
@@ -79,19 +82,54 @@ class _Log:
 
 def _elements(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:
     seen: object = None
+    late: list[dict[str, Any]] | None = None
+    logs = 0
     given = False
-    limit = context.max_record_bytes
-    for piece in records_at(stream, ("samples",), filename=context.filename, max_record_bytes=limit):
+    for piece in _samples_in(stream, context):
         given = True
         if isinstance(piece, Element) and piece.around[0] is not seen:
             seen = piece.around[0]
-            log.header = {key: piece.beside(0, key) for key in ("version", "status", "eval")}
+            log.header = _header(piece)
+            if late is None and log.header["eval"] is None:
+                late = _late_headers(stream, context)
+            if late is not None:
+                log.header = late[logs] if logs < len(late) else {}
+            logs += 1
             if problem := log.problem():
                 yield RecordError(context.filename, 0, "", problem)
                 return
         yield piece
     if not given:
         yield RecordError(context.filename, 0, "", _NO_SAMPLES)
+
+
+def _samples_in(
+    stream: BinaryIO, context: ReadContext, glance: Callable[[bytes], Any] = lambda raw: None
+) -> Iterator[Element | RecordError]:
+    return records_at(
+        stream,
+        ("samples",),
+        filename=context.filename,
+        max_record_bytes=context.max_record_bytes,
+        glance=glance,
+    )
+
+
+def _header(piece: Element) -> dict[str, Any]:
+    return {key: piece.beside(0, key) for key in ("version", "status", "eval")}
+
+
+def _late_headers(stream: BinaryIO, context: ReadContext) -> list[dict[str, Any]]:
+    """The header of each log in the file, which is read to its end for that: JSON written by others than
+    Inspect may have `eval` after `samples`. The stream stands where it stood before."""
+    place = stream.tell()
+    stream.seek(0)
+    logs: list[Element] = []
+    for piece in _samples_in(stream, context, glance=lambda raw: True):
+        if isinstance(piece, Element) and (not logs or piece.around[0] is not logs[-1].around[0]):
+            logs.append(replace(piece, raw=b""))
+    stream.seek(place)
+    return [_header(piece) for piece in logs]
 
 
 def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:

@@ -3,7 +3,8 @@
 A record is an object with `messages`, or a bare list of messages. Its identity is `id`, else the SHA-256
 of its content; its task is `task_id`, else the first user message. `question`, `reference_answer` (or
 `ground_truth`), `answer_text` (or `answer`), `tools`, `policy_model` (or `model`) and labels are
-understood where they stand; every other key is kept.
+understood where they stand; every other key is kept. A record of one request (LiteLLM's logs) has the last
+step in `response`, as the API answered it.
 """
 
 from __future__ import annotations
@@ -81,9 +82,10 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
     if not isinstance(value, dict):
         problems.add("", translatable("is neither an object with messages nor a list of messages"))
         return None
-    messages = messages_of(value.get("messages"), problems)
+    messages = messages_of(_with_answer(value), problems)
     question = as_text(value.get("question")) or first_text(messages, "user")
-    policy_model = own_policy_model(value) or context.policy_models.get(0) or UNKNOWN_MODEL
+    answered_by = as_text(_response(value).get("model"))
+    policy_model = own_policy_model(value) or answered_by or context.policy_models.get(0) or UNKNOWN_MODEL
     draft = TrajectoryDraft(
         record_id=_identity(value, "id", MAX_RECORD_ID, problems),
         task_key=_identity(value, "task_id", MAX_TASK_KEY, problems) or _key_of(question, messages),
@@ -97,12 +99,43 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
         reference_answer=value.get("reference_answer", value.get("ground_truth")),
         task_description=value.get("task_description"),
         answer_text=_first_given(value, "answer_text", "answer"),
-        hints={key: item for key, item in value.items() if key not in _FIELDS},
+        hints=_hints(value),
         labels=labels_of(value, messages, problems),
         raw=record.raw,
         line=record.line,
     )
     return draft if draft.record_id or problems else replace(draft, record_id=content_digest(draft))
+
+
+def _response(value: dict[str, Any]) -> dict[str, Any]:
+    """The answer of the API that a record holds: an object with `choices`; else an empty one."""
+    response = value.get("response")
+    return response if isinstance(response, dict) and isinstance(response.get("choices"), list) else {}
+
+
+def _with_answer(value: dict[str, Any]) -> Any:
+    """The messages, and after those of a request what was answered, unless it is the last of them already."""
+    messages = value.get("messages")
+    first = next(iter(_response(value).get("choices", [])), None)
+    answer = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(messages, list) or not isinstance(answer, dict) or answer.get("role") != "assistant":
+        return messages
+    last = messages[-1] if messages else None
+    if isinstance(last, dict) and last.get("role") == "assistant" and _said(last) == _said(answer):
+        return messages
+    return [*messages, answer]
+
+
+def _hints(value: dict[str, Any]) -> dict[str, Any]:
+    """Every other key; of an answer that is among the messages, what stands beside it."""
+    kept = {key: item for key, item in value.items() if key not in _FIELDS}
+    if response := _response(value):
+        kept["response"] = {key: item for key, item in response.items() if key != "choices"}
+    return kept
+
+
+def _said(message: dict[str, Any]) -> tuple[Any, Any]:
+    return message.get("content"), message.get("tool_calls")
 
 
 def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:

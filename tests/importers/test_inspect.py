@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.core.trajectory import TrajectoryDraft
-from annotation.importers import FORMATS, ReadContext
+from annotation.importers import FORMATS, ReadContext, sniff
 from annotation.importers import inspect_messages as messages
 
 from .archives import zip_of
@@ -36,15 +36,27 @@ def read(data: bytes, limit: int = 1 << 20) -> tuple[list[TrajectoryDraft], list
     return drafts, [str(item) for item in found if not isinstance(item, TrajectoryDraft)], context
 
 
+def test_inspect_log_may_say_after_its_samples_what_was_run() -> None:
+    other = {"version": 2, "status": "error", "eval": {**EVAL, "task": "u"}}
+    samples = [SAMPLE, {**SAMPLE, "epoch": 2}]
+    late = [json.dumps({"samples": samples, **header}) for header in ({"version": 2, "eval": EVAL}, other)]
+    data = "\n".join(late).encode()
+    drafts, wrong, _ = read(data)
+    assert [draft.record_id for draft in drafts] == ["t:1:1:e", "t:1:2:e", "u:1:1:e", "u:1:2:e"]
+    assert [draft.hints.get("status") for draft in drafts] == [None, None, "error", "error"]
+    assert (wrong, sniff(data).name) == ([], "inspect")
+    assert drafts[0].messages == read(log(SAMPLE))[0][0].messages
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
         (log(SAMPLE, version=3), "f: version 3 of Inspect’s logs is not known; those up to 2 are read"),
-        (log(SAMPLE, eval=None), "f: the log has no “eval” before its samples"),
+        (log(SAMPLE, eval=None), "f: the log has no “eval”, which says what was run"),
         (log(), NO_SAMPLES),
         (log(7), "f:1: is not a JSON object"),
         (log(SAMPLE, SAMPLE), 'f:1: record_id: "t:1:1:e" occurs twice in this file, in line 1'),
-        (zip_of({"header.json": b"{}"}), "f: the log has no “eval” before its samples"),
+        (zip_of({"header.json": b"{}"}), "f: the log has no “eval”, which says what was run"),
         (zip_of({"header.json": b"{"}), "f: is cut off: the record ends in the middle of its JSON"),
         (zip_of({"header.json": log()}), NO_SAMPLES),
         (b"PK\x03\x04", "f: the archive is cut off: it has no directory at its end"),

@@ -117,6 +117,15 @@ def test_traces_need_the_memory_of_one_however_many_there_are(monkeypatch: pytes
     assert peak(600) < peak(200) + 400_000
 
 
+def test_objects_beside_the_traces_are_counted() -> None:
+    traces = otlp(chat("a", "a1", 1, text("user", "Q"), text("assistant", "A")))
+    lines = [traces, b'{"resourceLogs": [{"scopeLogs": []}]}', b"{}", b'{"resourceSpans": null}']
+    context = ReadContext("f")
+    found = list(FORMATS["opentelemetry"].read(io.BytesIO(b"\n".join(lines)), context))
+    assert [draft.record_id for draft in found] == ["a"]
+    assert context.notes == {elements.OTHER_OBJECTS: 3}
+
+
 def test_long_file_is_gathered_only_at_its_beginning_when_it_is_only_looked_at() -> None:
     said = [text("user", "q" * 1000), text("assistant", "a")]
     data = otlp(*(chat(f"{i:032x}", f"{i:016x}", i, *said) for i in range(1, 40)))

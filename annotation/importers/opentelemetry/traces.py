@@ -96,7 +96,14 @@ def _spans(
 ) -> Iterator[Element | Record | RecordError]:
     limit = context.max_record_bytes
     if path:
-        return records_at(stream, path, filename=context.filename, max_record_bytes=limit, glance=_unread)
+        return records_at(
+            stream,
+            path,
+            filename=context.filename,
+            max_record_bytes=limit,
+            glance=_unread,
+            others=context.notes,
+        )
     return read_records(stream, filename=context.filename, max_record_bytes=limit)
 
 

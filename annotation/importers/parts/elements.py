@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
@@ -28,6 +29,7 @@ MAX_SIBLING_BYTES: Final = 4 * 1024 * 1024
 MAX_KEY_BYTES: Final = 64 * 1024
 
 NOT_OBJECTS: Final = translatable("is not valid JSON here: an object, a list or a key was expected")
+OTHER_OBJECTS: Final = translatable("objects of another kind in the file, left out")
 CUT_OFF: Final = translatable("the file is cut off: it ends in the middle of its JSON")
 KEY_TOO_LONG: Final = translatable("has a key of more than 64 KB")
 
@@ -73,13 +75,15 @@ def records_at(
     filename: str,
     max_record_bytes: int,
     glance: Callable[[bytes], Any] = lambda raw: None,
+    others: Counter[str] | None = None,
 ) -> Iterator[Element | RecordError]:
     """The elements of the lists at `path` in every object of the file, or what is wrong with them.
 
     Each key of `path` names a list, whose elements are followed, or an object. The file is one object, a
     list of objects, or objects one after the other. Needs memory for one record and its siblings, of which
     none is kept beyond 4 MiB. A file without the path gives nothing. What `glance` says of the bytes of an
-    element stands for its value, which is not parsed then, and may be broken; `None`: it is parsed.
+    element stands for its value, which is not parsed then, and may be broken; `None`: it is parsed. `others`
+    counts the outermost objects that have nothing at the path, under `OTHER_OBJECTS`.
     """
     source = Source(stream)
     if reason := describe_not_text(source.head):
@@ -91,6 +95,8 @@ def records_at(
             yield _parsed(found, filename, max_record_bytes, glance)
     for found in scanner.end():
         yield _parsed(found, filename, max_record_bytes, glance)
+    if others is not None and scanner.others:
+        others[OTHER_OBJECTS] += scanner.others
 
 
 def _parsed(
@@ -152,6 +158,8 @@ class _PathScanner:
 
     def __init__(self, path: tuple[str, ...], limit: int, offset: int) -> None:
         self.finished = False
+        self.others = 0
+        self._on_path = False
         self._path = path
         self._limit = limit
         self._frames: list[_Frame] = []
@@ -203,6 +211,9 @@ class _PathScanner:
             if frame is None or frame.is_object is not (byte == 0x7D):
                 return position, NOT_OBJECTS
             self._frames.pop()
+            if frame.is_object and frame.level == 0:
+                self.others += not self._on_path
+                self._on_path = False
             return position + 1, ""
         if frame is not None and frame.is_object and frame.key is None:
             return self._key(frame, data, position)
@@ -233,6 +244,7 @@ class _PathScanner:
             return position + 1, ""
         if frame.is_object:
             on_path = frame.key == self._path[level]
+            self._on_path = self._on_path or (on_path and opens)
             if on_path and opens and (not is_object or level + 1 < len(self._path)):
                 frame.key = None
                 self._frames.append(_Frame(is_object, level + 1))
