@@ -25,7 +25,8 @@ from annotation.services import ingest
 from frontend.forms.imports import OptionsForm
 from frontend.pages.common import ProjectPage, image_response, open_project
 from frontend.rendering.control_chars import escape_control_chars
-from frontend.rendering.transcript import facts, lay_out, tools
+from frontend.rendering.identity import short_identity
+from frontend.rendering.transcript import facts, hints_and_source, lay_out, tools
 
 VERB = "import"
 
@@ -91,8 +92,8 @@ def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) ->
     model = escape_control_chars(draft.policy_model)
     return {
         "draft": draft,
-        "record_id": escape_control_chars(draft.record_id),
-        "task_key": escape_control_chars(draft.task_key),
+        "record_id": short_identity(draft.record_id),
+        "task_key": short_identity(draft.task_key),
         "policy_model": model,
         "version": escape_control_chars(str((draft.hints.get("source") or {}).get("version", "")))
         if isinstance(draft.hints.get("source"), dict)
@@ -103,7 +104,7 @@ def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) ->
         "tools": tools(read),
         "task_description": facts(read.task_description),
         "reference_answer": facts(read.reference_answer),
-        "hints": facts(read.hints),
+        **hints_and_source(read.hints),
     }
 
 

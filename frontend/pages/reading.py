@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.core import default_guideline
-from annotation.core.text import unescape
 from annotation.models import Guideline, Project, Step, Trajectory
 from annotation.reports.transcripts import Transcript
 from frontend.rendering import markdown, transcript
+from frontend.rendering.identity import title_of
 
 
 def reading(trajectory: Trajectory, read: Transcript, steps: Sequence[Step]) -> dict[str, Any]:
     """The context of `workbench/task.html` and of the run beside it."""
     return {
         "trajectory": trajectory,
-        "record_id": transcript.escape_control_chars(unescape(trajectory.record_id)),
+        "record_id": title_of(trajectory.record_id, read.question),
         "messages": transcript.lay_out(read, steps),
         "question": transcript.Text(transcript.escape_control_chars(read.question), foldable=True),
         "description": transcript.facts(read.task_description),
         "reference": transcript.facts(read.reference_answer),
-        "hints": transcript.facts(read.hints),
+        **transcript.hints_and_source(read.hints),
         "tools": transcript.tools(read),
     }
 

@@ -29,7 +29,7 @@ from annotation.services import sights
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.rendering import csv_lines
 from frontend.rendering.charts import strip
-from frontend.rendering.transcript import escape_control_chars, facts, lay_out, tools
+from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
 from frontend.templatetags.tristep import MARK_KINDS, SIGNS
 
 VERB = "trajectory.list"
@@ -278,5 +278,5 @@ def laid_out(shown: cases.SideBySide) -> dict[str, Any]:
         "tools": tools(transcript),
         "task_description": facts(transcript.task_description),
         "reference_answer": facts(transcript.reference_answer),
-        "hints": facts(transcript.hints),
+        **hints_and_source(transcript.hints),
     }

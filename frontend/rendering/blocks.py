@@ -108,3 +108,13 @@ def facts(value: Any) -> list[tuple[str, Text | Structure]]:
         named.sort(key=lambda pair: pair[0] not in ANSWERS)
         return [(escape_control_chars(name), value_block(one)) for name, one in named]
     return [] if value in (None, "", []) else [("", value_block(value))]
+
+
+def hints_and_source(hints: dict[str, Any] | None) -> dict[str, list[tuple[str, Text | Structure]]]:
+    """What a record says beside its run, as blocks: where it was converted from (`source`), and the rest."""
+    rest = dict(hints or {})
+    source = rest.pop("source", None) if isinstance(rest.get("source_steps"), dict) else None
+    if not isinstance(source, dict):
+        return {"hints": facts(hints), "source": []}
+    steps = rest.pop("source_steps")
+    return {"hints": facts(rest), "source": facts({**source, "source_steps": steps})}

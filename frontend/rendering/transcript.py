@@ -23,6 +23,7 @@ from frontend.rendering.blocks import (
     Structure,
     Text,
     facts,
+    hints_and_source,
     laid_out,
     result_block,
     value_block,
@@ -30,7 +31,17 @@ from frontend.rendering.blocks import (
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.schema_problems import in_words
 
-__all__ = ["Block", "Structure", "Text", "escape_control_chars", "facts", "lay_out", "result_block", "tools"]
+__all__ = [
+    "Block",
+    "Structure",
+    "Text",
+    "escape_control_chars",
+    "facts",
+    "hints_and_source",
+    "lay_out",
+    "result_block",
+    "tools",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from annotation.core.vocabulary import (
 from annotation.reports.error_graphs import NumberedError
 from frontend import context
 from frontend.rendering import history_text, transcript
+from frontend.rendering import identity as identities
 from frontend.rendering.icons import ICONS
 
 register = template.Library()
@@ -147,6 +148,18 @@ def _error_text(one: NumberedError) -> str:
 def readable(value: str) -> str:
     """A stored text (core.text) for a page: every character visible, none that could not be sent."""
     return transcript.escape_control_chars(unescape(value))
+
+
+@register.filter
+def identity(record_id: str) -> str:
+    """A stored identity of a record, short when it is a checksum."""
+    return identities.short_identity(record_id)
+
+
+@register.filter
+def title_of(record_id: str, question: str) -> str:
+    """What a record is called where its question is known."""
+    return identities.title_of(record_id, question)
 
 
 @register.simple_tag
