@@ -150,6 +150,7 @@ class OpenAICompatible:
         """Ask, in parts where one answer cannot hold all labels, until every step has one."""
         settings, material, server = self._settings, request.material, self._dialect.limit
         steps = [index for index in material.steps if index not in request.earlier]
+        steps = steps or list(material.steps[-1:])  # only the outcome is missing
         try:
             planned = plan(settings, material, steps=steps, server_limit=server)
         except TooLong as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
@@ -15,7 +15,7 @@ from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .run_selection import ALL, Selection, pending_trajectories
+from .run_selection import ALL, Selection, given_labels, pending_trajectories
 
 SAMPLE: Final = 200
 LOADED_AT_ONCE: Final = 20
@@ -71,7 +71,7 @@ def estimate(
 
 
 def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = SAMPLE) -> RunEstimate:
-    """The same of `wanted` trajectories, by their pks. The judge need not be stored."""
+    """The same of `wanted` trajectories, by their pks. The judge need not be stored (then its pk is None)."""
     if judge.kind == JudgeKind.BASELINE:
         # it answers here: nothing is sent
         n = len(wanted)
@@ -82,10 +82,10 @@ def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = S
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
     guidelines = newest.text if newest is not None else ""
     total, clipped = Estimate(), 0
-    for content in _contents(sample):
-        one, short = _one(
-            judge, JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
-        )
+    for content, given in _contents(judge, sample):
+        material = JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
+        steps = [index for index in material.steps if index not in given] or material.steps[-1:]
+        one, short = expected(judge.settings, material, steps=steps)
         total += one
         clipped += short
     factor = Decimal(len(wanted)) / len(sample) if sample else Decimal(0)
@@ -100,13 +100,12 @@ def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = S
     )
 
 
-def _one(judge: Judge, material: JudgeInput) -> tuple[Estimate, bool]:
-    """The calls about one trajectory, and whether their prompts leave something out."""
-    return expected(judge.settings, material)
-
-
-def _contents(trajectories: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _contents(
+    judge: Judge, trajectories: Sequence[int]
+) -> Iterator[tuple[dict[str, Any], Mapping[int, int]]]:
+    """The contents of trajectories, each with the labels that the judge has given to its steps already."""
     for start in range(0, len(trajectories), LOADED_AT_ONCE):
         part = trajectories[start : start + LOADED_AT_ONCE]
-        for row in TrajectoryContent.objects.filter(trajectory__in=part).only("content"):
-            yield row.parsed()
+        given = {} if judge.pk is None else given_labels(judge, part)
+        for row in TrajectoryContent.objects.filter(trajectory__in=part).only("trajectory", "content"):
+            yield row.parsed(), given.get(row.trajectory_id, {})

@@ -48,10 +48,13 @@ def judge_coverage(
     require(actor, "predictions.change", release)
     found = found or frozen_trajectories(release)
     suggested: dict[int, set[int]] = {}
+    complete: dict[int, set[int]] = {}
     rows = Suggestion.objects.filter(trajectory__in=of_release(release)).order_by()
-    for judge, trajectory in rows.values_list("judge", "trajectory"):
+    for judge, trajectory, missing, outcome in rows.values_list("judge", "trajectory", "missing", "outcome"):
         if trajectory in found.place:
             suggested.setdefault(judge, set()).add(found.place[trajectory])
+            if not missing and outcome is not None:
+                complete.setdefault(judge, set()).add(found.place[trajectory])
     failed: dict[int, set[int]] = {}
     items = SuggestionItem.objects.filter(
         trajectory__in=of_release(release), state=SuggestionItemState.FAILED, run__project=release.project_id
@@ -69,7 +72,7 @@ def judge_coverage(
             judge=judge,
             suggested=len(suggested.get(judge.pk, none)),
             failed=len(failed.get(judge.pk, none) - suggested.get(judge.pk, none)),
-            pending=len(possible - suggested.get(judge.pk, none)),
+            pending=len(possible - complete.get(judge.pk, none)),
             prediction_set=sets.get(judge.pk),
             run=active.get(judge.pk),
         )

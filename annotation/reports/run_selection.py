@@ -1,12 +1,13 @@
-"""Select the trajectories of a run: those without a suggestion of its judge."""
+"""Select the trajectories of a run: those for which a label of its judge is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
@@ -16,6 +17,7 @@ from annotation.models import (
     Release,
     ReleaseRecord,
     Subset,
+    SuggestedLabel,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
@@ -32,7 +34,7 @@ class Selection:
     `subset` is a name, `state` a TrajectoryState, `policy_model` as shown, `limit` the most there may be,
     `failed_of` the id of a run of the same judge whose failures are meant, `release` the version of a release
     of the project: the trajectories that it holds, as far as their content is that of its records. What the
-    judge has suggested for already is never part of it.
+    judge has labelled completely is never part of it.
     """
 
     subset: str = ""
@@ -58,12 +60,15 @@ class Selection:
 
 
 ALL = Selection()
+INCOMPLETE: Final = Q(missing__gt=0) | Q(outcome=None)
+"""Suggestions of which a run asks for the rest."""
 
 
 def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
-    """The live trajectories of a selection without a suggestion of this judge. Raises Invalid, by field."""
+    """The live trajectories of a selection without a suggestion of this judge, or with one that lacks labels
+    or the outcome. Raises Invalid, by field."""
     rows = Trajectory.objects.filter(
-        ~Exists(Suggestion.stored.filter(judge=judge, trajectory=OuterRef("pk"))),
+        ~Exists(Suggestion.stored.filter(judge=judge, trajectory=OuterRef("pk")).exclude(INCOMPLETE)),
         project=judge.project_id,
         live=True,
     ).order_by("position", "pk")
@@ -95,6 +100,20 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
             raise _unknown("limit", translatable("At least 1."))
         rows = rows[: selection.limit]
     return rows
+
+
+def given_labels(judge: Judge, trajectories: Sequence[int]) -> dict[int, dict[int, int]]:
+    """What the judge has said of the steps of trajectories: trajectory → message index → label. One query."""
+    found: dict[int, dict[int, int]] = defaultdict(dict)
+    labels = SuggestedLabel.stored.filter(
+        suggestion__judge=judge, suggestion__trajectory__in=trajectories, value__isnull=False
+    )
+    for trajectory, index, value in labels.values_list(
+        "suggestion__trajectory", "step__message_index", "value"
+    ):
+        if value is not None:
+            found[trajectory][index] = value
+    return found
 
 
 def _of_release(judge: Judge, version: str, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:

@@ -98,7 +98,7 @@ def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) ->
     trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
     if trial is None:
         trial = copy.copy(sample.judge)
-        trial.prompt_version = prompt_version
+        trial.pk, trial.prompt_version = None, prompt_version
         wanted = sample.trajectories.filter(live=True)
     else:
         wanted = pending_trajectories(trial, ALL)

@@ -103,7 +103,10 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
     if asked.get("limit"):
         chosen.append(_("at most %(n)s") % {"n": asked["limit"]})
     facts: list[tuple[str, Any]] = [
-        (_("Trajectories"), ", ".join(part for part in chosen if part) or _("all without a suggestion")),
+        (
+            _("Trajectories"),
+            ", ".join(part for part in chosen if part) or _("all without a complete suggestion"),
+        ),
         (_("Calls"), count(run.calls)),
         (_("Input tokens"), count(run.tokens_in)),
         (_("Output tokens"), count(run.tokens_out)),

@@ -18,6 +18,7 @@ from annotation.models import (
     Judge,
     PredictionSet,
     Release,
+    SuggestedLabel,
     SuggestionRun,
     Trajectory,
     TrajectoryContent,
@@ -77,7 +78,7 @@ def test_judge_is_scored_by_what_it_has_suggested_of_the_release_and_once(
     resolved: Cast, frozen: Release
 ) -> None:
     judge = make_imported_judge(resolved.project, "Sage")
-    suggest(judge, trajectory(0), [1, None, -1], outcome=None)
+    partial = suggest(judge, trajectory(0), [1, None, -1], outcome=None)
     suggest(judge, trajectory(1), None, comment="llm_annotate_failed: 500")
     suggest(judge, Trajectory.objects.get(subset__name="later"), 1)
 
@@ -95,7 +96,11 @@ def test_judge_is_scored_by_what_it_has_suggested_of_the_release_and_once(
     assert (again.created, again.unchanged) == (0, 2)
     assert PredictionSet.objects.get().updated_at == row.updated_at
     suggest(judge, trajectory(2), 0, outcome=0)
-    assert score(resolved, frozen, judge).created == 1
+    # what was missing has come since: it is added, and nothing that stood there changes
+    step = trajectory(0).steps.order_by("ordinal")[1]
+    SuggestedLabel.objects.create(suggestion=partial, step=step, value=0)
+    assert score(resolved, frozen, judge).created == 2
+    assert said(PredictionSet.objects.get())["tiny:0:0"] == ([1, 0, -1], MISSING)
     assert said(PredictionSet.objects.get())["tiny:2:0"] == ([0, 0, 0], 0)
     assert releases.verify(actor=OPERATOR, release=frozen).ok
 

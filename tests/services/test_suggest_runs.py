@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
@@ -20,12 +22,15 @@ from annotation.models import (
     Suggestion,
     SuggestionItem,
     SuggestionRun,
+    Trajectory,
 )
+from annotation.policies import OPERATOR
 from annotation.providers import FailureKind, Request
 from annotation.reports import runs as reports
+from annotation.reports.estimates import estimate
 from annotation.reports.run_selection import Selection
 from annotation.services import suggest
-from annotation.services.suggest import reaper, runner, store
+from annotation.services.suggest import pending_items, reaper, runner, store
 from tests import people
 from tests.fixtures.judges import (
     Scripted,
@@ -39,6 +44,7 @@ from tests.fixtures.judges import (
     start,
 )
 from tests.people import Cast
+from tests.suggesting import suggest as suggests
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("judge_urls")]
 State = SuggestionRunState
@@ -150,12 +156,15 @@ def half_said(request: Request) -> Any:
     return replace(said, rest=failure(FailureKind.SERVER_ERROR, permanent=False))
 
 
+@pytest.mark.parametrize("again", ["retry", "new run"])
 def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_asked_again(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
     (row,) = people.import_records(cast.project, 1)
     provider = install(monkeypatch, Scripted(half_said))
-    run = do(start(make_judge(cast)))
+    judge = make_judge(cast)
+    whole = estimate(viewer=OPERATOR, judge=judge)
+    run = do(start(judge))
 
     assert items(run)["failed"] == 1 and (run.labels_missing, run.progress_failed) == (1, 1)
     suggestion = Suggestion.objects.get(trajectory=row)
@@ -164,13 +173,46 @@ def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_ask
     answer = JudgeAnswer.objects.get()
     assert (answer.failure, answer.message, suggestion.answer) == ("server_error", "Broken.", answer)
 
-    assert suggest.retry_failed(actor=cast.admin, run=run) == 1
+    rest = estimate(viewer=OPERATOR, judge=judge)
+    assert rest.trajectories == 1 and 0 < rest.tokens_out < whole.tokens_out
+    first = run
+    if again == "retry":
+        assert suggest.retry_failed(actor=cast.admin, run=run) == 1
+    else:
+        run = start(judge)
+        assert (run.progress_total, run.labels_missing) == (1, 1)
     run = do(run)
     suggestion.refresh_from_db()
+    assert suggestion.run == first
     assert list(said.all()) == [(2, -1, "first"), (4, 0, "")]
     assert (suggestion.missing, suggestion.outcome, run.labels_missing) == (0, -1, 0)
-    assert (run.progress_done, run.progress_failed, run.calls) == (1, 0, 2)
-    assert provider.calls == {str(row.pk): 2} and run.cost == Decimal("0.02")
+    calls = 2 if again == "retry" else 1
+    assert (run.progress_done, run.progress_failed, run.calls) == (1, 0, calls)
+    assert provider.calls == {str(row.pk): 2} and run.cost == calls * Decimal("0.01")
+    with pytest.raises(Invalid, match="already has suggestions"):
+        start(judge)
+
+
+def test_loader_asks_for_earlier_labels_only_where_there_are_some(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending_items, "LOADED_AT_ONCE", 2)
+    people.import_records(cast.project, 4)
+    judge = make_judge(cast)
+    run = start(judge)
+    asked = []
+    for begun in (False, True):
+        if begun:
+            suggests(judge, Trajectory.objects.earliest("pk"), [1, None])
+        with CaptureQueriesContext(connection) as queries:
+            loader = pending_items.ItemLoader(run)
+            earlier = []
+            while loader.peek() is not None:
+                earlier.append(loader.pop().earlier)
+        asked.append(len(queries))
+        assert earlier == [{2: 1} if begun else {}, {}, {}, {}]
+    # the guideline, what was begun, and three loads; then the labels of what was begun
+    assert asked == [5, 6]
 
 
 def test_server_that_wants_a_wait_in_mid_trajectory_loses_no_label(

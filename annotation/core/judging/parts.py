@@ -81,10 +81,13 @@ def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ..
     return Plan(limit, budget, parts, prompts)
 
 
-def expected(settings: JudgeSettings, material: JudgeInput) -> tuple[Estimate, bool]:
-    """What asking about a trajectory takes, on the high side, and whether its prompts leave something out."""
+def expected(
+    settings: JudgeSettings, material: JudgeInput, *, steps: Sequence[int] | None = None
+) -> tuple[Estimate, bool]:
+    """What asking about a trajectory (or these of its `steps`) takes, on the high side, and whether its
+    prompts leave something out."""
     try:
-        found = plan(settings, material)
+        found = plan(settings, material, steps=steps)
     except TooLong:
         return Estimate(too_long=1), False
     each = (

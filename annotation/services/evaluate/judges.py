@@ -219,16 +219,17 @@ def _mark_failures(
 def _fresh(
     released: ReleasedLabels, given: Predictions, before: PredictionSet | None, name: str
 ) -> list[int]:
-    """The records that the set lacks, and those of which it only has that the judgement failed. Raises
-    Conflict when it says something else of one already."""
+    """The records that the set lacks, those of which it only has that the judgement failed, and those whose
+    missing labels the judge has given since. Raises Conflict when it says something else of one already."""
     if before is None:
         fresh: list[int] = np.flatnonzero(given.there).tolist()
         return fresh
     known = Predictions.unpacked(bytes(before.labels), released)
     again = known.failed & ~given.failed
-    differ = np.zeros(released.n_records, dtype=bool)
-    differ[released.record[known.steps != given.steps]] = True
-    differ |= known.outcome != given.outcome
+    differ = (known.outcome != MISSING) & (known.outcome != given.outcome)
+    differ[released.record[(known.steps != MISSING) & (known.steps != given.steps)]] = True
+    more = (known.outcome == MISSING) & (given.outcome != MISSING)
+    more[released.record[(known.steps == MISSING) & (given.steps != MISSING)]] = True
     if (differ & known.there & given.there & ~again & ~given.failed).any():
         raise Conflict(
             translatable(
@@ -237,7 +238,7 @@ def _fresh(
             ),
             code="predicted_otherwise",
         )
-    fresh = np.flatnonzero(given.there & (~known.there | again)).tolist()
+    fresh = np.flatnonzero(given.there & (~known.there | again | more)).tolist()
     return fresh
 
 

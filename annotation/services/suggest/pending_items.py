@@ -1,10 +1,11 @@
 """Load the pending trajectories of a run, a few at a time."""
 
-from collections import defaultdict, deque
+from collections import deque
 
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
-from annotation.models import Guideline, SuggestedLabel, SuggestionItem, SuggestionRun
+from annotation.models import Guideline, Suggestion, SuggestionItem, SuggestionRun
+from annotation.reports.run_selection import given_labels
 
 from .call_pool import PendingCall
 
@@ -21,6 +22,10 @@ class ItemLoader:
         self._all_loaded = False
         version = run.guideline_version or 0
         guideline = Guideline.objects.filter(project=run.project_id, version=version).first()
+        due = SuggestionItem.objects.filter(run=run, state=SuggestionItemState.DUE)
+        begun = Suggestion.stored.filter(judge=run.judge_id, trajectory__in=due.values("trajectory"))
+        # of nearly all runs none: then nothing more is asked of the database than the items themselves
+        self._begun = frozenset(begun.values_list("trajectory_id", flat=True))
         self._guidelines = guideline.text if guideline is not None else ""
 
     @property
@@ -45,25 +50,13 @@ class ItemLoader:
             .select_related("trajectory__content")
             .only("trajectory", "trajectory__content__content")[:LOADED_AT_ONCE]
         )
-        earlier = self._earlier([row.trajectory_id for row in rows])
-        loaded = [self._due(row, earlier[row.trajectory_id]) for row in rows]
+        begun = [row.trajectory_id for row in rows if row.trajectory_id in self._begun]
+        earlier = given_labels(self._run.judge, begun) if begun else {}
+        loaded = [self._due(row, earlier.get(row.trajectory_id, {})) for row in rows]
         self._ready.extend(loaded)
         if loaded:
             self._last = loaded[-1].item
         self._all_loaded = len(loaded) < LOADED_AT_ONCE
-
-    def _earlier(self, trajectories: list[int]) -> dict[int, dict[int, int]]:
-        """Labels by message index that the run has brought already, where a part of a trajectory failed."""
-        found: dict[int, dict[int, int]] = defaultdict(dict)
-        labels = SuggestedLabel.stored.filter(
-            suggestion__run=self._run, suggestion__trajectory__in=trajectories, value__isnull=False
-        )
-        for trajectory, index, value in labels.values_list(
-            "suggestion__trajectory_id", "step__message_index", "value"
-        ):
-            if value is not None:
-                found[trajectory][index] = value
-        return found
 
     def _due(self, item: SuggestionItem, earlier: dict[int, int]) -> PendingCall:
         judged = JudgeInput.of(

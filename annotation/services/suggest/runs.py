@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotation import dispatch
@@ -20,7 +20,7 @@ from annotation.core.vocabulary import (
     SuggestionItemState,
     SuggestionRunState,
 )
-from annotation.models import Guideline, Judge, SuggestionItem, SuggestionRun
+from annotation.models import Guideline, Judge, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
 from annotation.reports.run_selection import ALL, Selection, pending_trajectories
@@ -86,7 +86,10 @@ def start_run(
             code="nothing_due",
         )
     run.progress_total = total
-    run.save(update_fields=["progress_total"])
+    # what suggestions of earlier runs lack, it takes over
+    begun = Suggestion.stored.filter(judge=judge, trajectory__in=run.items.values("trajectory"))
+    run.labels_missing = begun.aggregate(n=Sum("missing"))["n"] or 0
+    run.save(update_fields=["progress_total", "labels_missing"])
     audit.record(
         actor=actor,
         verb="suggestions.start",

@@ -14,6 +14,7 @@ from annotation.core.text import escape
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
 from annotation.providers import Failure, Reply
+from annotation.reports.run_selection import INCOMPLETE
 
 from .call_pool import CallResult
 from .doubt import renew_doubt
@@ -185,13 +186,14 @@ def _labels(one: CallResult, suggestion: int, places: dict[tuple[int, int], int]
 
 
 def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, int]:
-    """Add to the judge's suggestions what they lack (a part that had failed); no label is replaced."""
+    """Add to the judge's suggestions what they lack (a part that had failed, in this run or in one before);
+    no label is replaced."""
     if not replies:
         return {}
     rows = Suggestion.stored.filter(
-        judge=run.judge_id, run=run, trajectory__in=[one.trajectory for one in replies]
+        INCOMPLETE, judge=run.judge_id, trajectory__in=[one.trajectory for one in replies]
     )
-    known = {row.trajectory_id: row for row in rows if row.missing or row.outcome is None}
+    known = {row.trajectory_id: row for row in rows}
     held = set(
         SuggestedLabel.stored.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
     )
