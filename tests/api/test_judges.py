@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.core.judging import LATEST
 from annotation.models import Judge, Suggestion
 from tests.fixtures.judges import URL, make_imported_judge
 from tests.people import Cast, import_records, jsonl
@@ -34,7 +35,7 @@ def test_judge_is_made_read_listed_changed_and_retired(by: Callers) -> None:
     answer = by.admin.post(JUDGES, SERVER)
     made = ok(answer, 201)
     assert (made["base_url"], made["price_input"], made["price_output"]) == (URL, "0.400000", "1.600000")
-    assert made["prompt_version"] == "v2" and made["suggestions"] == 0 and made["locked"] is False
+    assert made["prompt_version"] == LATEST and made["suggestions"] == 0 and made["locked"] is False
     assert ok(by.admin.client.get(answer["Location"])) == made
     assert ok(by.admin.get(JUDGES))["results"] == [made]
     where = f"/judges/{made['id']}/"

@@ -23,6 +23,7 @@ from tests.label_scheme_cases import CASES, RULES, Case
 DIGESTS = {
     "v1": ("d977cde8bf5160ca", "65148eb1078d2b26"),
     "v2": ("0a7c737affa1f736", "aa6609bd9d7cf229"),
+    "v3": ("382b7722b2c7bd30", "39af70150d941341"),
 }
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": "x"}'}}
@@ -86,6 +87,17 @@ def test_task_the_tools_and_every_message_stand_in_blocks_of_their_own() -> None
     ]
     assert made().user.endswith("\nStep indexes: [2, 4]\n")
     assert made().step_indexes == (2, 4)
+
+
+def test_result_that_the_log_marks_as_an_error_is_told_from_v3_on() -> None:
+    failed = [*MESSAGES[:3], {**MESSAGES[3], "is_error": True}, {**MESSAGES[4], "is_error": True}]
+    titles = {
+        version: [t for t, _ in blocks(build(version, material(failed), 50_000))] for version in VERSIONS
+    }
+    plain = [title for title, _ in blocks(made())]
+    assert titles["v1"] == titles["v2"] == plain
+    told = [*plain[:5], "message 3 · tool · result of call 2.1 · marked as an error", plain[6]]
+    assert titles["v3"] == told
 
 
 def test_labels_rewards_and_hints_of_the_record_are_not_sent() -> None:
@@ -225,7 +237,7 @@ def test_prompt_of_some_of_the_steps_holds_the_whole_run(version: str) -> None:
 
 
 def test_versions_are_in_the_order_of_their_numbers_and_new_judges_take_the_newest() -> None:
-    assert VERSIONS[:2] == ("v1", "v2") and VERSIONS[-1] == LATEST
+    assert VERSIONS[:3] == ("v1", "v2", "v3") and VERSIONS[-1] == LATEST
     assert [int(version[1:]) for version in VERSIONS] == list(range(1, len(VERSIONS) + 1))
 
 

@@ -160,3 +160,7 @@ def test_failure_of_one_part_keeps_the_labels_of_the_others(told: JudgeServer) -
     assert asked(told) == [(9, 11, 13, 15), (17, 19, 21, 23)]
     assert {**given, **again.judgement.labels} == truth("", material.steps)
     assert again.judgement.missing == 0 and again.rest is None
+    # where only the outcome is missing, it is asked for beside the last step
+    told.reset()
+    last = judge.ask_for_the_rest(material, truth("", material.steps))
+    assert asked(told) == [material.steps[-1:]] and last.judgement.outcome is not None

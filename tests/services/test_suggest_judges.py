@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid, Locked
+from annotation.core.judging import LATEST
 from annotation.models import AuditEvent, Judge, Suggestion
 from annotation.policies import OPERATOR
 from annotation.providers import Hooks
@@ -50,7 +51,7 @@ def test_admins_make_judges_and_nobody_else_does(cast: Cast) -> None:
         rate_per_minute=60,
     )
 
-    assert (judge.name, judge.base_url, judge.prompt_version) == ("Sage", URL, "v2")
+    assert (judge.name, judge.base_url, judge.prompt_version) == ("Sage", URL, LATEST)
     assert judge.created_by == cast.admin
     assert AuditEvent.objects.filter(verb="judge.create", actor=cast.admin).count() == 1
     with pytest.raises(Invalid) as taken:

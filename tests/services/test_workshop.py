@@ -163,6 +163,6 @@ def test_workshop_goes_by_pages_api_and_terminal(
     assert rows and all(one["old"] != one["new"] for one in rows)
     assert caller.get(f"/samples/{made['id']}/changes/", {"prompt_version": "v1"}).status_code == 404
 
-    call_command("workshop", "bench", judge="Sage", size=4)
+    call_command("workshop", "bench", judge="Sage", size=4, prompt="v2")
     said = capsys.readouterr().err
     assert "v1 (as it is)" in said and "v2 (tried)" in said and "0.0400 USD" in said

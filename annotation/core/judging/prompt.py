@@ -12,7 +12,7 @@ from annotation.core.i18n import translatable
 
 from .clipping import clip_middle, water_level
 from .judge_input import JudgeInput
-from .prompts import template
+from .prompts import tells_errors, template
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
 from .trajectory_text import Block, blocks_of, mark_for, sendable
 
@@ -84,7 +84,7 @@ def build(
     Raises `TooLong`, and `Invalid` for an unknown version.
     """
     system, user = template(prompt_version)
-    blocks, notes = blocks_of(material)
+    blocks, notes = blocks_of(material, tell_errors=tells_errors(prompt_version))
     mark = mark_for(blocks)
     asked = material.steps if steps is None else tuple(steps)
     values = {

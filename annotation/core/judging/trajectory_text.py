@@ -34,14 +34,18 @@ class Block:
         return f"<<<{mark} {self.title}>>>\n{body}\n<<<{mark} end>>>\n\n"
 
 
-def blocks_of(material: JudgeInput) -> tuple[list[Block], list[str]]:
-    """The record's blocks in order, and a sentence for everything that could not be put into words."""
+def blocks_of(material: JudgeInput, *, tell_errors: bool) -> tuple[list[Block], list[str]]:
+    """The record's blocks in order, and a sentence for everything that could not be put into words.
+
+    `tell_errors`: the titles of tool results say where the log marks them as errors.
+    """
     messages = normalise(material.messages)
     blocks = [*_about_the_task(material, messages), Block("tools", _tools(material.tools))]
     notes: list[str] = []
     pairs = pair_results(messages)
     for message in messages:
-        blocks.append(_message(message, pairs.get(message.index), notes))
+        failed = tell_errors and message.failed
+        blocks.append(_message(message, pairs.get(message.index), notes, failed=failed))
     return [_checked(block, notes) for block in blocks], notes
 
 
@@ -81,13 +85,15 @@ def _tools(tools: Sequence[Any]) -> str:
     return "\n".join(tool if isinstance(tool, str) else _as_json(tool) for tool in tools)
 
 
-def _message(message: Message, answers: tuple[int, int] | None, notes: list[str]) -> Block:
+def _message(message: Message, answers: tuple[int, int] | None, notes: list[str], *, failed: bool) -> Block:
     index = message.index
     title = f"message {index} · {message.role if message.role in _ROLES else 'of another role'}"
     if message.role == "assistant":
         title += " · step"
     if answers is not None:
         title += f" · result of call {answers[0]}.{answers[1] + 1}"
+    if failed:
+        title += " · marked as an error"
     return Block(title, "\n".join(_body(message, notes)) or "(empty)", index, message.role in RESULT_ROLES)
 
 

@@ -5,7 +5,8 @@ newest is what a new judge takes (tests hold each version to its digest, and the
 
 A file has two parts, "## system" and "## user". In the second these places are filled in: `{{guidelines}}`,
 `{{mark}}`, `{{record}}`, `{{steps}}` and, from v2 on, `{{earlier}}` (what was labelled before, of a run that
-is asked about in parts).
+is asked about in parts). How the record is written belongs to the version too: from v3 on it says which tool
+results the log marks as errors.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ VERSIONS: Final = tuple(
 """All versions, the oldest first."""
 LATEST: Final = VERSIONS[-1]
 """The version that a new judge takes."""
+_WITHOUT_ERRORS: Final = frozenset({"v1", "v2"})
+
+
+def tells_errors(prompt_version: str) -> bool:
+    """Whether the record of this version says which tool results the log marks as errors."""
+    return prompt_version not in _WITHOUT_ERRORS
 
 
 @cache
