@@ -83,10 +83,16 @@ test: install dev test-js
 test-js: dev
 	@$(BIN)/node --test "tests/js/*.test.mjs"
 
-test-sqlite: dev
+# Once after each installation. All processes of a run begin together: without this each of them would compile
+# everything that the tests import, and wait for one to migrate the template of their databases.
+$(VENV)/.warm-%: $(VENV)/.dev
+	@TRISTEP_TEST_DB=$* $(BIN)/python -m pytest -q -k is_content_with_a_migrated_database >$@.log || { cat $@.log; exit 1; }
+	@mv $@.log $@
+
+test-sqlite: dev $(VENV)/.warm-sqlite
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-postgres: dev
+test-postgres: dev $(VENV)/.warm-postgres
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # beside the tests of .ci/run, whose budget it would cost half again (docs/decisions/0019)

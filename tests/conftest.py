@@ -10,6 +10,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -95,11 +96,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=out)
         gone = set(out)
         items[:] = [item for item in items if item not in gone]
-    # the long ones first, in whatever order they come: at the end, one of them would keep a core waiting
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items[:] = _dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     if reason := getattr(django_settings, "POSTGRES_MISSING", ""):
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
+    """The long tests first in every process, in whatever order they come: at the end, one of them would keep
+    a core waiting. `--dist worksteal` begins by cutting the list into a piece for each process."""
+    long = [item for item in items if item.get_closest_marker("slow")]
+    short = iter([item for item in items if not item.get_closest_marker("slow")])
+    dealt: list[pytest.Item] = []
+    for process in range(processes):
+        size = (len(items) - len(dealt)) // (processes - process)
+        first = long[process::processes]
+        dealt += [*first, *islice(short, max(0, size - len(first)))]
+    return [*dealt, *short]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
