@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Denied
 from annotation.models import Allocation, InterimLook, Project, Trajectory, User
@@ -19,6 +22,8 @@ from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db
 TASKS = 6
+QUERIES = 26
+"""Of the page of an experiment."""
 
 
 def begin(cast: Cast, how_many: int = TASKS, *, arms: int = 2) -> list[Trajectory]:
@@ -101,7 +106,9 @@ def test_trial_accounts_for_every_claim_and_for_what_was_on_screen(cast: Cast) -
         assert fate.judges == {"kind": seen, "severe": seen, "strict": seen}
 
 
-def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: Cast) -> None:
+def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: Cast, client: Client) -> None:
+    client.force_login(cast.admin)
+    queries = []
     rows = begin(cast, 4)
     before = read(cast).trial
     assert before is not None and (before.look.number, before.look.level) == (0, None)
@@ -112,6 +119,17 @@ def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: C
         if number in (1, 3):
             first, again = read(cast).trial, read(cast).trial
             assert first is not None and again is not None and first.look == again.look
+            with CaptureQueriesContext(connection) as asked:
+                page = " ".join(client.get("/p/bench/influence/").content.decode().split())
+            queries.append(len(asked))
+    assert "Look 2, when 4 of 4 trajectories were settled." in page
+    for heading in (
+        "Other differences between arms",
+        "What became of the arms",
+        "Annotators with each other",
+    ):
+        assert heading in page
+    assert queries == [QUERIES, QUERIES], "however much is settled"
     assert list(InterimLook.objects.values_list("percent", "settled", "planned", "looked_by")) == [
         (50, 2, 4, cast.admin.pk),
         (100, 4, 4, cast.admin.pk),
