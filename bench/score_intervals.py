@@ -22,7 +22,7 @@ from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm
 
 from annotation.core.agreement.figures import Figure
-from annotation.core.agreement.intervals import LEAST_VARIANCE, LEVEL, ends, freedom, influences
+from annotation.core.agreement.intervals import LEAST_VARIANCE, UPPER, ends, freedom, influences
 from annotation.core.agreement.measure import FloatArray
 from annotation.core.label_files import read_label_lines
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
@@ -83,7 +83,7 @@ def jackknifes(figure: Figure, sums: FloatArray) -> tuple[dict[str, Ends], Any, 
     # what has no interval gets one of something else, and is left out
     value = np.where(usable, value, 0.5)
     influence = np.where(usable[:, None], influence, np.arange(tasks) - (tasks - 1) / 2)
-    error, t = np.sqrt((influence**2).sum(axis=1)), stdtrit(tasks - 1, LEVEL)
+    error, t = np.sqrt((influence**2).sum(axis=1)), stdtrit(tasks - 1, UPPER)
     forth, back, slope = _scale(figure)
     half = t * error * slope(value)
     return (
@@ -105,12 +105,12 @@ def bootstraps(
     value = figure.values(sums.sum(axis=1))
     weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=RESAMPLES).astype(float)
     drawn = figure.values(np.matmul(weights[None], sums))
-    low, high = np.nanquantile(drawn, [1 - LEVEL, LEVEL], axis=1)
+    low, high = np.nanquantile(drawn, [1 - UPPER, UPPER], axis=1)
     found = {"bootstrap, percentile": (low, high)}
     bias = (drawn < value[:, None]).mean(axis=1) + 0.5 * (drawn == value[:, None]).mean(axis=1)
     z0 = norm.ppf(np.clip(bias, 1e-4, 1 - 1e-4))[:, None]
     skew = ((influence**3).sum(axis=1) / (6 * (influence**2).sum(axis=1) ** 1.5))[:, None]
-    z = z0 + norm.ppf([1 - LEVEL, LEVEL])
+    z = z0 + norm.ppf([1 - UPPER, UPPER])
     at = norm.cdf(z0 + z / (1 - skew * z))
     corrected = np.array([np.nanquantile(row, ends_at) for row, ends_at in zip(drawn, at, strict=True)])
     found["bootstrap, BCa"] = (corrected[:, 0], corrected[:, 1])
@@ -123,7 +123,7 @@ def bootstraps(
         error = np.sqrt(squares) / (n @ weights.T) / (share * (1 - share))
         pivot = (logit(share) - logit(value)[:, None]) / error
         pivot[~np.isfinite(pivot)] = np.nan
-        quantile = np.nanquantile(pivot, [LEVEL, 1 - LEVEL], axis=1)
+        quantile = np.nanquantile(pivot, [UPPER, 1 - UPPER], axis=1)
         rest = right - value[:, None] * n
         error = np.sqrt((rest**2).sum(axis=1)) / n.sum(axis=1) / (value * (1 - value))
         found["bootstrap, studentised on the logit"] = (
@@ -162,11 +162,11 @@ def distances(world: FloatArray, seed: int = 3) -> Iterator[tuple[str, float, fl
         made, usable, influence = jackknifes(figure, world)
         low, high = made["jackknife as in the product"]
         forth, back, _slope = _scale(figure)
-        quantile = stdtrit(freedom(influence, np.zeros(tasks, dtype=np.int64)), LEVEL)
+        quantile = stdtrit(freedom(influence, np.zeros(tasks, dtype=np.int64)), UPPER)
         for at in np.flatnonzero(usable):
             value = forth(figure.values(world[at].sum(axis=0)))
             half = quantile[at] * np.nanstd(forth(figure.values(fewer @ world[at])))
-            percentile = np.nanquantile(figure.values(plain @ world[at]), [1 - LEVEL, LEVEL])
+            percentile = np.nanquantile(figure.values(plain @ world[at]), [1 - UPPER, UPPER])
             mine = np.array([low[at], high[at]])
             rescaled = back(value + np.array([-half, half]))
             apart.append((np.abs(rescaled - mine).max(), np.abs(percentile - mine).max()))

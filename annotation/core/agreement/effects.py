@@ -26,7 +26,8 @@ OTHERS: Final = 0.25
 """How much of the level all other contrasts have together. Far out, t is only nearly right: in simulations of
 experiments in which nothing differs, up to twice as many are found as this allows (docs/influence.md)."""
 _FEW_DRAWS: Final = 50
-_FULL_LEVERAGE: Final = 1e-9
+_ROUNDING: Final = 1e-9
+"""What is smaller is 0 but for rounding: a swept column, what leverage leaves, a standard error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def sums_of(task: IntArray, item: IntArray | None, design: FloatArray, y: FloatA
         products[:, a] = np.bincount(task, x[:, a] * outcome, n_tasks)
         for b in range(width):
             squares[:, a, b] = np.bincount(task, x[:, a] * x[:, b], n_tasks)
-    return Sums(squares, products, int((np.abs(x) > _FULL_LEVERAGE).any(axis=1).sum()))
+    return Sums(squares, products, int((np.abs(x) > _ROUNDING).any(axis=1).sum()))
 
 
 def fit(sums: Sums, contrast: FloatArray) -> Fit | None:
@@ -117,7 +118,7 @@ def fit(sums: Sums, contrast: FloatArray) -> Fit | None:
     values, vectors = np.linalg.eigh(hat)
     left = 1 - values
     # a task that alone decides a direction has no residual in it
-    stretch = np.where(left > _FULL_LEVERAGE, 1 / np.sqrt(np.maximum(left, _FULL_LEVERAGE)), 0.0)
+    stretch = np.where(left > _ROUNDING, 1 / np.sqrt(np.maximum(left, _ROUNDING)), 0.0)
     adjust = np.einsum("tij,tj,tkj->tik", vectors, stretch, vectors)
     direction = root.T @ contrast
     residual = (sums.products - sums.squares @ beta) @ root
@@ -129,7 +130,7 @@ def fit(sums: Sums, contrast: FloatArray) -> Fit | None:
     spread = float((cross**2).sum())
     variance = float((parts**2).sum())
     value = float(contrast @ beta)
-    if variance <= _FULL_LEVERAGE**2 or spread <= 0 or np.trace(cross) <= 0:
+    if variance <= _ROUNDING**2 or spread <= 0 or np.trace(cross) <= 0:
         return Fit(value, None, 0.0, parts)
     return Fit(value, float(np.sqrt(variance)), float(np.trace(cross) ** 2 / spread), parts)
 

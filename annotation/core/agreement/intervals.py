@@ -37,8 +37,8 @@ from annotation.core.agreement.measure import (
 )
 
 EVERY: Final = slice(None)
-LEVEL: Final = 0.975
-"""The quantile at the upper end of the central 95 %."""
+UPPER: Final = 0.975
+"""Where the central 95 % end above; they begin at 1 − this."""
 LEAST_VARIANCE: Final = 1e-24
 """Below this, all tasks give the same figure."""
 
@@ -201,7 +201,7 @@ def ends(
     """Both ends of the intervals of figures (…) from influences (…, tasks) with a spread: shares on the logit
     scale, others on Fisher's."""
     special = scipy.special
-    half = special.stdtrit(freedom(influence, stratum), LEVEL) * np.sqrt((influence**2).sum(axis=-1))
+    half = special.stdtrit(freedom(influence, stratum), UPPER) * np.sqrt((influence**2).sum(axis=-1))
     if share:
         centre, half = special.logit(value), half / (value * (1 - value))
         return special.expit(centre - half), special.expit(centre + half)

@@ -28,14 +28,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from annotation.core.agreement.intervals import LEAST_VARIANCE, LEVEL, freedom
+from annotation.core.agreement.intervals import LEAST_VARIANCE, UPPER, freedom
 from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Compared
 
 DRAWS: Final = 1000
 SEED: Final = 20261122
-NORMAL: Final = NormalDist().inv_cdf(LEVEL)
+NORMAL: Final = NormalDist().inv_cdf(UPPER)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -81,7 +81,7 @@ class Rank:
 def differences(found: Compared) -> Differences:
     """Every pair of models on one figure."""
     value, error, degrees = _pairs(found)
-    half = np.where(error > 0, scipy.special.stdtrit(degrees, LEVEL) * error, 0.0)
+    half = np.where(error > 0, scipy.special.stdtrit(degrees, UPPER) * error, 0.0)
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
 
@@ -92,7 +92,7 @@ def changes(before: Compared, after: Compared) -> list[Change | None]:
     usable = before.usable & after.usable
     spread = usable & (variance >= LEAST_VARIANCE)
     half = np.where(usable, 0.0, np.nan)
-    quantile = scipy.special.stdtrit(freedom(apart[spread], after.stratum), LEVEL)
+    quantile = scipy.special.stdtrit(freedom(apart[spread], after.stratum), UPPER)
     half[spread] = quantile * np.sqrt(variance[spread])
     return [
         None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide))
@@ -104,7 +104,7 @@ def ranks(found: Compared, draws: int = DRAWS, seed: int = SEED) -> list[Rank | 
     """The ranks of each model by one figure, of which more is better; None for a model without a usable
     figure, which the others are not ranked against."""
     value, error, degrees = _pairs(found)
-    alone = _certain(value, _p_values(value, error, degrees) < 2 * (1 - LEVEL))
+    alone = _certain(value, _p_values(value, error, degrees) < 2 * (1 - UPPER))
     together = _certain(value, _stepdown(found, value, error, degrees, draws, seed))
     n = int(found.usable.sum())
     return [
@@ -157,7 +157,7 @@ def _stepdown(
     first, second = first[spread], second[spread]
     if len(first):
         # few tasks carry much of some differences: their quantile is as much wider as Student's is
-        wider = scipy.special.stdtrit(degrees[first, second], LEVEL) / NORMAL
+        wider = scipy.special.stdtrit(degrees[first, second], UPPER) / NORMAL
         scale = error[first, second]
         # not a matrix product: its threads wait for each other longer than this takes
         drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
@@ -179,7 +179,7 @@ def _steps(tested: FloatArray, chance: FloatArray) -> int:
     count = 0
     while count < len(tested):
         largest = chance[count:].max(axis=0)
-        limit = max(float(np.quantile(largest, 2 * LEVEL - 1)), NORMAL)
+        limit = max(float(np.quantile(largest, 2 * UPPER - 1)), NORMAL)
         more = int((tested > limit).sum())
         if more <= count:
             break

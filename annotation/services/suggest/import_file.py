@@ -81,6 +81,40 @@ class _Stored:
     half: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The lines of a file held against what is stored: all `reads`, those of them that are `fresh`, and the
+    trajectories (`halves`) whose suggestion lies there and is not live yet."""
+
+    reads: list[_Read]
+    fresh: list[_Read]
+    halves: set[int]
+
+    def take(self, read: _Read, before: _Stored | None) -> bool:
+        """Put a line in its place; False when the judge has said something else of its trajectory."""
+        self.reads.append(read)
+        same = before is not None and before.content == read.content
+        if before is None or (before.half and not same):
+            self.fresh.append(read)
+        elif before.half:
+            self.halves.add(read.trajectory)
+        return before is None or before.half or same
+
+    def result(self, judge: Judge) -> SuggestionImport:
+        """What came of it, once it is stored."""
+        new = [*self.fresh, *(read for read in self.reads if read.trajectory in self.halves)]
+        return SuggestionImport(
+            judge=judge,
+            created=len(new),
+            unchanged=len(self.reads) - len(new),
+            labels=sum(len(read.labels) for read in new),
+            missing=sum(read.missing for read in self.reads),
+            invalid=sum(read.invalid for read in self.reads),
+            extra=sum(read.extra for read in self.reads),
+            failed=sum(read.failed for read in self.reads),
+        )
+
+
 def import_suggestions(
     *, actor: Actor, project: Project, judge_name: str, stream: BinaryIO, filename: str, subset: str = ""
 ) -> SuggestionImport:
@@ -108,19 +142,10 @@ def import_suggestions(
     known = [pk for pk in found.values() if pk is not None]
     steps = steps_of(known)
     stored = _stored(judge, known) if judge is not None else {}
-    halves: set[int] = set()
-    fresh: list[_Read] = []
-    reads: list[_Read] = []
+    checked = _Checked([], [], set())
     for line, pk in matched_lines(file.lines.values(), found, errors):
         read = _read(pk, line, steps[pk])
-        reads.append(read)
-        if pk not in stored:
-            fresh.append(read)
-        elif stored[pk].half and stored[pk].content == read.content:
-            halves.add(pk)
-        elif stored[pk].half:
-            fresh.append(read)
-        elif stored[pk].content != read.content:
+        if not checked.take(read, stored.get(pk)):
             problem = f"has another suggestion of {judge_name.strip()} already"
             errors.add(record_error(line, problem, filename))
     if errors:
@@ -128,29 +153,19 @@ def import_suggestions(
     try:
         with transaction.atomic():
             judge = judge or _new_judge(actor, project, judge_name)
-        _take_away(Suggestion.stored.filter(judge=judge, live=False).exclude(trajectory__in=halves))
-        _store(judge, fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
+        _take_away(Suggestion.stored.filter(judge=judge, live=False).exclude(trajectory__in=checked.halves))
+        _store(judge, checked.fresh, steps, escape(filename)[:MAX_SOURCE], timezone.now())
         Suggestion.stored.filter(judge=judge, live=False).update(live=True)
     except IntegrityError as error:
         raise Conflict(
             translatable("Somebody else is importing the same suggestions right now; try again."),
             code="overtaken",
         ) from error
-    new = [*fresh, *(read for read in reads if read.trajectory in halves)]
-    judged = sorted({read.trajectory for read in reads})
+    judged = sorted({read.trajectory for read in checked.reads})
     in_blocks((judged[at : at + STORED_AT_ONCE] for at in range(0, len(judged), STORED_AT_ONCE)), renew_doubt)
-    if new:
+    result = checked.result(judge)
+    if result.created:
         planner_stats.analyse(Suggestion, SuggestedLabel)
-    result = SuggestionImport(
-        judge=judge,
-        created=len(new),
-        unchanged=len(reads) - len(new),
-        labels=sum(len(read.labels) for read in new),
-        missing=sum(read.missing for read in reads),
-        invalid=sum(read.invalid for read in reads),
-        extra=sum(read.extra for read in reads),
-        failed=sum(read.failed for read in reads),
-    )
     audit.record(
         actor=actor,
         verb="suggestions.import",
