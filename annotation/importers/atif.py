@@ -46,7 +46,7 @@ class Atif:
 
     name = "atif"
     title = translatable("ATIF (Agent Trajectory Interchange Format)")
-    recognised_by = translatable("“schema_version” is “ATIF-v…”")
+    recognised_by = translatable("“schema_version” that begins with “ATIF-v”")
 
     def sniff(self, head: bytes) -> float:
         if _MARK.search(head) is None:

@@ -162,6 +162,12 @@ def title_of(record_id: str, question: str) -> str:
     return identities.title_of(record_id, question)
 
 
+@register.filter
+def run_text(visible: str) -> transcript.Text:
+    """A text from a run for the macro `message.text`, folded when it is long. Its characters are visible."""
+    return transcript.Text(visible, foldable=True)
+
+
 @register.simple_tag
 def language_tag() -> str:
     """The active language as pages and browsers write it: `en`, `zh-Hans`."""

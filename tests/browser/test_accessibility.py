@@ -14,6 +14,7 @@ from tests.browser.selects import cut_choices
 from tests.browser.server import Site
 from tests.browser.visitors import sign_in
 from tests.chromium import Visitor
+from tests.importers.golden import GOLDEN
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -125,6 +126,13 @@ def as_project_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
     visitor.go(f"{P}import/")
     page.locator("tbody a").first.click()
     yield findings(page)
+    visitor.go(f"{P}import/")
+    page.set_input_files("#id_file", GOLDEN / "opentelemetry.json")
+    page.get_by_role("button", name="Preview first").click()
+    expect(page.get_by_role("button", name="Import this file")).to_be_visible()
+    yield findings(page)
+    page.get_by_role("button", name="Discard the file").click()
+    expect(page.get_by_role("button", name="Import this file")).to_have_count(0)
     for state in ("labelling", "disputed", "unanimous", "adjudicated"):
         visitor.go(f"{P}trajectories/?state={state}")
         page.locator("tbody a").first.click()

@@ -58,7 +58,7 @@ NAMES = re.compile(
     r"|\b(?:Inspect|ATIF|Anthropic Messages|Claude (?:Agent SDK|Code)|OpenAI Responses|Agents SDK|Codex"
     r"|Lang(?:Chain|Graph|Smith)|(?:mini-)?SWE-agent|OpenHands|OpenTelemetry|GenAI|OpenInference|Phoenix|MLflow|Langfuse|Who&When|ShareGPT"
     r"|LLaMA-Factory)"
-    r"|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
+    r"|“[\w$-]+”|\[redacted\]|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|[A-Z][\w .]+ \((?:CC|ODC|ODbL|PDDL|CDLA|Apache|MIT)[\w.-]*\)"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
     r"|Cohen|Krippendorff|Gwet|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"

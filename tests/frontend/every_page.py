@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.core.vocabulary import TrajectoryState
+from annotation.core.vocabulary import ImportState, TrajectoryState
 from annotation.models import (
     Adjudication,
     ImportFile,
@@ -21,7 +21,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, projects
+from annotation.services import evaluate, ingest, projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.publishing import freeze, publish
@@ -45,6 +45,7 @@ PAGES = {
     "audit log": ("admin", "audit", 19),
     "imports": ("admin", "imports", 7),
     "import": ("admin", "import-detail", 7),
+    "preview of an import": ("admin", "import-detail", 7),
     "trajectories": ("admin", "trajectories", 12),
     "trajectory": ("admin", "trajectory", 24),
     "history": ("admin", "history", 30),
@@ -106,6 +107,14 @@ def fill(cast: people.Cast, many: int) -> None:
     judge(cast, many)
     for number in range(many):
         publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
+        ingest.receive_file(
+            actor=cast.admin,
+            project=project,
+            subset="tiny",
+            filename="tiny.jsonl",
+            chunks=[people.jsonl(people.make_records(many, steps=1 + many))],
+            enqueue=False,
+        )
     for row in Judge.objects.filter(project=project):
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
@@ -148,13 +157,18 @@ def workshop(cast: people.Cast, many: int) -> None:
         SuggestedLabel.stored.create(suggestion=made, step=step, value=0)
 
 
-def arguments(name: str, cast: people.Cast) -> tuple[Any, ...]:
+def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
+    """What stands in the address of a page."""
+    name = PAGES[page][1]
     if name in ("home", "notices", "projects", "people", "profile"):
         return ()
     if name == "adjudication":
         return (Adjudication.objects.order_by("-pk").first().pk,)
     if name == "import-detail":
-        return ("bench", ImportFile.objects.filter(project=cast.project).first().pk)
+        waits = {"state": ImportState.UPLOADED}
+        files = ImportFile.objects.filter(project=cast.project)
+        files = files.filter(**waits) if page.startswith("preview") else files.exclude(**waits)
+        return ("bench", files.first().pk)
     if name == "workshop-sample":
         return ("bench", WorkshopSample.objects.latest("pk").pk)
     if name in ("judge", "judge-workshop"):

@@ -175,7 +175,7 @@ def test_pages_in_chinese_speak_no_english(cast, browse: Callable[[str], Client]
     for title, (who, name, _queries) in PAGES.items():
         # who is not signed in is spoken to as the browser asks
         asked = {"accept-language": "zh-Hans"} if who == "nobody" else {}
-        page = browse(who).get(at(name, *arguments(name, cast)), headers=asked).content.decode()
+        page = browse(who).get(at(name, *arguments(title, cast)), headers=asked).content.decode()
         assert '<html lang="zh-Hans"' in page, title
         texts = Words(page).found
         assert any(CHINESE.search(text) for text in texts), title

@@ -18,7 +18,7 @@ def test_queries_of_every_page_are_constant(cast, browse, at, many, judge_urls):
     found = {}
     clients = {who: browse(who) for who in {who for who, _name, _queries in PAGES.values()}}
     for title, (who, name, _queries) in PAGES.items():
-        url = at(name, *arguments(name, cast))
+        url = at(name, *arguments(title, cast))
         if name == "run-new":
             url = f"{url}?judges={Judge.objects.first().pk}"
         client = clients[who]
