@@ -13,6 +13,7 @@ from annotation.reports.leaderboard import Pair
 from annotation.services import evaluate
 from annotation.services import release as service
 from frontend.pages.leaderboard_pairs import pairs_of
+from frontend.templatetags.tristep import percent
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.predicting import bring, content, line
@@ -186,6 +187,12 @@ def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, 
     assert client.get(at("release-record", "bench", "1.0", 0)).status_code == 403
     assert b"tiny:0:0" not in client.get(at("release-errors", "bench", "1.0", row.pk)).content
     assert client.get(at("release-record", "bench", "1.0", 1)).status_code == 200
+
+
+def test_shares_below_nothing_have_a_minus_that_is_no_hyphen_and_nothing_has_none():
+    assert [percent(share) for share in (-0.109, -0.0001, 0.159, None)] == [
+        *("−10.9\u00a0%", "0.0\u00a0%", "15.9\u00a0%", "–")
+    ]
 
 
 def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
