@@ -19,6 +19,7 @@ from .drafts import read_conversations
 from .openhands_sdk import is_sdk_event, sdk_conversation
 from .parts.blocks import as_json, part_of
 from .parts.heads import samples
+from .parts.layouts import is_one_event
 from .parts.sessions import sessions
 from .parts.thread import Response, Thread
 from .records import Problems
@@ -29,6 +30,9 @@ QUIET: Final = frozenset(
     {"agent_state_changed", "change_agent_state", "null", "recall", "start", "system", "condensation_request"}
 )
 
+ONE_EVENT: Final = translatable(
+    "holds one event of a conversation; put the whole folder “events” into a zip archive, and import that"
+)
 Event = dict[str, Any]
 
 
@@ -43,8 +47,11 @@ class OpenHands:
         return max((_certainty(record) for record in samples(head)), default=0.0)
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
+        if is_one_event(context.filename):
+            yield RecordError(context.filename, 0, "", ONE_EVENT)
+            return
         found = sessions(stream, context, _session_of)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        yield from read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(record: Event) -> float:

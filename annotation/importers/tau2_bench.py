@@ -27,6 +27,10 @@ from .records import Problems
 CONVERTER: Final = 1
 
 VOICE: Final = translatable("is a simulation of speech in both directions (ticks), which has no steps")
+APART: Final = translatable(
+    "has no list of simulations; when they stand in files of their own, put “results.json” and the folder "
+    "“simulations” into a zip archive, and import that"
+)
 RAW_ANSWERS: Final = translatable("the answers of the model’s interface")
 _HINTS: Final = ("trial", "seed", "termination_reason")
 
@@ -53,12 +57,21 @@ class Tau2Bench:
         )
         settings = _Settings()
         return read_conversations(
-            pieces,
+            _given(pieces, context),
             context,
             lambda piece, problems: _convert(piece, settings, problems),
             format=self.name,
             converter=CONVERTER,
         )
+
+
+def _given(pieces: Iterator[Element | RecordError], context: ReadContext) -> Iterator[Element | RecordError]:
+    first = next(pieces, None)
+    if first is None:
+        yield RecordError(context.filename, 0, "", APART)
+        return
+    yield first
+    yield from pieces
 
 
 class _Settings:

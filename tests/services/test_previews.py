@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.core.errors import Invalid, StaleState
+from annotation.core.errors import ImportRefused, Invalid, StaleState
 from annotation.core.trajectory import SourceLabel
 from annotation.core.vocabulary import ImportState
 from annotation.importers.options import ReadOptions
@@ -155,6 +155,52 @@ def test_archive_of_logs_becomes_an_import_each(cast: Cast) -> None:
     assert received.refused[1][1] == "This is an archive inside an archive; unpack it first."
     for source in received.files:
         assert ingest.run_import(source_id=source.pk).created_count == 2
+
+
+def files_of_folders() -> dict[str, bytes]:
+    """What the golden files of two formats say, in the folders that their programs may write instead."""
+    events = (GOLDEN / "openhands-sdk.jsonl").read_bytes().splitlines()
+    results = json.loads((GOLDEN / "tau2_bench.json").read_bytes())
+    simulations = {f"air/simulations/{one['id']}.json": one for one in results.pop("simulations")}
+    files = {"air/results.json": json.dumps(results, indent=1).encode() + b"\n"}
+    files |= {name: json.dumps(one).encode() for name, one in simulations.items()}
+    # 9, 10, 11: by number, not by letters; the order of the archive says nothing
+    numbered = reversed(list(enumerate(events, start=9)))
+    return files | {f"run/events/event-{number}-ab.json": event for number, event in numbered}
+
+
+def contents_of(source: ImportFile) -> list[object]:
+    ingest.run_import(source_id=source.pk)
+    return [row.content.parsed() for row in Trajectory.objects.filter(source=source).order_by("position")]
+
+
+def test_folder_of_events_and_results_in_a_folder_are_one_log_each(cast: Cast, tmp_path: Path) -> None:
+    whole = [
+        contents_of(received(cast, "openhands-sdk.jsonl")),
+        contents_of(received(cast, "tau2_bench.json")),
+    ]
+    Trajectory.objects.update(live=False)
+    for name, data in files_of_folders().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    zipped = upload(cast, zip_of(files_of_folders()))
+    names = ["runs.zip › air › results.json", "runs.zip › run › events"]
+    assert ([file.filename for file in zipped.files], zipped.refused) == (names, [])
+    assert [contents_of(source) for source in zipped.files] == whole[::-1]
+    call_command("import_trajectories", cast.project.slug, str(tmp_path), "--subset", "folder")
+    found = ImportFile.objects.filter(subset__name="folder").order_by("pk")
+    assert [row.filename for row in found] == ["air › results.json", "run › events"]
+    shown = io.StringIO()
+    call_command("import_trajectories", cast.project.slug, str(tmp_path), "--preview", stdout=shown)
+    assert "run › events: OpenHands events" in shown.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["events/event-9-", "results.json", "simulations/"])
+def test_file_of_a_folder_that_comes_alone_is_refused_in_words(cast: Cast, kind: str) -> None:
+    part, data = next((name, held) for name, held in files_of_folders().items() if kind in name)
+    with pytest.raises(ImportRefused) as refusal:
+        ingest.run_import(source_id=received(cast, part, data).pk)
+    assert "into a zip archive, and import that" in refusal.value.report["errors"][0]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from contextlib import contextmanager
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 from django.core.management.base import CommandError
 from tqdm import tqdm
@@ -14,6 +16,7 @@ from tqdm import tqdm
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.importers import FORMATS, ReadContext
 from annotation.importers.options import ReadOptions
+from annotation.importers.parts.layouts import Log, joined, together
 from annotation.importers.preview import preview
 from annotation.management.base import OperatorCommand, add_project, existing_file
 from annotation.models import ImportFile, Project
@@ -58,9 +61,10 @@ class Command(OperatorCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        paths = [path for name in options["files"] for path in _files(name)]
+        files = [path for name in options["files"] for path in _files(name)]
+        logs = together(path.as_posix() for path in files)
         if options["preview"]:
-            self._preview(paths, options)
+            self._preview(logs, options)
             return
         names = _policy_models(options["policy_model"])
         slug = options["project"]
@@ -68,15 +72,15 @@ class Command(OperatorCommand):
         if project is None:
             project = projects.create_project(actor=OPERATOR, name=slug, slug=slug)
         done, refused = [], list[str]()
-        for path in paths:
+        for log in logs:
             try:
-                sources, members = self._import(project, path, names, options)
+                sources, members = self._import(project, log, names, options)
             except TristepError as error:
                 # the report of a refused file names it
                 named = isinstance(error, ImportRefused)
-                refused.append(error.message if named else f"{path.name}: {error.message}")
-                self._report(path, error)
-                if len(paths) > 1:
+                refused.append(error.message if named else f"{_name(log)}: {error.message}")
+                self._report(_name(log), error)
+                if len(logs) > 1:
                     self.stderr.write(refused[-1])
                 continue
             for member in members:
@@ -93,19 +97,19 @@ class Command(OperatorCommand):
         if options["json"]:
             self.document({"project": slug, "files": done, "refused": len(refused)})
         if refused:
-            several = f"{len(refused)} of {len(paths)} files refused; nothing of these was imported."
-            raise CommandError(refused[0] if len(paths) == 1 else several)
+            several = f"{len(refused)} of {len(logs)} files refused; nothing of these was imported."
+            raise CommandError(refused[0] if len(logs) == 1 else several)
 
     def _import(
-        self, project: Project, path: Path, names: dict[int, str], options: dict[str, Any]
+        self, project: Project, log: Log, names: dict[int, str], options: dict[str, Any]
     ) -> tuple[list[ImportFile], list[str]]:
         """What was imported of a file or of an archive, and why members of the archive were not."""
         received = ingest.receive_upload(
             actor=OPERATOR,
             project=project,
-            subset=options["subset"] or ingest.default_subset(path.name),
-            filename=path.name,
-            chunks=_blocks(path),
+            subset=options["subset"] or ingest.default_subset(_name(log)),
+            filename=_name(log),
+            chunks=joined(log, _blocks),
             format=options["format"],
             replace=options["replace"],
             policy_models=names,
@@ -139,15 +143,15 @@ class Command(OperatorCommand):
             )
         return done
 
-    def _preview(self, paths: list[Path], options: dict[str, Any]) -> None:
+    def _preview(self, logs: list[Log], options: dict[str, Any]) -> None:
         """What each file would become; nothing is stored."""
-        for path in paths:
-            context = ReadContext(path.name, _policy_models(options["policy_model"]))
-            with path.open("rb") as stream:
+        for log in logs:
+            context = ReadContext(_name(log), _policy_models(options["policy_model"]))
+            with _opened(log) as stream:
                 found = preview(stream, context, format=options["format"], options=ReadOptions.of(options))
             more = "" if found.whole else " at least"
             self.stdout.write(
-                f"{path.name}: {found.importer.title}, recognised by {found.importer.recognised_by};"
+                f"{_name(log)}: {found.importer.title}, recognised by {found.importer.recognised_by};"
                 f"{more} {found.drafts:,} trajectories, {found.steps:,} steps."
             )
             if found.first is not None:
@@ -161,12 +165,32 @@ class Command(OperatorCommand):
             for error in found.errors:
                 self.stdout.write(f"  {error}")
 
-    def _report(self, path: Path, error: TristepError) -> None:
+    def _report(self, name: str, error: TristepError) -> None:
         """Every finding with its place."""
         for one in error.report.get("errors", []) if isinstance(error, ImportRefused) else []:
-            place = f"{path.name}:{one['line']}" if one["line"] else path.name
+            place = f"{name}:{one['line']}" if one["line"] else name
             field = f" {one['field']}:" if one["field"] else ""
             self.stderr.write(f"{place}:{field} {one['reason']}")
+
+
+def _name(log: Log) -> str:
+    """What a log is called: its file, or the folder of its files and the one around it."""
+    path = Path(log.name)
+    return f"{path.parent.name} › {path.name}".removeprefix(" › ") if log.parts else path.name
+
+
+@contextmanager
+def _opened(log: Log) -> Iterator[BinaryIO]:
+    """A file of the bytes of a log; of one in several files, one without a name."""
+    if not log.parts:
+        with Path(log.first).open("rb") as file:
+            yield file
+        return
+    with TemporaryFile() as whole:
+        for block in joined(log, _blocks):
+            whole.write(block)
+        whole.seek(0)
+        yield whole
 
 
 def _files(name: str) -> list[Path]:
@@ -198,8 +222,8 @@ def _sentence(source: ImportFile) -> str:
     )
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+def _blocks(path: str) -> Iterator[bytes]:
+    with Path(path).open("rb") as file:
         while block := file.read(BLOCK):
             yield block
 

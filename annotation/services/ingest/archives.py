@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final, TypedDict, Unpack
+from zipfile import ZipInfo
 
 from django.conf import settings
 
@@ -15,6 +16,7 @@ from annotation.core.jsonlines import HEAD_BYTES
 from annotation.importers import FORMATS
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.archive import Archive, BadArchive, is_zip
+from annotation.importers.parts.layouts import joined, together
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, require
 
@@ -86,21 +88,21 @@ def _opened(stream: BinaryIO) -> Archive:
 
 
 def _receive_members(archive: Archive, filename: str, how: dict[str, Any]) -> ReceivedFiles:
-    members = [info for info in archive.members if not _passed_over(info.filename)]
-    if len(members) > MAX_LOGS:
+    members = _by_name(archive)
+    logs = together(members)
+    if len(logs) > MAX_LOGS:
         raise _invalid(
             translatable(
                 "the archive has {n} files; at most {limit} are imported at once",
-                n=f"{len(members):,}",
+                n=f"{len(logs):,}",
                 limit=f"{MAX_LOGS:,}",
             )
         )
     received = ReceivedFiles()
-    for info in members:
-        parts = [part for part in info.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-        name = " › ".join([filename, *parts])[-255:]
+    for log in logs:
+        name = " › ".join([filename, *log.name.split("/")])[-255:]
         try:
-            chunks = _log(archive.blocks(info, MAX_LOG_BYTES))
+            chunks = _log(joined(log, lambda part: archive.blocks(members[part], MAX_LOG_BYTES)))
             received.files.append(receive_file(filename=name, chunks=chunks, **how))
         except Invalid as refusal:
             received.refused.append((name, refusal.message))
@@ -114,6 +116,18 @@ def _receive_members(archive: Archive, filename: str, how: dict[str, Any]) -> Re
             else translatable("the archive is empty")
         )
     return received
+
+
+def _by_name(archive: Archive) -> dict[str, ZipInfo]:
+    """The members by their names, which are shown, tell them apart, and are never used as paths."""
+    members: dict[str, ZipInfo] = {}
+    for info in archive.members:
+        if _passed_over(info.filename):
+            continue
+        parts = info.filename.replace("\\", "/").split("/")
+        name = "/".join(part for part in parts if part not in ("", ".", ".."))
+        members[name if name not in members else f"{name} ({len(members) + 1})"] = info
+    return members
 
 
 def _log(blocks: Iterator[bytes]) -> Iterator[bytes]:
