@@ -17,6 +17,11 @@ class RandomiseForm(forms.Form):
             (2, _("never or always: a smaller influence can be found")),
         ],
         widget=forms.RadioSelect,
+        # docs/influence.md, "What can be found, and what chance finds"
+        help_text=_(
+            "With 200 tasks and two annotators each, three arms can show a difference of about 3 points, two "
+            "arms one of about 2; with 50 tasks, 6 and 4 points."
+        ),
     )
 
 

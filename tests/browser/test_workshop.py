@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 def test_prompt_is_tried_on_a_sample_and_a_judge_recalibrated_up_to_its_reveal(
     cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Page], settings: Any
 ) -> None:
-    rows = labelled(cast)
+    rows = labelled(cast, tasks=6, spare=1)
     with JudgeServer() as server:
         settings.JUDGE_URLS = [server.url]
         server.label("sage-2", lambda _key, steps: dict.fromkeys(steps, 1) | {steps[0]: 0})
@@ -39,9 +39,9 @@ def test_prompt_is_tried_on_a_sample_and_a_judge_recalibrated_up_to_its_reveal(
 
 def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     page.get_by_role("link", name="Prompt workshop").click()
-    page.get_by_label("Trajectories").fill("8")
+    page.get_by_label("Trajectories").fill("6")
     page.get_by_role("button", name="Draw").click()
-    expect(page.get_by_text("Sage on 8 resolved trajectories, seed")).to_be_visible()
+    expect(page.get_by_text("Sage on 6 resolved trajectories, seed")).to_be_visible()
     place = page.url
     page.get_by_label("Prompt", exact=True).select_option("v2")
     page.get_by_role("button", name="Estimate").click()
@@ -54,25 +54,25 @@ def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     page.wait_for_url("**/runs/*/")
     run = SuggestionRun.objects.get()
     suggest.run_suggestions(run_id=run.pk)  # as the worker does
-    expect(page.locator("[data-role=counted]")).to_have_text("8 of 8")
+    expect(page.locator("[data-role=counted]")).to_have_text("6 of 6")
     expect(page.locator("[data-busy]")).to_have_count(0)
     run.refresh_from_db()
-    assert server.total == 8 and 0 < run.cost < float(run.estimate["cost"])
+    assert server.total == 6 and 0 < run.cost < float(run.estimate["cost"])
     expect(page.get_by_role("definition").filter(has_text=run.estimate["cost"][:4]).first).to_be_visible()
 
     page.goto(place)
     row = page.get_by_role("region", name="Prompts compared").last.get_by_role("row", name="v2")
     sample = Suggestion.stored.filter(judge=run.judge)
     wrong = sample.filter(trajectory__sample_index=1).count()
-    expect(row).to_contain_text(f"{100 * (24 - 8 - wrong) / 24:.1f} %")  # every first step, and each error
+    expect(row).to_contain_text(f"{100 * (18 - 6 - wrong) / 18:.1f} %")  # every first step, and each error
     expect(row.get_by_role("cell").nth(4)).to_contain_text("$0.0")
     matrix = page.get_by_role("table", name="v2")
     expect(matrix.get_by_role("columnheader", name="Suggested")).to_be_visible()
     expect(matrix.get_by_role("row", name="+1").last.get_by_role("cell")).to_have_text(
-        ["0", "8", str(16 - wrong)]
+        ["0", "6", str(12 - wrong)]
     )
     changed = page.get_by_role("region", name="Labels that differ: v1 and v2").last
-    expect(changed.get_by_role("rowheader")).to_have_count(8 + wrong)
+    expect(changed.get_by_role("rowheader")).to_have_count(6 + wrong)
     changed.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile("#m[24]$"))
 
@@ -86,7 +86,7 @@ def _recalibrate(
     expect(card.get_by_text("Being fitted in the background")).to_be_visible()
     suggest.fit_recalibration(judge_id=judge.pk)  # as the worker does
     page.reload()
-    expect(card.get_by_text("on 60 resolved steps of 10 tasks")).to_be_visible()
+    expect(card.get_by_text("on 36 resolved steps of 6 tasks")).to_be_visible()
     accuracy = page.get_by_role("region", name="Compared with human labels").last.get_by_role(
         "row", name="StepAcc"
     )
