@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -27,6 +28,9 @@ MEANINGS = {
 }
 SIDE = 240
 """Of the picture of a relation, in its own units."""
+NAMED_POINTS = 8
+"""With more models than these, names in the picture would cover each other."""
+NAME_HEIGHT = 12.0
 
 
 def _columns(sort: str) -> list[dict[str, Any]]:
@@ -129,16 +133,16 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 def _relation(one: Relation) -> dict[str, Any]:
     values = [value for point in one.points for value in (point.step_accuracy, point.other)]
     on = charts.scale(values)
+    places = [
+        (on.place(point.step_accuracy) * SIDE / 100, SIDE - on.place(point.other) * SIDE / 100)
+        for point in one.points
+    ]
     return {
         "figure": FIGURES[one.figure],
         "r": one.r,
         "points": [
-            {
-                "point": point,
-                "x": charts.hundredths(on.place(point.step_accuracy) * SIDE / 100),
-                "y": charts.hundredths(SIDE - on.place(point.other) * SIDE / 100),
-            }
-            for point in one.points
+            {"point": point, "x": charts.hundredths(x), "y": charts.hundredths(y), "name": name}
+            for point, (x, y), name in zip(one.points, places, names_at(places), strict=True)
         ],
         "ticks": [
             {
@@ -149,6 +153,31 @@ def _relation(one: Relation) -> dict[str, Any]:
             for tick in on.ticks
         ],
     }
+
+
+def names_at(places: Sequence[tuple[float, float]]) -> list[dict[str, Any] | None]:
+    """Where the name of each point (x, y) stands: right of it, or left of it in the right half; of names on
+    one side that would touch, the later moves down. None for each: there are too many to be named."""
+    found: list[dict[str, Any] | None] = [None] * len(places)
+    if len(places) > NAMED_POINTS:
+        return found
+
+    def order(at: int) -> tuple[int, float]:
+        """From the top; of points side by side first the one over which the others' names would run."""
+        x, y = places[at]
+        return round(y / NAME_HEIGHT), x if x > SIDE / 2 else -x
+
+    lowest = {True: -NAME_HEIGHT, False: -NAME_HEIGHT}
+    for at in sorted(range(len(places)), key=order):
+        x, y = places[at]
+        left = x > SIDE / 2
+        lowest[left] = max(y, lowest[left] + NAME_HEIGHT)
+        found[at] = {
+            "left": left,
+            "x": charts.hundredths(x - 9 if left else x + 9),
+            "y": charts.hundredths(lowest[left] + 4),
+        }
+    return found
 
 
 def _composition(found: Benchmark) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from annotation.models import Exposure, PredictionSet, Trajectory
 from annotation.reports.leaderboard import Pair
 from annotation.services import evaluate
 from annotation.services import release as service
+from frontend.pages.evaluation import names_at
 from frontend.pages.leaderboard_pairs import pairs_of
 from frontend.templatetags.tristep import percent
 from tests import people
@@ -187,6 +188,15 @@ def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, 
     assert client.get(at("release-record", "bench", "1.0", 0)).status_code == 403
     assert b"tiny:0:0" not in client.get(at("release-errors", "bench", "1.0", row.pk)).content
     assert client.get(at("release-record", "bench", "1.0", 1)).status_code == 200
+
+
+def test_names_of_models_in_a_picture_keep_off_each_other_and_off_other_points():
+    side_by_side = [(230.0, 0.0), (200.0, 2.0), (20.0, 1.0)]
+    right, left, alone = names_at(side_by_side)
+    assert right["left"] and left["left"] and not alone["left"]
+    assert float(right["y"]) - float(left["y"]) == 12  # its name would run over the other's point
+    assert float(alone["y"]) == 5
+    assert names_at([(1.0, 1.0)] * 9) == [None] * 9
 
 
 def test_shares_below_nothing_have_a_minus_that_is_no_hyphen_and_nothing_has_none():
