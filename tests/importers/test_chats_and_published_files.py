@@ -13,6 +13,17 @@ from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 from .reading import CHAT, chat, draft, errors, read
 
 
+def test_answer_to_a_request_is_its_last_step_unless_it_is_there_already() -> None:
+    answer = {"role": "assistant", "content": "B.", "tool_calls": None}
+    response = {"model": "m-1", "id": "r", "choices": [{"message": answer}, {"message": CHAT[1]}]}
+    asked = chat(messages=[*CHAT, {"role": "user", "content": "And?"}], response=response)
+    assert (asked.messages[-1], asked.policy_model) == (answer, "m-1")
+    assert asked.hints["response"] == {"model": "m-1", "id": "r"}
+    assert chat(messages=[*CHAT, answer], response=response).messages == [*CHAT, answer]
+    for other in ("text", {"choices": []}, {"choices": [None]}, {"choices": [{"message": "B."}]}):
+        assert chat(response=other).messages == CHAT
+
+
 # ── Plain chats ───────────────────────────
 def test_chats_identity_is_its_id_else_its_content() -> None:
     assert chat(id="a").record_id == "a"
