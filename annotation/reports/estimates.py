@@ -15,7 +15,7 @@ from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .run_selection import ALL, Selection, given_labels, pending_trajectories
+from .run_selection import ALL, Selection, given_labels, incomplete, pending_trajectories
 
 SAMPLE: Final = 200
 LOADED_AT_ONCE: Final = 20
@@ -104,8 +104,9 @@ def _contents(
     judge: Judge, trajectories: Sequence[int]
 ) -> Iterator[tuple[dict[str, Any], Mapping[int, int]]]:
     """The contents of trajectories, each with the labels that the judge has given to its steps already."""
+    begun = frozenset() if judge.pk is None else incomplete(judge)
     for start in range(0, len(trajectories), LOADED_AT_ONCE):
         part = trajectories[start : start + LOADED_AT_ONCE]
-        given = {} if judge.pk is None else given_labels(judge, part)
+        given = given_labels(judge, sorted(begun.intersection(part))) if begun.intersection(part) else {}
         for row in TrajectoryContent.objects.filter(trajectory__in=part).only("trajectory", "content"):
             yield row.parsed(), given.get(row.trajectory_id, {})

@@ -102,6 +102,12 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
     return rows
 
 
+def incomplete(judge: Judge) -> frozenset[int]:
+    """The trajectories for which the judge has a suggestion that lacks something. One query."""
+    rows = Suggestion.stored.filter(INCOMPLETE, judge=judge)
+    return frozenset(rows.values_list("trajectory_id", flat=True))
+
+
 def given_labels(judge: Judge, trajectories: Sequence[int]) -> dict[int, dict[int, int]]:
     """What the judge has said of the steps of trajectories: trajectory → message index → label. One query."""
     found: dict[int, dict[int, int]] = defaultdict(dict)

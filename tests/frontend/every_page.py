@@ -56,7 +56,7 @@ PAGES = {
     "sample": ("admin", "workshop-sample", 21),
     "runs": ("admin", "runs", 8),
     "run": ("admin", "run", 18),
-    "estimate": ("admin", "run-new", 15),
+    "estimate": ("admin", "run-new", 17),
     "adjudication queue": ("judith", "adjudication-queue", 11),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
     "case": ("judith", "adjudication", 19),

@@ -203,7 +203,7 @@ def test_loader_asks_for_earlier_labels_only_where_there_are_some(
     asked = []
     for begun in (False, True):
         if begun:
-            suggests(judge, Trajectory.objects.earliest("pk"), [1, None])
+            suggests(judge, Trajectory.objects.earliest("pk"), [1, None], outcome=None)
         with CaptureQueriesContext(connection) as queries:
             loader = pending_items.ItemLoader(run)
             earlier = []

@@ -4,8 +4,8 @@ from collections import deque
 
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
-from annotation.models import Guideline, Suggestion, SuggestionItem, SuggestionRun
-from annotation.reports.run_selection import given_labels
+from annotation.models import Guideline, SuggestionItem, SuggestionRun
+from annotation.reports.run_selection import given_labels, incomplete
 
 from .call_pool import PendingCall
 
@@ -22,10 +22,8 @@ class ItemLoader:
         self._all_loaded = False
         version = run.guideline_version or 0
         guideline = Guideline.objects.filter(project=run.project_id, version=version).first()
-        due = SuggestionItem.objects.filter(run=run, state=SuggestionItemState.DUE)
-        begun = Suggestion.stored.filter(judge=run.judge_id, trajectory__in=due.values("trajectory"))
-        # of nearly all runs none: then nothing more is asked of the database than the items themselves
-        self._begun = frozenset(begun.values_list("trajectory_id", flat=True))
+        # of nearly all judges none: then nothing more is asked of the database than the items themselves
+        self._begun = incomplete(run.judge)
         self._guidelines = guideline.text if guideline is not None else ""
 
     @property
