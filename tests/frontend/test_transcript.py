@@ -12,7 +12,6 @@ from annotation.core.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.transcripts import Transcript
 from frontend.rendering import transcript
-from frontend.rendering.identity import title_of
 from frontend.rendering.transcript import Text, escape_control_chars, lay_out
 from frontend.templatetags.macros import macro
 
@@ -275,32 +274,6 @@ def test_facts_of_any_shape() -> None:
     assert [html(one) for _, one in transcript.facts(["a", "b"])] == ["a b"]
     named = transcript.facts({"n": 0, "empty": None, "deep": {"k": "v"}, "target": ["x"]})
     assert [(name, html(one)) for name, one in named] == [("target", "x"), ("n", "0"), ("deep", "k v")]
-
-
-def test_where_a_record_was_converted_from_stands_apart_from_its_hints() -> None:
-    converted = {"reward": 1, "source": {"format": "atif", "left_out": []}, "source_steps": {"1": "a"}}
-    shown = transcript.hints_and_source(converted)
-    assert [name for name, _ in shown["hints"]] == ["reward"]
-    assert [name for name, _ in shown["source"]] == ["format", "source_steps"]
-    own = transcript.hints_and_source({"source": {"kind": "web"}})
-    assert ([name for name, _ in own["hints"]], own["source"]) == (["source"], [])
-    assert transcript.hints_and_source(None) == {"hints": [], "source": []}
-
-
-@pytest.mark.parametrize(
-    ("record_id", "question", "title"),
-    [
-        ("task:7", "Who?", "task:7"),
-        ("0123456789ab" + "c" * 52, " Who\nis it? ", "Who is it?"),
-        ("0123456789ab" + "c" * 52, "\x00" + "q" * 200, "␀" + "q" * 79 + "…"),
-        ("sha256:0123456789ab" + "c" * 52, "", "0123456789ab…"),
-        ("0123456789AB" + "c" * 52, "Who?", "0123456789AB" + "c" * 52),
-    ],
-)
-def test_record_that_is_known_by_a_checksum_is_called_by_its_question(
-    record_id: str, question: str, title: str
-) -> None:
-    assert title_of(record_id, question) == title
 
 
 def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:

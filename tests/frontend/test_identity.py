@@ -1,0 +1,32 @@
+"""What a record is called, and what is said of where it comes from."""
+
+import pytest
+
+from frontend.rendering import transcript
+from frontend.rendering.identity import title_of
+
+
+def test_where_a_record_was_converted_from_stands_apart_from_its_hints() -> None:
+    converted = {"reward": 1, "source": {"format": "atif", "left_out": []}, "source_steps": {"1": "a"}}
+    shown = transcript.hints_and_source(converted)
+    assert [name for name, _ in shown["hints"]] == ["reward"]
+    assert [name for name, _ in shown["source"]] == ["format", "source_steps"]
+    own = transcript.hints_and_source({"source": {"kind": "web"}})
+    assert ([name for name, _ in own["hints"]], own["source"]) == (["source"], [])
+    assert transcript.hints_and_source(None) == {"hints": [], "source": []}
+
+
+@pytest.mark.parametrize(
+    ("record_id", "question", "title"),
+    [
+        ("task:7", "Who?", "task:7"),
+        ("0123456789ab" + "c" * 52, " Who\nis it? ", "Who is it?"),
+        ("0123456789ab" + "c" * 52, "\x00" + "q" * 200, "␀" + "q" * 79 + "…"),
+        ("sha256:0123456789ab" + "c" * 52, "", "0123456789ab…"),
+        ("0123456789AB" + "c" * 52, "Who?", "0123456789AB" + "c" * 52),
+    ],
+)
+def test_record_that_is_known_by_a_checksum_is_called_by_its_question(
+    record_id: str, question: str, title: str
+) -> None:
+    assert title_of(record_id, question) == title
