@@ -60,5 +60,7 @@ def settings(level: str) -> dict[str, object]:
             "axes": {"level": "WARNING"},
             "celery": {"level": level},
             "kombu": {"level": "WARNING"},
+            # a socket, or no broker at all, has no host to be named
+            "kombu.connection": {"level": "ERROR"},
         },
     }
