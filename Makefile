@@ -7,7 +7,7 @@ PORT ?= 8000
 # 0: no demo project in an empty database
 DEMO ?= 1
 # Processes for the tests on one database; much of the time is waiting, so that two more than two cores pay.
-JOBS ?= 4
+JOBS ?= 5
 
 VENV := .venv
 BIN := $(VENV)/bin
