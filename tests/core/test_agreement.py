@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from annotation.core.agreement import LabelTable, Measure, count_steps, summarise
 from annotation.core.agreement.alpha import Scale, alpha_values
@@ -48,6 +47,8 @@ def test_kappa_is_scikit_learns(pairs) -> None:
 
 @given(pairs_of_labels)
 def test_kappa_is_statsmodels(pairs) -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa  # loads pandas, for a second
+
     a, b = sides(pairs)
     if len({*a, *b}) == 1:
         return

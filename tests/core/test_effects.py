@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy.stats import t as student
 
 from annotation.core.agreement.effects import FloatArray, IntArray, fit, level_beside, sums_of
@@ -64,6 +63,8 @@ def test_effect_error_and_freedom_are_those_of_the_full_matrices(contrast: tuple
 
 
 def test_effect_is_that_of_statsmodels_and_its_error_larger_than_without_correction() -> None:
+    import statsmodels.api as sm  # loads pandas, a second of every process that collects
+
     task, item, arm, y = data(3)
     x = np.hstack([design(arm), np.eye(item.max() + 1)[item]])
 
