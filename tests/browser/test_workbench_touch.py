@@ -11,6 +11,12 @@ from tests.people import make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+CLICK_TO_COME = """() => {
+  window.clickThatCame = new Promise((done) => {
+    document.addEventListener("click", () => done(), { once: true });
+  });
+}"""
+
 
 def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=4), **PHONE)
@@ -95,8 +101,10 @@ def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
 
 def test_touch_scrolling_takes_the_focus_along(bench: Callable) -> None:
     page, _ = bench(make_record(steps=12), **PHONE)
-    page.locator("#m4 .msg__role").tap()
     # a tap returns before its click, which would take the focus back if it came after the scrolling
+    page.evaluate(CLICK_TO_COME)
+    page.locator("#m4 .msg__role").tap()
+    page.evaluate("window.clickThatCame")
     expect(page.locator("#m4")).to_contain_class("is-focused")
     page.locator("#m24").evaluate("step => step.scrollIntoView()")
     expect(page.locator(".step.is-focused")).to_be_in_viewport()

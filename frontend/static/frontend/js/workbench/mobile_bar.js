@@ -81,12 +81,11 @@ export function followTouch({ store, step, coveredTop }) {
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let still;
-  document.addEventListener(
-    "scroll",
-    () => {
-      clearTimeout(still);
-      if (byTouch) still = setTimeout(follow, 120);
-    },
-    { passive: true },
-  );
+  function followSoon() {
+    clearTimeout(still);
+    if (byTouch) still = setTimeout(follow, 120);
+  }
+  document.addEventListener("scroll", followSoon, { passive: true });
+  // messages have their real height only once they come near, and move what is in the window when they get it
+  new ResizeObserver(followSoon).observe(document.body);
 }
