@@ -106,7 +106,7 @@ def beside_a_saver(saver: Assignment, write: Callable[[], Any]) -> int:
     return saves
 
 
-WRITERS = {labels_writer: 60, suggestions_writer: 150, triage_writer: 150, freeze_writer: 80}
+WRITERS = {labels_writer: 60, suggestions_writer: 150, triage_writer: 400, freeze_writer: 80}
 
 
 @pytest.mark.once
@@ -121,8 +121,7 @@ def test_turns_of_a_long_write_are_short_and_saves_come_between(
     saves = beside_a_saver(saver, write)
 
     turns = sum(name == "writer" for name, _seconds in ledger.holds)
-    # who needs two turns only may be done before a third save on a busy machine
-    assert turns == 2 or (turns > 2 and saves > 2), (turns, saves)
+    assert turns > 1 and saves > 2
     assert ledger.longest(ledger.holds, "writer") < LONGEST_TURN
     assert ledger.longest(ledger.waits, threading.current_thread().name) < LONGEST_WAIT
 
