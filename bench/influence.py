@@ -8,8 +8,9 @@ label, or errs: at a rate of their own, drawn for every task, such that two peop
 steps, as the reference work's do. They err "anywhere" (any other label, every step alike) or "where judges
 differ" (as often as judges differ from the published label, with the label of one of these). Whoever sees
 suggestions takes what most judges say in a share of the cases ("giving in"), half as often once they have a
-label of their own. Every study is analysed by the functions of the product; the truth is how much more often
-the same people would agree with most judges if all of them saw suggestions from the start than if none did.
+label of their own. There are all judges, or the first alone. Every study is analysed by the functions of
+the product; the truth is how much more often the same people would agree with most judges if all of them saw
+suggestions from the start than if none did.
 """
 
 from __future__ import annotations
@@ -248,7 +249,7 @@ def _old_differences(world: World, labels: Labels, rng: np.random.Generator) -> 
 
 
 HEAD: Final = (
-    *("arms", "tasks", "people", "they err", "give in", "true effect", "mean estimate", "coverage"),
+    *("arms", "tasks", "people", "judges", "they err", "give in", "true effect", "mean estimate", "coverage"),
     *("MDE", "primary found", "any found", "at one of 4 looks", "… without spending"),
 )
 
@@ -261,16 +262,19 @@ def main() -> None:
     options = parser.parse_args()
     world = read(options.trajectories, options.predictions)
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
-    cases = [(200, 4, "anywhere"), (200, 4, "where judges differ"), (50, 4, "anywhere")]
+    every = len(options.predictions)
+    cases = [(200, 4, every, "anywhere"), (200, 4, every, "where judges differ"), (50, 4, every, "anywhere")]
+    if every > 1:
+        cases.insert(2, (200, 4, 1, "anywhere"))
     for number in (3, 2):
-        for tasks, people, errs in cases:
-            sizes = [0.0, 0.1]
-            if tasks == 200:
-                sizes.append(giving_in_for(world, people, errs, SIZES[number]))
+        for tasks, people, judges, errs in cases:
+            sizes, its = [0.0, 0.1], world.of_judges(judges)
+            if tasks == 200 and judges == every:
+                sizes.append(giving_in_for(its, people, errs, SIZES[number]))
             for giving_in in sizes:
-                one = study(world, tasks, number, People(people, errs, giving_in), options.studies)
-                row = (str(number), str(tasks), str(people), errs, f"{100 * giving_in:.3g} %", *one.cells())
-                print(f"| {' | '.join(row)} |", flush=True)
+                one = study(its, tasks, number, People(people, errs, giving_in), options.studies)
+                about = (str(number), str(tasks), str(people), str(judges), errs, f"{100 * giving_in:.3g} %")
+                print(f"| {' | '.join((*about, *one.cells()))} |", flush=True)
     for giving_in in (0.0, 0.1):
         people_of_old = People(4, "anywhere", giving_in)
         mde, primary, anything = old_study(world, 200, people_of_old, min(options.studies, OLD_STUDIES))

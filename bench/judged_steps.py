@@ -36,6 +36,12 @@ class World:
         found: list[int] = self.task[np.unique(self.trajectory, return_index=True)[1]].tolist()
         return found
 
+    def of_judges(self, judges: int) -> World:
+        """The same world with only the first so many of its judges."""
+        said = self.said[:judges]
+        most = [_most(column) for column in said.T.tolist()]
+        return World(self.trajectory, self.task, self.label, np.vstack([said, most]))
+
     def drawn(self, tasks: int, rng: np.random.Generator) -> World:
         """So many tasks of this world, with replacement."""
         chosen = rng.integers(self.n_tasks, size=tasks)
