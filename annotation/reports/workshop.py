@@ -97,12 +97,20 @@ def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) ->
     require(viewer, "suggest", sample.judge)
     trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
     if trial is None:
-        trial = copy.copy(sample.judge)
-        trial.pk, trial.prompt_version = None, prompt_version
-        wanted = sample.trajectories.filter(live=True)
-    else:
-        wanted = pending_trajectories(trial, ALL)
-    return estimate_for(trial, list(wanted.values_list("pk", flat=True)))
+        wanted = sample.trajectories.filter(live=True).values_list("pk", flat=True)
+        return estimate_on(
+            viewer=viewer, judge=sample.judge, wanted=list(wanted), prompt_version=prompt_version
+        )
+    return estimate_for(trial, list(pending_trajectories(trial, ALL).values_list("pk", flat=True)))
+
+
+def estimate_on(*, viewer: Actor, judge: m.Judge, wanted: Sequence[int], prompt_version: str) -> RunEstimate:
+    """What trying a prompt of a judge would take on the trajectories `wanted`, by their pks. Raises as
+    `estimate`."""
+    require(viewer, "suggest", judge)
+    trial = copy.copy(judge)
+    trial.pk, trial.prompt_version = None, prompt_version
+    return estimate_for(trial, wanted)
 
 
 def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[Change]:

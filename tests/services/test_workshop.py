@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,10 +20,11 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
+from annotation.providers import FailureKind
 from annotation.reports import workshop
 from annotation.services import assign, sights, suggest
 from tests.callers import Caller
-from tests.fixtures.judges import PRICE, Scripted, install, make_judge, reply
+from tests.fixtures.judges import PRICE, Scripted, failure, install, make_judge, reply
 from tests.fixtures.resolved_tasks import labelled
 from tests.people import Cast
 from tests.suggesting import suggest as suggests
@@ -163,6 +164,18 @@ def test_workshop_goes_by_pages_api_and_terminal(
     assert rows and all(one["old"] != one["new"] for one in rows)
     assert caller.get(f"/samples/{made['id']}/changes/", {"prompt_version": "v1"}).status_code == 404
 
+    samples, runs = WorkshopSample.objects.count(), SuggestionRun.objects.count()
+    call_command("workshop", "bench", judge="Sage", size=4, prompt="v2", estimate=True)
+    drawn = capsys.readouterr().err
+    assert drawn.startswith("Sage with v2: 4 trajectories, about ") and ", 0.0 USD;" not in drawn
+    assert (WorkshopSample.objects.count(), SuggestionRun.objects.count()) == (samples, runs)
     call_command("workshop", "bench", judge="Sage", size=4, prompt="v2")
     said = capsys.readouterr().err
     assert "v1 (as it is)" in said and "v2 (tried)" in said and "0.0400 USD" in said
+    sample = WorkshopSample.objects.latest("pk")
+    call_command("workshop", "bench", judge="Sage", sample=sample.pk, prompt="v3", estimate=True)
+    assert capsys.readouterr().err.startswith("Sage with v3: 4 trajectories, about ")
+
+    install(monkeypatch, Scripted(lambda _: failure(FailureKind.BAD_KEY, scope="run")))
+    with pytest.raises(CommandError, match=r"stopped\. Broken\."):
+        call_command("workshop", "bench", judge="Sage", sample=sample.pk, prompt="v3")

@@ -6,7 +6,7 @@ import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.judges import dollars, find_judge, in_words
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports import estimates
@@ -46,14 +47,12 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
-        judge = Judge.objects.filter(project=project, name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}” in {project.slug}.")
+        judge = find_judge(project, options["judge"])
         selection = Selection(subset=options["subset"], limit=options["limit"], release=options["release"])
         if options["estimate"]:
             self._estimate(judge, selection)
             return
-        run = self._begun(judge, selection, _dollars(options["budget"]), enqueue=options["enqueue"])
+        run = self._begun(judge, selection, dollars(options["budget"]), enqueue=options["enqueue"])
         if options["enqueue"]:
             self.summary(f"{judge.name}: run {run.pk} over {run.progress_total:,} trajectories is queued.")
             return
@@ -99,11 +98,7 @@ class Command(OperatorCommand):
 
     def _estimate(self, judge: Judge, selection: Selection) -> None:
         found = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
-        self.summary(
-            f"{judge.name}: {found.trajectories:,} trajectories, about {found.tokens_in:,} tokens in and "
-            f"{found.tokens_out:,} out, {found.cost} USD; {found.clipped:,} clipped, "
-            f"{found.too_long:,} too long."
-        )
+        self.summary(f"{judge.name}: {in_words(found)}")
 
     def _say(self, run: SuggestionRun, *, interrupted: bool) -> None:
         """The summary; an end that leaves work undone is an error."""
@@ -123,15 +118,6 @@ class Command(OperatorCommand):
             raise CommandError(f"{run.judge.name}: interrupted; {figures}. The same command goes on.")
         why = f" {run.stop_reason}" if run.stop_reason else ""
         raise CommandError(f"{run.judge.name}: {run.state}; {figures}.{why}")
-
-
-def _dollars(given: str) -> Decimal | None:
-    if not given:
-        return None
-    try:
-        return Decimal(given)
-    except InvalidOperation as error:
-        raise CommandError(f"--budget {given}: write an amount in US dollars, for example 2.50.") from error
 
 
 @contextmanager

@@ -1,15 +1,17 @@
-"""workshop PROJECT --judge NAME [--size N] [--seed S] [--sample ID] [--prompt VERSION] [--budget USD]"""
+"""workshop PROJECT --judge NAME [--size N] [--seed S] [--sample ID] [--prompt VERSION] [--budget USD]
+[--estimate]"""
 
 from argparse import ArgumentParser
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from annotation.core.judging import LATEST, VERSIONS
 from annotation.core.seed import SEED
+from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, find_project
-from annotation.models import Judge, WorkshopSample
+from annotation.management.judges import dollars, find_judge, in_words
+from annotation.models import Judge, SuggestionRun, WorkshopSample
 from annotation.policies import OPERATOR
 from annotation.reports import workshop
 from annotation.services import suggest
@@ -26,29 +28,35 @@ class Command(OperatorCommand):
         parser.add_argument("--seed", type=int, default=SEED, metavar="S", help="of a new sample")
         parser.add_argument("--prompt", choices=VERSIONS, default=LATEST, help=f"what to try ({LATEST})")
         parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
+        parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
 
     def run(self, **options: Any) -> None:
-        project = find_project(options["project"])
-        judge = Judge.objects.filter(project=project, name=options["judge"]).first()
-        if judge is None:
-            raise CommandError(f"There is no judge “{options['judge']}” in {project.slug}.")
-        try:
-            budget = Decimal(options["budget"]) if options["budget"] else None
-        except InvalidOperation:
-            raise CommandError("--budget must be a number of US dollars.") from None
-        if options["sample"] is None:
-            sample = suggest.draw_sample(
-                actor=OPERATOR, judge=judge, size=options["size"], seed=options["seed"]
-            )
-        else:
-            known = WorkshopSample.objects.filter(pk=options["sample"], judge=judge).first()
-            if known is None:
-                raise CommandError(f"{judge.name} has no sample {options['sample']}.")
-            sample = known
+        judge = find_judge(find_project(options["project"]), options["judge"])
+        known = None if options["sample"] is None else _sample(judge, options["sample"])
+        drawing = {"actor": OPERATOR, "judge": judge, "size": options["size"], "seed": options["seed"]}
+        if options["estimate"]:
+            self._estimate(judge, known, options["prompt"], drawing)
+            return
+        budget = dollars(options["budget"])
+        sample = known or suggest.draw_sample(**drawing)
         run = suggest.try_prompt(
             actor=OPERATOR, sample=sample, prompt_version=options["prompt"], budget=budget, enqueue=False
         )
-        suggest.run_suggestions(run_id=run.pk)
+        run = suggest.run_suggestions(run_id=run.pk)
+        self._compare(sample)
+        self._say(sample, run)
+
+    def _estimate(
+        self, judge: Judge, known: WorkshopSample | None, prompt: str, drawing: dict[str, Any]
+    ) -> None:
+        if known is None:
+            wanted = suggest.trajectories_to_draw(**drawing)
+            found = workshop.estimate_on(viewer=OPERATOR, judge=judge, wanted=wanted, prompt_version=prompt)
+        else:
+            found = workshop.estimate(viewer=OPERATOR, sample=known, prompt_version=prompt)
+        self.summary(f"{judge.name} with {prompt}: {in_words(found)}")
+
+    def _compare(self, sample: WorkshopSample) -> None:
         for one in workshop.tried(viewer=OPERATOR, sample=sample):
             kappa = one.scores.kappa.value
             told = "undefined" if kappa is None else f"{kappa:.4f}"
@@ -58,4 +66,20 @@ class Command(OperatorCommand):
                 f"{one.prompt_version} ({whose}): κ {told} over {one.scores.answered:,} of "
                 f"{one.scores.steps:,} steps{cost}"
             )
-        self.summary(f"Sample {sample.pk}, run {run.pk}.")
+
+    def _say(self, sample: WorkshopSample, run: SuggestionRun) -> None:
+        """The last line; an end that leaves work undone is an error."""
+        figures = f"Sample {sample.pk}, run {run.pk}"
+        if run.progress_failed:
+            figures += f", {run.progress_failed:,} of {run.progress_total:,} trajectories failed"
+        if run.state == SuggestionRunState.FINISHED:
+            self.summary(f"{figures}.")
+            return
+        raise CommandError(f"{figures}: {run.state}. {run.stop_reason}".strip())
+
+
+def _sample(judge: Judge, pk: int) -> WorkshopSample:
+    known = WorkshopSample.objects.filter(pk=pk, judge=judge).first()
+    if known is None:
+        raise CommandError(f"{judge.name} has no sample {pk}.")
+    return known

@@ -7,7 +7,7 @@ from .recalibration import fit_recalibration, set_recalibration, sweep_recalibra
 from .runner import Progress, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
 from .source_labels import has_source_labels, suggest_source_labels
-from .workshop import draw_sample, try_prompt
+from .workshop import draw_sample, trajectories_to_draw, try_prompt
 
 __all__ = [
     "Progress",
@@ -31,6 +31,7 @@ __all__ = [
     "suggest_source_labels",
     "sweep_half_imports",
     "sweep_recalibrations",
+    "trajectories_to_draw",
     "try_prompt",
     "update_judge",
 ]

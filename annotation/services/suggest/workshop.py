@@ -29,13 +29,8 @@ from .runs import start_run
 MOST: Final = 1_000
 
 
-@transaction.atomic
-def draw_sample(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> WorkshopSample:
-    """Draw so many of the resolved trajectories that the judge has suggestions for, or all of them.
-
-    The same seed draws the same from the same. Raises Invalid for a judge without a prompt, a size out of
-    bounds, and when there is nothing to draw from.
-    """
+def trajectories_to_draw(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> list[int]:
+    """What `draw_sample` would draw now, by primary keys; nothing is written. Raises as it does."""
     require(actor, "suggest", judge)
     if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
         raise Invalid(translatable("Only a judge on a server has a prompt."), code="no_prompt")
@@ -54,10 +49,21 @@ def draw_sample(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> W
         problem = translatable("This judge has suggestions for no resolved trajectory yet.")
         raise Invalid(problem, code="nothing_resolved")
     chosen = np.random.default_rng(seed).choice(found, size=min(size, len(found)), replace=False)
+    return sorted(int(pk) for pk in chosen)
+
+
+@transaction.atomic
+def draw_sample(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> WorkshopSample:
+    """Draw so many of the resolved trajectories that the judge has suggestions for, or all of them.
+
+    The same seed draws the same from the same. Raises Invalid for a judge without a prompt, a size out of
+    bounds, and when there is nothing to draw from.
+    """
+    chosen = trajectories_to_draw(actor=actor, judge=judge, size=size, seed=seed)
     sample = WorkshopSample.objects.create(
         judge=judge, seed=seed, created_by=recorded(actor), created_at=timezone.now()
     )
-    sample.trajectories.set(sorted(int(pk) for pk in chosen))
+    sample.trajectories.set(chosen)
     audit.record(
         actor=actor,
         verb="workshop.draw",

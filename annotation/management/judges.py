@@ -1,0 +1,36 @@
+"""What commands that ask a judge have in common."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+from django.core.management.base import CommandError
+
+from annotation.models import Judge, Project
+from annotation.reports.estimates import RunEstimate
+
+
+def find_judge(project: Project, name: str) -> Judge:
+    """The judge of this name. Raises CommandError."""
+    judge = Judge.objects.filter(project=project, name=name).first()
+    if judge is None:
+        raise CommandError(f"There is no judge “{name}” in {project.slug}.")
+    return judge
+
+
+def dollars(given: str) -> Decimal | None:
+    """The amount of `--budget`, None for none. Raises CommandError."""
+    if not given:
+        return None
+    try:
+        return Decimal(given)
+    except InvalidOperation as error:
+        raise CommandError(f"--budget {given}: write an amount in US dollars, for example 2.50.") from error
+
+
+def in_words(found: RunEstimate) -> str:
+    """An estimate as the end of a sentence."""
+    return (
+        f"{found.trajectories:,} trajectories, about {found.tokens_in:,} tokens in and "
+        f"{found.tokens_out:,} out, {found.cost} USD; {found.clipped:,} clipped, {found.too_long:,} too long."
+    )
