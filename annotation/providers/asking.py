@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from annotation.core.i18n import translatable
-from annotation.core.judging import Usage
+from annotation.core.judging import Judgement, Usage
 from annotation.core.judging.parts import joined, parts_of
 
 from .base import Exchange, Failure, FailureKind, Reply
@@ -113,17 +113,22 @@ class _Calls:
             cost=cost,
             exchange=exchange,
             clipped=tuple(dict.fromkeys(note for one in self._replies for note in one.clipped)),
-            rest=self._rest() if any(label is None for label in judgement.labels.values()) else None,
+            rest=self._rest(judgement),
         )
 
-    def _rest(self) -> Failure | None:
-        """Why steps have no label although they were asked about; `None`: an answer left them out."""
+    def _rest(self, judgement: Judgement) -> Failure | None:
+        """Why labels or the outcome are missing although they were asked for; `None`: nothing is missing, or
+        an answer left it out."""
+        unlabelled = any(label is None for label in judgement.labels.values())
+        broken_off = bool(self.todo) or isinstance(self.said[-1], Failure)
+        if not unlabelled and not (judgement.outcome is None and broken_off):
+            return None
         if self.failure is not None:
             return self.failure
         if not self.todo:
             return None
         message = translatable(
-            "The answers were cut off again and again: after {calls} calls steps are without a label.",
+            "The answers were cut off again and again: {calls} calls have not brought everything.",
             calls=len(self.said),
         )
         return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)

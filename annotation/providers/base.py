@@ -77,8 +77,8 @@ class Exchange:
 class Reply:
     """A usable answer: at least one step has a label (`judgement.unusable` is `None`).
 
-    `judgement` is about the steps that were asked about. `rest`: why some of them have no label, when another
-    call may bring them.
+    `judgement` is about the steps that were asked about. `rest`: why a label or the outcome is missing, when
+    another call may bring it.
 
     `cost` is in the currency of the judge's price. `model` is what the server says answered ("" unknown).
     `clipped`: one sentence for each piece of the trajectory that the judge saw shortened.
@@ -165,7 +165,7 @@ class Provider(Protocol):
     def judge(self, request: Request) -> Reply | Failure:
         """Judge one trajectory. Raises nothing but `Stopped`. Holds no lock while it waits."""
 
-    def estimate(self, material: JudgeInput) -> Estimate:
+    def estimate(self, request: Request) -> Estimate:
         """What `judge` would take, without asking anybody. Never raises."""
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from annotation.core.baseline.features import VERSION
 from annotation.core.baseline.training import Trained
-from annotation.core.judging import Estimate, JudgeInput, Usage
+from annotation.core.judging import Estimate, Usage
 
 from .base import Exchange, Hooks, Reply, Request
 
@@ -52,7 +52,7 @@ class Baseline:
             exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
         )
 
-    def estimate(self, material: JudgeInput) -> Estimate:
+    def estimate(self, request: Request) -> Estimate:
         """Nothing but the call."""
         return Estimate(calls=1)
 

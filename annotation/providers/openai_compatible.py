@@ -12,7 +12,7 @@ import httpx
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import ANSWER_SCHEMA, Estimate, JudgeInput, Prompt, TooLong, build
+from annotation.core.judging import ANSWER_SCHEMA, Estimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import Operator
 from annotation.core.judging.parts import expected, plan
@@ -142,15 +142,15 @@ class OpenAICompatible:
         """Close the connections."""
         self._client.close()
 
-    def estimate(self, material: JudgeInput) -> Estimate:
+    def estimate(self, request: Request) -> Estimate:
         """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
-        return expected(self._settings, material)[0]
+        steps = request.material.open_steps(request.earlier)
+        return expected(self._settings, request.material, steps=steps)[0]
 
     def judge(self, request: Request) -> Reply | Failure:
         """Ask, in parts where one answer cannot hold all labels, until every step has one."""
         settings, material, server = self._settings, request.material, self._dialect.limit
-        steps = [index for index in material.steps if index not in request.earlier]
-        steps = steps or list(material.steps[-1:])  # only the outcome is missing
+        steps = material.open_steps(request.earlier)
         try:
             planned = plan(settings, material, steps=steps, server_limit=server)
         except TooLong as error:

@@ -84,8 +84,7 @@ def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = S
     total, clipped = Estimate(), 0
     for content, given in _contents(judge, sample):
         material = JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
-        steps = [index for index in material.steps if index not in given] or material.steps[-1:]
-        one, short = expected(judge.settings, material, steps=steps)
+        one, short = expected(judge.settings, material, steps=material.open_steps(given))
         total += one
         clipped += short
     factor = Decimal(len(wanted)) / len(sample) if sample else Decimal(0)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import BooleanField, ExpressionWrapper
+
 from annotation.core.vocabulary import RUNNABLE_KINDS, SuggestionItemState
 from annotation.models import Judge, PredictionSet, Release, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, require
 
 from .frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
+from .run_selection import INCOMPLETE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,12 @@ def judge_coverage(
     found = found or frozen_trajectories(release)
     suggested: dict[int, set[int]] = {}
     complete: dict[int, set[int]] = {}
-    rows = Suggestion.objects.filter(trajectory__in=of_release(release)).order_by()
-    for judge, trajectory, missing, outcome in rows.values_list("judge", "trajectory", "missing", "outcome"):
+    rest = ExpressionWrapper(INCOMPLETE, output_field=BooleanField())
+    rows = Suggestion.objects.filter(trajectory__in=of_release(release)).annotate(rest=rest).order_by()
+    for judge, trajectory, lacks in rows.values_list("judge", "trajectory", "rest"):
         if trajectory in found.place:
             suggested.setdefault(judge, set()).add(found.place[trajectory])
-            if not missing and outcome is not None:
+            if not lacks:
                 complete.setdefault(judge, set()).add(found.place[trajectory])
     failed: dict[int, set[int]] = {}
     items = SuggestionItem.objects.filter(

@@ -34,7 +34,7 @@ class Selection:
     `subset` is a name, `state` a TrajectoryState, `policy_model` as shown, `limit` the most there may be,
     `failed_of` the id of a run of the same judge whose failures are meant, `release` the version of a release
     of the project: the trajectories that it holds, as far as their content is that of its records. What the
-    judge has labelled completely is never part of it.
+    judge has answered completely is never part of it.
     """
 
     subset: str = ""
@@ -60,13 +60,17 @@ class Selection:
 
 
 ALL = Selection()
-INCOMPLETE: Final = Q(missing__gt=0) | Q(outcome=None)
-"""Suggestions of which a run asks for the rest."""
+_ANSWERED: Final = SuggestionItem.objects.filter(
+    run__judge=OuterRef("judge"), trajectory=OuterRef("trajectory"), state=SuggestionItemState.DONE
+)
+INCOMPLETE: Final = Q(missing__gt=0) | (Q(outcome=None) & ~Exists(_ANSWERED))
+"""Suggestions of which a run asks for the rest. Where only the outcome is missing, and an answer that was not
+broken off left it out, nothing is: each run would pay for the whole trajectory once more, in vain."""
 
 
 def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
-    """The live trajectories of a selection without a suggestion of this judge, or with one that lacks labels
-    or the outcome. Raises Invalid, by field."""
+    """The live trajectories of a selection without a suggestion of this judge, or with an `INCOMPLETE` one.
+    Raises Invalid, by field."""
     rows = Trajectory.objects.filter(
         ~Exists(Suggestion.stored.filter(judge=judge, trajectory=OuterRef("pk")).exclude(INCOMPLETE)),
         project=judge.project_id,
@@ -103,7 +107,7 @@ def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Traject
 
 
 def incomplete(judge: Judge) -> frozenset[int]:
-    """The trajectories for which the judge has a suggestion that lacks something. One query."""
+    """The trajectories for which the judge has an `INCOMPLETE` suggestion. One query."""
     rows = Suggestion.stored.filter(INCOMPLETE, judge=judge)
     return frozenset(rows.values_list("trajectory_id", flat=True))
 

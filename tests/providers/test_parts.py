@@ -37,6 +37,7 @@ def told(server: JudgeServer) -> JudgeServer:
     for model in (
         "cut_at+ok",
         "cut_at",
+        "cut_at+filtered",
         "ok",
         "limited",
         "truncated+ok",
@@ -85,6 +86,13 @@ def test_answers_that_are_always_cut_are_not_asked_for_without_end(told: JudgeSe
     told.cut = 20
     failed = Judge(told, "cut_at").failure(run_of(4))
     assert failed.kind == "truncated" and asked(told) == [(1, 3, 5, 7), (1, 3), (1,)]
+
+
+def test_outcome_that_a_cut_took_and_a_failure_withheld_is_a_failure(told: JudgeServer) -> None:
+    told.cut = 92  # one label
+    found = Judge(told, "cut_at+filtered").reply(run_of(1))
+    assert found.judgement.labels == {1: -1} == truth("", [1]) and found.judgement.outcome is None
+    assert found.rest is not None and found.rest.kind == "refused" and asked(told) == [(1,), (1,)]
 
 
 def test_limit_of_an_answer_follows_the_number_of_steps(told: JudgeServer) -> None:

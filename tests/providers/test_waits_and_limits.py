@@ -97,7 +97,10 @@ def test_structured_output_of_a_fixed_format_is_not_given_up(server: JudgeServer
 def test_usage_that_is_missing_is_estimated_and_flagged(server: JudgeServer) -> None:
     judge = Judge(server, "no_usage")
     found = judge.reply()
-    assert found.usage.estimated and found.usage.tokens_in == judge.provider.estimate(material()).tokens_in
+    assert (
+        found.usage.estimated
+        and found.usage.tokens_in == judge.provider.estimate(Request(material())).tokens_in
+    )
     assert found.cost > 0
 
 
@@ -131,7 +134,8 @@ def test_trajectory_that_is_too_long_is_not_sent(server: JudgeServer) -> None:
     found = judge.failure(long)
     assert (found.kind, found.permanent, found.scope) == ("too_long", True, "call")
     assert server.total == 0
-    assert judge.provider.estimate(long).too_long == 1 and judge.provider.estimate(long).cost == 0
+    expected = judge.provider.estimate(Request(long))
+    assert (expected.too_long, expected.cost) == (1, 0)
 
 
 def test_clipping_is_told_with_the_reply(server: JudgeServer) -> None:

@@ -16,10 +16,22 @@ from annotation.models import JudgeAnswer, SuggestedLabel, Suggestion, Trajector
 from annotation.policies import OPERATOR
 from annotation.providers import FailureKind, Request
 from annotation.reports.estimates import estimate
+from annotation.reports.run_selection import Selection
 from annotation.services import suggest
 from annotation.services.suggest import pending_items
 from tests import people
-from tests.fixtures.judges import Scripted, do, failure, install, items, make_judge, reply, start
+from tests.fixtures.judges import (
+    PRICE,
+    Scripted,
+    do,
+    failure,
+    install,
+    items,
+    make_judge,
+    question_of,
+    reply,
+    start,
+)
 from tests.people import Cast
 from tests.suggesting import suggest as suggests
 
@@ -74,6 +86,60 @@ def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_ask
     assert provider.calls == {str(row.pk): 2} and run.cost == calls * Decimal("0.01")
     with pytest.raises(Invalid, match="already has suggestions"):
         start(judge)
+
+
+def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_broken_off_is(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.import_records(cast.project, 3)
+    broken = {1}
+
+    def script(request: Request) -> Any:
+        said = reply(request, outcome=None)
+        if question_of(request) in broken:
+            return replace(said, rest=failure(FailureKind.REFUSED))
+        return said
+
+    provider = install(monkeypatch, Scripted(script))
+    judge = make_judge(cast)
+    first = do(start(judge, selection=Selection(limit=2)))
+    assert items(first) == {"due": 0, "done": 1, "failed": 1}
+    second = start(judge)
+    assert second.progress_total == 2, "what was broken off, and what is new"
+    broken.clear()
+    # the rest is estimated as such, so that a small budget is enough for it
+    second.budget = PRICE + PRICE / 10
+    second.save()
+    provider.script = lambda request: reply(
+        request, outcome=None, cost=PRICE / (10 if request.earlier else 1)
+    )
+    assert do(second).state == State.FINISHED and items(second)["done"] == 2
+    with pytest.raises(Invalid, match="already has suggestions"):
+        start(judge)
+    assert Suggestion.objects.filter(outcome=None, missing=0).count() == 3
+    # nor does a retry ask again about what another run has brought since
+    with pytest.raises(Invalid, match="already has suggestions"):
+        suggest.retry_failed(actor=cast.admin, run=first)
+    assert sorted(provider.calls.values()) == [1, 1, 2]
+
+
+def test_steps_with_an_invalid_label_are_counted_as_such_when_a_suggestion_is_completed(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.import_records(cast.project, 1)
+    said: list[dict[str, Any]] = [
+        {"labels": {2: None, 4: None}, "missing": 1, "invalid": 1},  # of 4 it said “good”
+        {"labels": {2: None, 4: 1}, "missing": 1},
+        {"labels": {2: 0}},
+    ]
+    install(monkeypatch, Scripted(lambda request: reply(request, **said.pop(0))))
+    judge, counted = make_judge(cast), []
+    for _ in range(3):
+        run = do(start(judge))
+        suggestion = Suggestion.objects.get()
+        assert (run.labels_missing, run.labels_invalid) == (suggestion.missing, suggestion.invalid)
+        counted.append((suggestion.missing, suggestion.invalid))
+    assert counted == [(1, 1), (1, 0), (0, 0)] and SuggestedLabel.objects.count() == 2
 
 
 def test_loader_asks_for_earlier_labels_only_where_there_are_some(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,11 @@ class JudgeInput:
     def __post_init__(self) -> None:
         steps = step_indexes(one if isinstance(one, Mapping) else {} for one in self.messages)
         object.__setattr__(self, "steps", tuple(steps))
+
+    def open_steps(self, given: Container[int]) -> tuple[int, ...]:
+        """The steps to ask about when those `given` have labels: the others, or the last one where all have,
+        since only the outcome is missing then."""
+        return tuple(index for index in self.steps if index not in given) or self.steps[-1:]
 
     @classmethod
     def of(

@@ -34,6 +34,11 @@ class PendingCall:
     estimate: Decimal = Decimal(0)
     earlier: dict[int, int] = field(default_factory=dict)
 
+    @property
+    def request(self) -> Request:
+        """What the provider is asked."""
+        return Request(self.material, reference=str(self.trajectory), earlier=self.earlier)
+
 
 @dataclass(slots=True)
 class CallResult:
@@ -116,8 +121,7 @@ class CallPool:
         try:
             if self._halt.is_set():
                 raise Stopped
-            request = Request(due.material, reference=str(due.trajectory), earlier=due.earlier)
-            return _answered(due, self._provider.judge(request))
+            return _answered(due, self._provider.judge(due.request))
         except Stopped:
             return CallResult(due.item, due.trajectory, due.estimate, None)
         except Exception as error:

@@ -191,7 +191,7 @@ class RunAttempt:
             if due is None:
                 return
             if self.run.budget is not None:
-                due.estimate = due.estimate or self.provider.estimate(due.material).cost
+                due.estimate = due.estimate or self.provider.estimate(due.request).cost
                 if self._spent() + self.in_flight + due.estimate > self.run.budget:
                     if not self.calls.outstanding and not self.waiting:
                         self._stop(State.OVER_BUDGET, self._over_budget(due.estimate))

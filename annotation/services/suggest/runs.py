@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Sum
+from django.db.models import Exists, F, OuterRef, Sum
 from django.utils import timezone
 
 from annotation import dispatch
@@ -23,7 +23,7 @@ from annotation.core.vocabulary import (
 from annotation.models import Guideline, Judge, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
-from annotation.reports.run_selection import ALL, Selection, pending_trajectories
+from annotation.reports.run_selection import ALL, INCOMPLETE, Selection, pending_trajectories
 
 from .. import audit
 from ..bulk import insert
@@ -81,15 +81,13 @@ def start_run(
         raise _at_work() from error
     total = _add_items(run, selection)
     if not total:
-        raise Invalid(
-            translatable("Nothing to do: this judge already has suggestions for all of it."),
-            code="nothing_due",
-        )
+        raise _nothing_due()
     run.progress_total = total
     # what suggestions of earlier runs lack, it takes over
     begun = Suggestion.stored.filter(judge=judge, trajectory__in=run.items.values("trajectory"))
-    run.labels_missing = begun.aggregate(n=Sum("missing"))["n"] or 0
-    run.save(update_fields=["progress_total", "labels_missing"])
+    lacking = begun.aggregate(missing=Sum("missing", default=0), invalid=Sum("invalid", default=0))
+    run.labels_missing, run.labels_invalid = lacking["missing"], lacking["invalid"]
+    run.save(update_fields=["progress_total", "labels_missing", "labels_invalid"])
     audit.record(
         actor=actor,
         verb="suggestions.start",
@@ -148,6 +146,7 @@ def resume_run(
         raise Invalid(problem, fields={"budget": problem})
     if current.state == State.STOPPED:
         _again(current, failure__in=TRANSIENT)
+    _settle(current)
     _queue(current, RESUMABLE_RUNS, budget=wanted)
     audit.record(
         actor=actor,
@@ -171,6 +170,9 @@ def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue
     again = _again(current, **({"failure": failure} if failure else {}))
     if not again:
         raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
+    again -= _settle(current)
+    if not again:
+        raise _nothing_due()
     _queue(current, ENDED_RUNS)
     audit.record(
         actor=actor, verb="suggestions.retry", project=current.project, obj=current, trajectories=again
@@ -187,6 +189,22 @@ def _again(run: SuggestionRun, **which: Any) -> int:
     again = failed.update(state=SuggestionItemState.DUE, failure="", message="")
     SuggestionRun.objects.filter(pk=run.pk).update(progress_failed=F("progress_failed") - again)
     return again
+
+
+def _settle(run: SuggestionRun) -> int:
+    """Count as done what another run has brought since, so that nobody pays for it twice; how many."""
+    others = Suggestion.stored.filter(judge=run.judge_id, trajectory=OuterRef("trajectory")).exclude(
+        INCOMPLETE
+    )
+    due = SuggestionItem.objects.filter(Exists(others), run=run, state=SuggestionItemState.DUE)
+    settled = due.update(state=SuggestionItemState.DONE)
+    SuggestionRun.objects.filter(pk=run.pk).update(progress_done=F("progress_done") + settled)
+    return settled
+
+
+def _nothing_due() -> Invalid:
+    sentence = translatable("Nothing to do: this judge already has suggestions for all of it.")
+    return Invalid(sentence, code="nothing_due")
 
 
 def _queue(run: SuggestionRun, from_state: tuple[State, ...], **values: Any) -> None:

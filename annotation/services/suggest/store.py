@@ -8,18 +8,18 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from annotation.core.text import escape
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
 from annotation.providers import Failure, Reply
-from annotation.reports.run_selection import INCOMPLETE
 
 from .call_pool import CallResult
 from .doubt import renew_doubt
 
 MAX_MESSAGE = 2_000
+LACKING = Q(missing__gt=0) | Q(invalid__gt=0) | Q(outcome=None)
 DUE = SuggestionItemState.DUE
 
 
@@ -30,6 +30,16 @@ class Stored:
     done: int = 0
     failed: int = 0
     cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a reply has changed of its suggestion: whether it brought `labels`, and by how many the steps have
+    grown (or, where it completed one, shrunk) whose label is `missing` or `invalid`."""
+
+    labels: bool
+    missing: int
+    invalid: int
 
 
 def store(
@@ -51,13 +61,13 @@ def store(
         answers = [_answer(run, one) for one in fresh]
         JudgeAnswer.objects.bulk_create(answers)
         replies = [one for one in fresh if isinstance(one.outcome, Reply)]
-        added = _suggest(run, replies)
+        written = _suggest(run, replies)
         done = _items(run, [one.item for one in replies if one.failure is None]).update(
             state=SuggestionItemState.DONE, failure="", message=""
         )
         failed = sum(_fail(run, one) for one in fresh if one.failure and one.id not in still_due)
         total = sum((answer.cost for answer in answers), Decimal(0))
-        counts = _counts(replies, added)
+        counts = _counts(replies, written)
         SuggestionRun.objects.filter(pk=run.pk).update(
             calls=F("calls") + len(fresh),
             cost=F("cost") + total,
@@ -133,8 +143,8 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
     return {name: value for name, value in notes.items() if value}
 
 
-def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, int]:
-    """Write the suggestions; of replies that only complete one: how many labels they brought, by call."""
+def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, Written]:
+    """Write the suggestions; what came of each reply, by call, but of those that came too late."""
     rows = []
     for one in replies:
         assert isinstance(one.outcome, Reply)
@@ -163,9 +173,10 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
     places = _steps([one.trajectory for one in replies if one.id in own])
     labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
     SuggestedLabel.stored.bulk_create(labels)
-    added = _complete(run, [one for one in replies if one.id not in own])
-    renew_doubt({one.trajectory for one in replies if one.id in own or added.get(one.id)})
-    return added
+    written = {row.answer_id: Written(True, row.missing, row.invalid) for row in rows if row.answer_id in own}
+    written |= _complete(run, [one for one in replies if one.id not in own])
+    renew_doubt({one.trajectory for one in replies if one.id in written and written[one.id].labels})
+    return written
 
 
 def _labels(one: CallResult, suggestion: int, places: dict[tuple[int, int], int]) -> list[SuggestedLabel]:
@@ -185,20 +196,20 @@ def _labels(one: CallResult, suggestion: int, places: dict[tuple[int, int], int]
     ]
 
 
-def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, int]:
+def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, Written]:
     """Add to the judge's suggestions what they lack (a part that had failed, in this run or in one before);
     no label is replaced."""
     if not replies:
         return {}
     rows = Suggestion.stored.filter(
-        INCOMPLETE, judge=run.judge_id, trajectory__in=[one.trajectory for one in replies]
+        LACKING, judge=run.judge_id, trajectory__in=[one.trajectory for one in replies]
     )
     known = {row.trajectory_id: row for row in rows}
     held = set(
         SuggestedLabel.stored.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
     )
     places = _steps(list(known))
-    added: dict[uuid.UUID, int] = {}
+    written: dict[uuid.UUID, Written] = {}
     for one in replies:
         assert isinstance(one.outcome, Reply)
         if (row := known.get(one.trajectory)) is None:
@@ -206,13 +217,17 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
         fresh = [new for new in _labels(one, row.pk, places) if (row.pk, new.step_id) not in held]
         held.update((row.pk, label.step_id) for label in fresh)
         SuggestedLabel.stored.bulk_create(fresh)
-        row.missing = max(row.missing - len(fresh), 0)
+        judgement, before = one.outcome.judgement, (row.missing, row.invalid)
+        # steps whose label was invalid are asked about again, too
+        without = max(row.missing + row.invalid - len(fresh), 0)
+        row.invalid = min(judgement.invalid, without)
+        row.missing = without - row.invalid
         if row.outcome is None:
-            row.outcome = one.outcome.judgement.outcome
-            row.reason = escape(one.outcome.judgement.outcome_reason)
-        row.save(update_fields=["missing", "outcome", "reason"])
-        added[one.id] = len(fresh)
-    return added
+            row.outcome = judgement.outcome
+            row.reason = escape(judgement.outcome_reason)
+        row.save(update_fields=["missing", "invalid", "outcome", "reason"])
+        written[one.id] = Written(bool(fresh), row.missing - before[0], row.invalid - before[1])
+    return written
 
 
 def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
@@ -224,13 +239,13 @@ def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
     }
 
 
-def _counts(replies: Sequence[CallResult], added: Mapping[uuid.UUID, int]) -> Counter[str]:
+def _counts(replies: Sequence[CallResult], written: Mapping[uuid.UUID, Written]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for one in replies:
         assert isinstance(one.outcome, Reply)
-        judgement = one.outcome.judgement
-        counts["missing"] += -added[one.id] if one.id in added else judgement.missing
-        counts["invalid"] += judgement.invalid
-        counts["extra"] += judgement.extra
+        if (of_it := written.get(one.id)) is not None:
+            counts["missing"] += of_it.missing
+            counts["invalid"] += of_it.invalid
+        counts["extra"] += one.outcome.judgement.extra
         counts["clipped"] += bool(one.outcome.clipped)
     return counts
