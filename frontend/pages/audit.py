@@ -14,14 +14,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation.core.errors import Invalid
-from annotation.core.text import unescape
 from annotation.language import translated
 from annotation.models import AuditEvent
 from annotation.reports import audit_log as report
 from frontend.pages.common import ProjectPage, open_project, paginate
 from frontend.rendering import csv_lines
 from frontend.rendering.audit_text import SENTENCES, describe
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.identity import short_identity
 
 VERB = "audit.view"
 MAX_FILTER = 200
@@ -94,7 +93,7 @@ def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]
     url = reverse(f"frontend:{name}", args=[slug, address] if in_path else [slug])
     return {
         "kind": str(kind),
-        "title": escape_control_chars(unescape(title)),
+        "title": short_identity(title),
         "url": url + rest.format(address),
     }
 

@@ -15,14 +15,13 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.disputes import DisputeKind
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Dispute, Subset, Trajectory, User
 from annotation.reports import disputes
 from annotation.services import adjudicate
 from frontend.pages.common import ProjectPage, open_project, paginate
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.identity import short_identity
 
 VERB = "disputes.view"
 CASE_STATES = {"mine": AdjudicationState.OPEN, "decided": AdjudicationState.DECIDED}
@@ -153,10 +152,6 @@ def _trajectory(opened: ProjectPage, pk: int) -> Trajectory:
     return get_object_or_404(policies.visible(opened.user, found), pk=pk)
 
 
-def _record(trajectory: Trajectory) -> str:
-    return escape_control_chars(unescape(trajectory.record_id))
-
-
 @require_POST
 def take(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take one disputed trajectory; when somebody was faster, back to the queue, with a word."""
@@ -165,7 +160,7 @@ def take(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         case = adjudicate.open_case(actor=opened.user, trajectory=trajectory)
     except Conflict as error:
-        messages.warning(request, f"{_record(trajectory)}: {translated(error.message)}")
+        messages.warning(request, f"{short_identity(trajectory.record_id)}: {translated(error.message)}")
         return redirect("frontend:adjudication-queue", slug)
     return redirect("frontend:adjudication", case.pk)
 
@@ -182,8 +177,8 @@ def assign(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             raise Invalid(_("Choose an adjudicator."))
         adjudicate.assign_case(actor=opened.user, trajectory=trajectory, adjudicator=person)
     except (Conflict, Invalid) as error:
-        messages.error(request, f"{_record(trajectory)}: {translated(error.message)}")
+        messages.error(request, f"{short_identity(trajectory.record_id)}: {translated(error.message)}")
     else:
         said = _("%(record)s is assigned to %(name)s.")
-        messages.success(request, said % {"record": _record(trajectory), "name": person})
+        messages.success(request, said % {"record": short_identity(trajectory.record_id), "name": person})
     return redirect("frontend:adjudication-queue", slug)

@@ -19,7 +19,7 @@ from frontend.forms import add_errors
 from frontend.forms.examples import ExampleForm
 from frontend.pages.common import page_of, person
 from frontend.pages.errors import status_of
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.identity import title_of
 
 
 @require_http_methods(["GET", "POST"])
@@ -58,7 +58,7 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
         form=form,
         refusal=refusal,
         case=case,
-        record_id=escape_control_chars(unescape(case.trajectory.record_id)),
+        record_id=title_of(case.trajectory.record_id, unescape(case.trajectory.task.question)),
     )
 
 

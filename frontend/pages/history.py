@@ -28,7 +28,7 @@ from annotation.services.judged_steps import step_at
 from frontend.pages.common import ProjectPage, page_of, paginate
 from frontend.rendering import csv_lines
 from frontend.rendering.history_text import sentence, written
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.identity import title_of
 
 OUTCOME: Final = "outcome"
 CSV_HEADING: Final = (
@@ -85,7 +85,7 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
         section if opened.may("disputes.view") else "work",
         status=400 if refusal else 200,
         trajectory=row,
-        record_id=escape_control_chars(unescape(row.record_id)),
+        record_id=title_of(row.record_id, unescape(row.task.question)),
         steps=Step.objects.filter(trajectory=row).order_by("ordinal"),
         step=place if isinstance(place, Step) else None,
         asked=request.GET.get("step", ""),

@@ -11,13 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, NoticeKind
 from annotation.models import Notice
 from annotation.reports import notices as report
 from annotation.services import notices as service
 from frontend.pages.common import paginate, person, whole_number
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.identity import short_identity
 
 SENTENCES: Final = {
     NoticeKind.OPENED: _("A discussion of a trajectory that you labelled was opened."),
@@ -49,7 +48,7 @@ def notices(request: HttpRequest) -> HttpResponse:
                 {
                     "notice": row,
                     "what": SENTENCES[NoticeKind(row.kind)],
-                    "record": escape_control_chars(unescape(report.record_of(row))),
+                    "record": short_identity(report.record_of(row)),
                 }
                 for row in page
             ],

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
 from annotation.core.rawmessage import message_json
+from annotation.core.text import escape
 from annotation.core.trajectory import message_text
 from annotation.core.vocabulary import VALUES
 from annotation.models import PredictionSet, Release
@@ -23,6 +24,7 @@ from frontend.pages.leaderboard import VERB, release_of
 from frontend.pages.model import OFFSETS, set_of
 from frontend.rendering import markdown
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.identity import title_of
 from frontend.rendering.structure import only_text
 from frontend.rendering.transcript import facts, lay_out, tools
 
@@ -114,7 +116,7 @@ def _read(
         release=release,
         row=row,
         found=found,
-        record_id=escape_control_chars(found.record_id),
+        record_id=title_of(escape(found.record_id), found.transcript.question),
         trajectory=frozen,
         message_url=frozen.message_address,
         items=items,
