@@ -25,6 +25,7 @@ from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, ThresholdForm
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.release_pictures import distribution
+from frontend.templatetags.judging import count
 from frontend.templatetags.tristep import state_name
 
 VERB = "release.freeze"
@@ -104,16 +105,16 @@ def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
                 "%(n)s trajectories are not resolved and are left out.",
                 unresolved,
             )
-            % {"n": unresolved},
+            % {"n": count(unresolved)},
             _(
                 "Not begun: %(unclaimed)s; being labelled: %(labelling)s; disputed: %(disputed)s. "
                 "Open claims: %(claims)s."
             )
             % {
-                "unclaimed": sum(line.unclaimed for line in found.subsets),
-                "labelling": sum(line.labelling for line in found.subsets),
-                "disputed": sum(line.waiting + line.cases for line in found.subsets),
-                "claims": found.claims,
+                "unclaimed": count(sum(line.unclaimed for line in found.subsets)),
+                "labelling": count(sum(line.labelling for line in found.subsets)),
+                "disputed": count(sum(line.waiting + line.cases for line in found.subsets)),
+                "claims": count(found.claims),
             },
             _("Claims"),
             "claims",
@@ -121,7 +122,7 @@ def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
         item(
             not found.cases and not found.discussions,
             _("Open cases: %(cases)s; open discussions: %(discussions)s.")
-            % {"cases": found.cases, "discussions": found.discussions},
+            % {"cases": count(found.cases), "discussions": count(found.discussions)},
             "",
             _("Adjudication"),
             "adjudication-queue",
@@ -141,7 +142,7 @@ def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
             not found.older,
             _("Guidelines in force: version %(n)s.") % {"n": found.guideline_version},
             _("%(older)s of %(labels)s labels were given under earlier ones.")
-            % {"older": found.older, "labels": found.labels}
+            % {"older": count(found.older), "labels": count(found.labels)}
             if found.older
             else "",
             _("Guidelines"),
@@ -150,7 +151,7 @@ def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
         item(
             not found.in_sight,
             _("Labels given in sight of a suggestion or of others’ labels: %(n)s of %(labels)s.")
-            % {"n": found.in_sight, "labels": found.labels},
+            % {"n": count(found.in_sight), "labels": count(found.labels)},
             _("They are part of the consensus, and of no figure of agreement.") if found.in_sight else "",
             _("Influence"),
             "influence",
@@ -161,7 +162,7 @@ def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
                 "Resolved trajectories that an annotator flagged: %(flagged)s; "
                 "to be looked at again: %(again)s."
             )
-            % {"flagged": found.flagged, "again": found.asked_again},
+            % {"flagged": count(found.flagged), "again": count(found.asked_again)},
             "",
             _("Trajectories"),
             "trajectories",
