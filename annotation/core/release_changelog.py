@@ -134,7 +134,7 @@ def _reason(code: str) -> str:
 
 def _agreement(figures: Iterable[tuple[str, Any, Any]], versions: tuple[str, str]) -> list[str]:
     rows = [(name, _figure(was), _figure(now)) for name, was, now in figures]
-    return ["### Agreement", "", *_table(("", *versions), rows)] if rows else []
+    return ["### Agreement over the whole project", "", *_table(("", *versions), rows)] if rows else []
 
 
 def _figure(value: float | None) -> str:
