@@ -82,7 +82,7 @@ class Leaderboard:
     blind `labellings`, where two people labelled blind; `baselines` in the order of BASELINES; `seen`: the
     prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
     something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
-    yet."""
+    yet. `human_known`: it has been looked up whether two people labelled blind."""
 
     release: Release
     subsets: tuple[str, ...]
@@ -94,6 +94,7 @@ class Leaderboard:
     pairs: tuple[Pair, ...]
     seen: frozenset[int]
     pending: bool
+    human_known: bool
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -159,6 +160,7 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         _pairs(released, found.models, counted.sums),
         seen_sets(release, [row.row for row in models if row.row is not None]),
         found.pending,
+        found.turns is not None,
     )
 
 
@@ -181,8 +183,9 @@ def _row(
     )
 
 
-def _human(released: ReleasedLabels, turns: Sequence[Predictions]) -> tuple[Row | None, int]:
+def _human(released: ReleasedLabels, turns: Sequence[Predictions] | None) -> tuple[Row | None, int]:
     """The row of the blind human, which is never ranked, and of how many labellings it is made."""
+    turns = turns or ()
     whole = human_scores(released, turns, np.ones(released.n_records, dtype=bool))
     if whole is None:
         return None, 0

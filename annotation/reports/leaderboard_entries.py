@@ -48,12 +48,13 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Entries:
     """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
-    (core.scoring.blind). `pending`: something is still to be fitted."""
+    (core.scoring.blind), None as long as nobody has looked for them. `pending`: something is still to be
+    fitted."""
 
     released: ReleasedLabels
     models: list[Entry]
     others: list[Entry]
-    turns: list[Predictions]
+    turns: list[Predictions] | None
     pending: bool
 
 
@@ -82,10 +83,12 @@ def entries(release: Release) -> Entries:
         )
         if said is not None
     ]
-    pending = bool(rows) and (
+    # what has neither predictions nor an outline is fitted by nobody
+    pending = (known.kept or bool(rows)) and (
         None in (known.baseline, known.stacked, known.blind) or any(row.recalibrated is None for row in rows)
     )
-    return Entries(released, models, others, read_blind(known.blind, released), pending)
+    turns = None if known.blind is None else read_blind(known.blind, released)
+    return Entries(released, models, others, turns, pending)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

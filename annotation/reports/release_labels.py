@@ -20,13 +20,15 @@ CHUNK = 100
 @dataclass(frozen=True, slots=True)
 class Outline:
     """The labels of a release; what is fitted on it, as it is stored (core.scoring.fitted), None as long as
-    it is not; whether that is of the present method; and the blind labellings (core.scoring.blind)."""
+    it is not; whether that is of the present method; the blind labellings (core.scoring.blind); and whether
+    all this comes from an outline that is `kept`."""
 
     released: ReleasedLabels
     baseline: bytes | memoryview | None = None
     stacked: bytes | memoryview | None = None
     fitted: bool = False
     blind: bytes | memoryview | None = None
+    kept: bool = False
 
 
 def released_labels(release: Release) -> ReleasedLabels:
@@ -42,8 +44,8 @@ def outline(release: Release) -> Outline:
         return Outline(ReleasedLabels.of(records(release)))
     released = ReleasedLabels.unpacked(bytes(kept.labels))
     if kept.method != METHOD:
-        return Outline(released, blind=kept.blind)
-    return Outline(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind)
+        return Outline(released, blind=kept.blind, kept=True)
+    return Outline(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind, kept=True)
 
 
 def records(release: Release) -> Iterator[dict[str, Any]]:

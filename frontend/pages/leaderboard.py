@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
+from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
 from annotation.core.label_files import MAX_REQUEST
@@ -21,6 +22,7 @@ from annotation.core.release_format import (
     UNSIGNED_FORMAT,
 )
 from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release, User
 from annotation.reports import leaderboard as report
@@ -196,16 +198,20 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         models=len(board.models),
         may_score=opened.may(CHANGE),
         board=board,
-        human_reason=_human_reason(release),
+        human_reason=_human_reason(release, board),
+        few_tasks=too_few_tasks(cell.scores for _row, cell in rows),
+        least_tasks=MIN_TASKS,
         pairs=pairs_of(board, asked),
         **extra,
     )
 
 
-def _human_reason(release: Release) -> str:
+def _human_reason(release: Release, board: report.Leaderboard) -> str:
     """Why there is no blind human, where there is none."""
     if json.loads(release.manifest).get("format") in WITHOUT_BLIND_LABELS:
         return _("This release was frozen before releases held blind labels.")
+    if not board.human_known:
+        return _("Its blind labels are looked up when the first predictions come.")
     return _("No trajectory of this release was labelled blind by two people.")
 
 

@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
+from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.vocabulary import VALUES
 from annotation.models import PredictionSet
 from annotation.reports.model_scores import ModelScores, model_scores
@@ -66,6 +68,8 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
             }
             for name, figure in FIGURES.items()
         ],
+        few_tasks=too_few_tasks([found.scores]),
+        least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
         records=reverse("frontend:release-errors", args=[slug, version, pk]),
         **_pictures(found),

@@ -22,10 +22,12 @@ from django.views.decorators.http import require_safe
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotation import policies
+from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.errors import TooMany
 from annotation.core.i18n import translatable
 from annotation.core.release_format import file_name
 from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports.leaderboard import Leaderboard
@@ -108,6 +110,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
         *(row.pk, row.public_release.changed_at, withdrawal and withdrawal.pk, settings.TRISTEP_VERSION),
         *(get_language(), theme_of(request)),
         *((one.row.pk, one.row.updated_at) for one in (board.models if board else ()) if one.row),
+        # what is fitted comes later than the predictions that it is fitted on
+        *(row.name for row in (public_rows(board) if board else ())),
     )
     place = reverse("frontend:public-release", args=[slug, row.version])
     base = request.build_absolute_uri(f"{place}files/")
@@ -127,6 +131,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
             "loading": LOADING.format(base=base, names=json.dumps(sorted(manifest["files"]))),
             "agreement": agreement(manifest),
             "board": None if board is None else _rows(board),
+            "few_tasks": too_few_tasks(row.overall.scores for row in (public_rows(board) if board else ())),
+            "least_tasks": MIN_TASKS,
             "columns": [FIGURES[name] for name in COLUMNS],
             **pictures(service.public_statistics(row)),
         }

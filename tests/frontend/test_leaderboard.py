@@ -40,17 +40,25 @@ def test_recalibrated_models_are_shown_with_their_change_once_they_are_worked_ou
     bring(cast, made, line(0, {"2": 1, "4": 0}), model="Once")
     client, pk = browse("judith"), PredictionSet.objects.get(model="Sage<b>").pk
     address = at("leaderboard", "bench", "1.0")
-    assert "are being worked out" in text(client.get(address))
+    page = text(client.get(address))
+    assert "are being worked out" in page and "Rank" not in page
+    assert "Tasks here: 2. Intervals and ranks need at least 20, so there are none." in page
     assert "Sage&lt;b&gt;" not in text(client.get(address + "?recalibrated=1"))
+    service.set_public(actor=cast.admin, release=made, wanted=service.Switches(True, True, False))
+    known = browse("nobody").get(at("public-release", "bench", "1.0"))
+    assert "Tasks here: 2." in text(known) and "Rank" not in text(known)
 
     evaluate.fit_release(release_id=made.pk)
+    fitted = browse("nobody").get(known.wsgi_request.path_info, headers={"If-None-Match": known["ETag"]})
+    assert fitted.status_code == 200 and "The trained baseline" in text(fitted)
     plain, page = text(client.get(address)), text(client.get(address + "?recalibrated=1&sort=kappa"))
     assert "are being worked out" not in plain + page
     assert "The trained baseline" in plain and "All models, stacked" in plain
     assert "Sage&lt;b&gt;" in page and "are not ranked" in page and "Rank" not in page
     assert "Once" not in page and "fewer than two tasks" in page
     assert "+0.0" in page, "of the outcomes, which stay"
-    assert "after a regression" in text(client.get(at("model", "bench", "1.0", pk)))
+    page = text(client.get(at("model", "bench", "1.0", pk)))
+    assert "after a regression" in page and "Tasks here: 2." in page
 
 
 def upload(data: bytes, **more: str) -> dict[str, object]:
@@ -132,9 +140,9 @@ def test_model_shows_where_it_errs_and_can_be_deleted(browse, frozen, at, text):
         assert words in page, words
     assert client.get(at("model", "bench", "1.0", row.pk + 1)).status_code == 404
     assert client.post(at("predictions-delete", "bench", "1.0", row.pk)).status_code == 302
-    assert "The predictions of Sage&lt;b&gt; are deleted." in text(
-        client.get(at("leaderboard", "bench", "1.0"))
-    )
+    page = text(client.get(at("leaderboard", "bench", "1.0")))
+    assert "The predictions of Sage&lt;b&gt; are deleted." in page
+    assert "the blind human come to is being worked out" in page, "nobody has looked for it yet"
     assert not PredictionSet.objects.exists()
 
 

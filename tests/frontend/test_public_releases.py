@@ -84,6 +84,7 @@ def test_public_release_is_kept_by_caches_only_as_long_as_it_is_public(browse, r
 def test_switches_on_the_page_and_in_the_api_are_the_same(browse, released, at, text):
     admin, place = browse("admin"), at("release-public", "bench", "0.9-inside")
     assert "/public/bench/0.9-inside/" not in text(admin.get(at("release", "bench", "0.9-inside")))
+    assert "looked up when the first predictions come" in text(admin.get(at("leaderboard", "bench", "1.1")))
     assert admin.post(place, {"is_open": "on"}).status_code == 302
     page = text(admin.get(at("release", "bench", "0.9-inside")))
     assert "http://testserver/public/bench/0.9-inside/" in page

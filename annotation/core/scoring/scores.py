@@ -5,7 +5,7 @@ design effect of StepAcc is its variance there over that of as many independent 
 Survey Sampling, 1965); n over it is how many independent steps these are worth.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -117,6 +117,13 @@ def of_compared(
         )
         for one, figures, effect in zip(said, measures, deff, strict=True)
     ]
+
+
+def too_few_tasks(found: Iterable[Scores]) -> int | None:
+    """The largest number of tasks that any of these is scored on, if none has enough of them for an interval;
+    None if one has, or if there are none."""
+    most = max((one.tasks for one in found), default=MIN_TASKS)
+    return most if most < MIN_TASKS else None
 
 
 def every_compared(released: ReleasedLabels, sums: FloatArray) -> dict[str, Compared]:

@@ -3,6 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from annotation.core.agreement.bootstrap import MIN_TASKS
+from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, find_release, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.leaderboard import Cell, RecalibratedCell, Row, leaderboard
@@ -32,6 +34,9 @@ class Command(OperatorCommand):
         else:
             for row in board.rows:
                 self._row(row)
+            few = too_few_tasks(row.overall.scores for row in board.rows)
+            if few is not None:
+                self.stdout.write(f"Tasks: {few}. Intervals and ranks need at least {MIN_TASKS}.")
         pending = " Recalibrated figures are still being worked out." if board.pending else ""
         self.summary(f"{len(board.models):,} models on release {release.version}.{pending}")
 
