@@ -55,7 +55,8 @@ class TrajectoryDraft:
     file (they may hold NUL or lone surrogates: `core.text.escape` before a text column). `hints` holds
     every key of the record that has no field here (`terminated`, `reward_info`, `total_index` …).
     `raw` is the exact bytes of the record, without the line ending; `line` counts from 1. `source_labels`
-    are the labels of a foreign format, like `labels` no part of the content.
+    are the labels of a foreign format, like `labels` no part of the content. `original_with`: the record id
+    of the trajectory that keeps the bytes of a record in which there are many; `raw` says only that then.
     """
 
     record_id: str
@@ -75,6 +76,7 @@ class TrajectoryDraft:
     raw: bytes
     line: int
     source_labels: tuple[SourceLabel, ...] = ()
+    original_with: str = ""
 
     def content(self) -> dict[str, Any]:
         """What the content digest is made of, and what is stored to be shown (see `canonical`)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from annotation.core.canonical import content_digest, sha256_hex
+from annotation.core.canonical import canonical_json, content_digest, sha256_hex
 from annotation.core.i18n import translatable
 from annotation.core.jsonlines import RecordError
 from annotation.core.text import escape
@@ -20,6 +20,7 @@ MAX_NAME: Final = 255
 MAX_DATA_SOURCE: Final = 200
 MAX_POLICY_MODEL: Final = 120
 UNKNOWN_MODEL: Final = "unknown"
+MAX_ORIGINALS: Final = 8
 
 SOURCE: Final = "source"
 SOURCE_STEPS: Final = "source_steps"
@@ -103,7 +104,7 @@ def read_conversations(
 
     `convert` is given the piece. Conversations without any response of the model are left out and counted,
     as long as the file has others; a file without any is refused for the first of them. Identities seen twice
-    are errors.
+    are errors. Of more than eight drafts with the bytes of one record, only the first keeps them.
     """
     seen = Identities()
     empty: list[RecordError] = []
@@ -130,11 +131,22 @@ def read_conversations(
         if problems:
             yield from problems.errors()
         else:
-            yield from drafts
+            yield from _kept_once(drafts)
     if given <= 0:
         yield from empty or [
             RecordError(context.filename, 0, "", translatable("the file contains no records"))
         ]
+
+
+def _kept_once(drafts: list[TrajectoryDraft]) -> Iterator[TrajectoryDraft]:
+    """The drafts of one record. With thousands of sub-agents, 5 MB of it would be kept as 15 GB."""
+    many = len(drafts) > MAX_ORIGINALS
+    for number, draft in enumerate(drafts):
+        if many and number and draft.raw is drafts[0].raw:
+            first = drafts[0].record_id
+            yield replace(draft, raw=canonical_json({"original_with": first}), original_with=first)
+        else:
+            yield draft
 
 
 def _objects(messages: list[Any]) -> list[dict[str, Any]]:

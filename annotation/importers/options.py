@@ -59,11 +59,14 @@ def apply_options(
     if options == ReadOptions():
         yield from items
         return
+    record: Any = None
     for item in items:
         if isinstance(item, RecordError):
             yield item
             continue
-        mapped = _mapped(item, options, context)
+        if not item.original_with and (options.task_key_at or options.policy_model_at):
+            record = record_of(item.raw)
+        mapped = _mapped(item, record, options, context)
         if isinstance(mapped, TrajectoryDraft) and options.redact:
             mapped = _redacted(mapped, context.notes)
         yield mapped
@@ -116,13 +119,10 @@ def _line(raw: bytes) -> Any:
 
 
 def _mapped(
-    draft: TrajectoryDraft, options: ReadOptions, context: ReadContext
+    draft: TrajectoryDraft, record: Any, options: ReadOptions, context: ReadContext
 ) -> TrajectoryDraft | RecordError:
     wanted = {"task_key": options.task_key_at, "policy_model": options.policy_model_at}
     wanted = {name: pointer for name, pointer in wanted.items() if pointer}
-    if not wanted:
-        return draft
-    record = record_of(draft.raw)
     found: dict[str, str] = {}
     for name, pointer in wanted.items():
         try:

@@ -193,7 +193,8 @@ class TrajectoryContent(models.Model):
     """The messages and the bytes they were read from, apart from the narrow rows that lists read.
 
     `content` is zlib-compressed canonical JSON of the parsed record (never its labels); `raw` the
-    zlib-compressed bytes as they came in, of which `raw_sha256` is the checksum before compression.
+    zlib-compressed bytes as they came in (or which trajectory has them: TrajectoryDraft.original_with), of
+    which `raw_sha256` is the checksum before compression.
     `source_labels`: the labels, scores and verdicts that stood in a file of another program, zlib-compressed
     JSON (core.trajectory.SourceLabel); null when there were none. For admins only.
     """

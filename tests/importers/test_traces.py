@@ -10,6 +10,7 @@ import pytest
 
 from annotation.core.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext, RecordError
+from annotation.importers.options import ReadOptions, apply_options
 from annotation.importers.parts import elements, spool
 
 
@@ -149,6 +150,27 @@ def test_sub_agents_below_a_working_agent_are_trajectories_of_their_own() -> Non
     assert [message["content"] for message in helper.messages] == ["Help.", "Helped."]
     assert (helper.hints["sub_agent_of"], helper.hints["agent"]) == ("t", "helper")
     assert main.hints["source_steps"] == {"1": "b1", "3": "b2"}
+
+
+def test_bytes_of_a_trace_with_many_sub_agents_are_kept_once() -> None:
+    agent = {"gen_ai.operation.name": "invoke_agent"}
+    spans = [
+        span("t", "boss", 1, **agent),
+        chat("t", "b", 2, text("user", "Do it."), text("assistant", "Done."), "boss"),
+    ]
+    for number in range(40):
+        spans += [
+            span("t", f"helper{number}", 3, "boss", **agent),
+            chat("t", f"h{number}", 4, text("user", "Help."), text("assistant", "So."), f"helper{number}"),
+        ]
+    data = otlp(*spans)
+    main, *helpers = read(data)
+    assert json.loads(main.raw) == json.loads(data) and len(helpers) == 40
+    assert {helper.raw for helper in helpers} == {b'{"original_with":"t"}'}
+    context = ReadContext("f")
+    options = ReadOptions(task_key_at="/resourceSpans/0/scopeSpans/0/spans/0/spanId")
+    drafts = FORMATS["opentelemetry"].read(io.BytesIO(data), context)
+    assert {draft.task_key for draft in apply_options(drafts, options, context)} == {"boss"}
 
 
 def test_agents_side_by_side_are_one_conversation() -> None:
