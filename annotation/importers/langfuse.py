@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.json_layout import outline
-from annotation.core.jsonlines import Record, RecordError, parse_bytes, read_records
+from annotation.core.jsonlines import BadJson, Record, RecordError, parse_bytes, read_records
 from annotation.core.trajectory import TrajectoryDraft
 
 from .base import ReadContext
@@ -26,7 +26,7 @@ from .parts.model_calls import ModelCall, ToolRun, short_model, text_of
 from .parts.rewound import rewound
 from .parts.span_records import time_of
 from .parts.span_tree import Span, SpanTree
-from .parts.spool import Spool, too_large
+from .parts.spool import Spool, SpooledTrace, too_large
 from .parts.traces import OF_NO_STEP, TIMES, TOKENS, Kind, SpanReader, conversations_of
 from .records import Problems
 
@@ -85,11 +85,16 @@ def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[Piece | RecordEr
             else:
                 yield record
         for trace in spool.traces():
-            if trace.too_large:
-                yield too_large(trace, context)
-            else:
-                raw = b"[%s]" % b",".join(span for span, *_ in trace.spans)
-                yield Record({"observations": parse_bytes(raw)}, raw, trace.line)
+            yield too_large(trace, context) if trace.too_large else _gathered(trace, context)
+
+
+def _gathered(trace: SpooledTrace, context: ReadContext) -> Record | RecordError:
+    """Loose observations as the record of their trace, for which the limits of a record hold."""
+    raw = b"[%s]" % b",".join(span for span, *_ in trace.spans)
+    try:
+        return Record({"observations": parse_bytes(raw)}, raw, trace.line)
+    except BadJson as bad:
+        return RecordError(context.filename, trace.line, "", bad.args[0])
 
 
 def _convert(piece: Piece, problems: Problems) -> list[Conversation]:

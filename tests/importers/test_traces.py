@@ -173,6 +173,13 @@ def test_bytes_of_a_trace_with_many_sub_agents_are_kept_once() -> None:
     assert {draft.task_key for draft in apply_options(drafts, options, context)} == {"boss"}
 
 
+def test_observation_that_is_nested_too_deeply_for_its_trace_is_refused_by_its_line() -> None:
+    loose = {"id": "a", "traceId": "t", "type": "GENERATION", "parentObservationId": None, "output": "A."}
+    nested = json.loads("[" * 199 + "]" * 199)  # 200 levels, and 201 in its trace
+    (error,) = read(json.dumps({**loose, "input": nested}).encode(), "langfuse")
+    assert str(error) == "f:1: is nested deeper than 200 levels"
+
+
 def test_agents_side_by_side_are_one_conversation() -> None:
     agent = {"gen_ai.operation.name": "invoke_agent"}
     history = [*text("user", "Do it."), *text("assistant", "Over to you.")]
