@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
@@ -124,12 +123,15 @@ def _late_headers(stream: BinaryIO, context: ReadContext) -> list[dict[str, Any]
     Inspect may have `eval` after `samples`. The stream stands where it stood before."""
     place = stream.tell()
     stream.seek(0)
-    logs: list[Element] = []
+    headers: list[dict[str, Any]] = []
+    last: Element | None = None
     for piece in _samples_in(stream, context, glance=lambda raw: True):
-        if isinstance(piece, Element) and (not logs or piece.around[0] is not logs[-1].around[0]):
-            logs.append(replace(piece, raw=b""))
+        if isinstance(piece, Element):
+            if last is not None and piece.around[0] is not last.around[0]:
+                headers.append(_header(last))  # at once: what else stands beside the samples is not kept
+            last = piece
     stream.seek(place)
-    return [_header(piece) for piece in logs]
+    return headers if last is None else [*headers, _header(last)]
 
 
 def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:
