@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .jsonlines import MAX_DEPTH, BadJson, depth_of, parse_text
+
 SCHEMA: Final = "ATIF-v1.7"
 OURS: Final = "tristep"
+MAX_ARGUMENTS_DEPTH: Final = MAX_DEPTH // 2
 OURS_VERSION: Final = 1
 CONTEXT_ROLE: Final = "context"
 """The role of what no model call of this trajectory wrote: turns copied from another one, dispatches."""
@@ -226,15 +229,22 @@ def _atif_call(call: Any) -> Json:
     spec = function if isinstance(function, dict) else call if isinstance(call, dict) else {}
     given = spec.get("arguments")
     if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            given = {"arguments": given}
+        given = _parsed_arguments(given)
     return {
         "tool_call_id": str(call.get("id") or "") if isinstance(call, dict) else "",
         "function_name": str(spec.get("name") or ""),
         "arguments": given if isinstance(given, dict) else {"arguments": given},
     }
+
+
+def _parsed_arguments(text: str) -> Any:
+    """The value of a call's arguments. What is no JSON stays text, and so does what would make the document
+    too deep to be read back."""
+    deep = depth_of(text.encode("utf-8", "surrogatepass")) > MAX_ARGUMENTS_DEPTH
+    try:
+        return {"arguments": text} if deep else parse_text(text)
+    except BadJson:
+        return {"arguments": text}
 
 
 def _atif_result(message: Json) -> Json:

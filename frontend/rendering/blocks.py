@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from annotation.core.jsonlines import BadJson, parse_text
 from frontend.rendering import structure
 from frontend.rendering.control_chars import escape_control_chars
 
@@ -83,8 +84,8 @@ def result_block(text: str) -> Text | Structure:
     stripped = text.strip()
     if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
         try:
-            value = json.loads(stripped)
-        except (ValueError, RecursionError):
+            value = parse_text(stripped)
+        except BadJson:
             value = None
         if value:
             return Text(laid_out(value), code=True, foldable=True)

@@ -172,7 +172,7 @@ def test_outputs_fold_when_long_and_a_step_never_does() -> None:
 def test_json_results_are_structure_and_broken_ones_left_alone() -> None:
     block = transcript.result_block('{"a": "x\\ny", "n": 1.50, "n": 2}')
     assert html(block) == "a x\ny n 1.50 n 2"
-    for odd in ("{broken", "{}", "42", '{"a": 1}\n{"a": 2}', "[" * 100_000):
+    for odd in ("{broken", "{}", "42", '{"a": 1}\n{"a": 2}', "[" * 100_000, "[" * 201 + "]" * 201):
         assert transcript.result_block(odd).text == odd
 
 

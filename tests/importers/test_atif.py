@@ -103,6 +103,14 @@ def test_atif_export_of_any_messages_reads_back_as_the_same_messages(messages: l
     assert canonical_json(drafts[0].messages) == canonical_json(content["messages"])
 
 
+def test_atif_export_of_arguments_that_are_nested_too_deeply_keeps_their_text() -> None:
+    arguments = '{"a": ' + "[" * 300 + "]" * 300 + "}"
+    calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}]
+    messages = [{"role": "assistant", "content": "A.", "tool_calls": calls}]
+    drafts, errors, _ = read(document({"messages": messages, "hints": {}}, record_id="r", policy_model="m"))
+    assert (drafts[0].messages, errors) == (messages, [])
+
+
 def test_atif_export_carries_the_consensus_and_reads_it_back_as_labels_of_the_file() -> None:
     draft = read(atif())[0][0]
     labels = (StepLabel(1, -1, "majority"), StepLabel(None, 0, "unanimous"))

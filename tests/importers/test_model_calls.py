@@ -237,3 +237,9 @@ def test_tools_of_every_dialect_have_one_shape(tools: Any) -> None:
     assert read_tools(tools) == [
         {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     ]
+
+
+def test_call_that_is_text_and_nested_too_deeply_stays_text() -> None:
+    told = '{"name": "f", "arguments": ' + "[" * 300 + "]" * 300 + "}"
+    (message,) = read_messages([{"role": "assistant", "tool_calls": [told]}], "user")
+    assert message["tool_calls"][0]["function"] == {"name": "", "arguments": told}

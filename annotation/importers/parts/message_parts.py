@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
+
+from annotation.core.jsonlines import BadJson, parse_text
 
 from .blocks import as_json as as_text
 from .blocks import call_of, data_uri, part_of
@@ -83,8 +84,8 @@ class MessageParts:
         """A tool call of any dialect."""
         if isinstance(call, str):
             try:
-                call = json.loads(call)
-            except (ValueError, RecursionError):
+                call = parse_text(call)
+            except BadJson:
                 call = {"name": "", "arguments": call}
         if not isinstance(call, dict):
             call = {"name": "", "arguments": call}
