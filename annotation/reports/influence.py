@@ -32,7 +32,7 @@ from . import influence_rows as rows_of
 from .influence_rows import MISSING
 from .integer_rows import Integers
 from .label_changes import ChangeRates, change_rates, revealed_labels
-from .trial import ArmFate, Trial, most_of, trial
+from .trial import ArmFate, Trial, fates, most_of, trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,16 @@ def _changes(project: m.Project, judges: dict[int, str], rng: np.random.Generato
 
 def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
     """An experiment whose units are people on tasks."""
-    judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    everybody = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     labels = rows_of.labels(project)
     arm = rows_of.arms_of_labels(project, labels)
-    said = rows_of.said_of_labels(labels, judges, rows_of.suggested(project))
-    found = trial(project, labels, arm, judges, said, rng)
+    suggested = rows_of.suggested(project)
+    in_time = set(suggested[:, 0].tolist())
+    judges = {pk: name for pk, name in everybody.items() if pk in in_time}
+    said = rows_of.said_of_labels(labels, judges, suggested)
+    found = trial(
+        project, labels, arm, list(judges.values()), said, fates(project, labels, arm, everybody), rng
+    )
     beside = np.concatenate([said, most_of(said)[None]])
     return Influence(
         project=project,
@@ -160,7 +165,7 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
             for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
         ),
         contrasts=(),
-        change_rates=_changes(project, judges, rng),
+        change_rates=_changes(project, everybody, rng),
         reason="",
         trial=found,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-from django.db.models import Value
+from django.db.models import Exists, OuterRef, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
@@ -44,13 +44,23 @@ def labels(project: m.Project) -> Integers:
 
 
 def suggested(project: m.Project) -> Integers:
-    """What judges say of steps (n, 3): judge, step, value; sorted."""
+    """What judges say of steps (n, 3): judge, step, value; sorted.
+
+    Where people are dealt to arms, only what was said before anybody was dealt one on the task: no judge that
+    comes later, with labels in sight, changes what the experiment measures.
+    """
     found = m.SuggestedLabel.objects.filter(
         suggestion__judge__project=project,
         suggestion__trajectory__live=True,
         suggestion__trajectory__state__in=SETTLED,
         value__isnull=False,
     )
+    if deals_people(project):
+        dealt = m.Allocation.objects.filter(
+            task=OuterRef("trajectory__task"), dealt_at__lt=OuterRef("created_at")
+        )
+        in_time = m.Suggestion.objects.filter(~Exists(dealt), judge__project=project)
+        found = found.filter(suggestion__in=in_time)
     rows = integer_rows(found.order_by().values_list("suggestion__judge", "step", "value"), 3)
     ordered: Integers = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
     return ordered

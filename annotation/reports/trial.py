@@ -123,12 +123,13 @@ def trial(
     project: m.Project,
     labels: Integers,
     arm: Integers,
-    judges: dict[int, str],
+    judges: Sequence[str],
     said: Integers,
+    became: Sequence[ArmFate],
     rng: np.random.Generator,
 ) -> Trial:
-    """From labels (n, 8) as of `influence_rows.labels`, the arm of each (a place in ARMS, or NO_ARM), and
-    what judges say (J, n), in the order of `judges`. At most five queries."""
+    """From labels (n, 8) as of `influence_rows.labels`, the arm of each (a place in ARMS, or NO_ARM), what
+    `judges` say (J, n), in their order, and what became of the arms. At most two queries."""
     arms = arms_of(project.experiment_arms)
     rows = core.ArmLabels(
         subset=labels[:, 0],
@@ -143,20 +144,19 @@ def trial(
     effects = core.effects_of(rows, arms)
     look = _look(project)
     others = None if look.level is None else core.level_of_others(effects, look.level, rng)
-    names = list(judges.values())
     return Trial(
         arms=arms,
         look=look,
         tested=tuple(
             Tested(
                 effect,
-                "" if effect.judge is None else names[effect.judge],
+                "" if effect.judge is None else judges[effect.judge],
                 place == 0,
                 others if place else look.level,
             )
             for place, effect in enumerate(effects)
         ),
-        fates=tuple(_fates(project, labels, arm, arms, judges)),
+        fates=tuple(became),
         pairs=tuple(_pairs(rows, arms, rng)),
     )
 
@@ -186,9 +186,10 @@ def bounds_at(percents: Sequence[int]) -> list[Look]:
     return looks([percent / 100 for percent in percents], LEVEL)
 
 
-def _fates(
-    project: m.Project, labels: Integers, arm: Integers, arms: Sequence[Arm], judges: dict[int, str]
-) -> list[ArmFate]:
+def fates(project: m.Project, labels: Integers, arm: Integers, judges: dict[int, str]) -> list[ArmFate]:
+    """What became of each arm; labels and arms as of `trial`, `judges` by key: all that may have been on
+    screen. Three queries."""
+    arms = arms_of(project.experiment_arms)
     of_unit = dict(_allocations(project))
     claims = m.Assignment.objects.filter(project=project, imported=False).order_by()
     columns = ("trajectory__task", "annotator", "state", "trajectory__state", "trajectory__live")

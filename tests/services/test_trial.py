@@ -54,7 +54,8 @@ def read(cast: Cast) -> Influence:
 
 
 def test_trial_measures_what_those_who_saw_do_more_on_the_same_steps(cast: Cast) -> None:
-    for row in begin(cast):
+    rows = begin(cast)
+    for row in rows:
         turn(cast.ann, row)
         turn(cast.ben, row)
 
@@ -79,6 +80,16 @@ def test_trial_measures_what_those_who_saw_do_more_on_the_same_steps(cast: Cast)
     assert pair.agreement.measure.value == 0.5
     shares = {arm.arm: arm.lines[0].agreement.measure.value for arm in report.arms}
     assert shares == {"sealed": 0.0, "always": 0.5}
+
+    # judges that come after the arms are accounted for, and change nothing that is measured
+    for name in ("late", "later"):
+        judge = make_imported_judge(cast.project, name)
+        for row in rows:
+            suggest(judge, row, 1)
+    again = read(cast).trial
+    assert again is not None and set(again.fates[0].judges) == {"kind", "late", "later", "severe", "strict"}
+    known = [(one.judge, one.effect.fit and one.effect.fit.value) for one in report.trial.tested]
+    assert [(one.judge, one.effect.fit and one.effect.fit.value) for one in again.tested] == known
 
 
 def test_trial_accounts_for_every_claim_and_for_what_was_on_screen(cast: Cast) -> None:
