@@ -124,7 +124,13 @@ def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
     ]
 
 
-SHARES = ("changed", "towards", "away", "neither", "followed")
+SHARES = {
+    "changed": gettext_lazy("Changed"),
+    "towards": gettext_lazy("Towards"),
+    "away": gettext_lazy("Away"),
+    "neither": gettext_lazy("Neither"),
+    "followed": gettext_lazy("Followed"),
+}
 
 
 def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
@@ -133,7 +139,10 @@ def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
             "unit": UNITS[one.unit],
             "against": one.judge or _("the majority of the judges"),
             "labels": one.changes.labels,
-            "cells": [measure_cell(getattr(one.changes, name), is_share=True) for name in SHARES],
+            "cells": [
+                {"title": title, **measure_cell(getattr(one.changes, name), is_share=True)}
+                for name, title in SHARES.items()
+            ],
         }
         for one in found
     ]

@@ -61,7 +61,7 @@ def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     expect(page.get_by_role("definition").filter(has_text=run.estimate["cost"][:4]).first).to_be_visible()
 
     page.goto(place)
-    row = page.get_by_role("region", name="Prompts compared").last.get_by_role("row", name="v2")
+    row = page.get_by_role("group", name="Prompts compared").get_by_role("row", name="v2")
     sample = Suggestion.stored.filter(judge=run.judge)
     wrong = sample.filter(trajectory__sample_index=1).count()
     expect(row).to_contain_text(f"{100 * (18 - 6 - wrong) / 18:.1f} %")  # every first step, and each error
@@ -71,7 +71,7 @@ def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     expect(matrix.get_by_role("row", name="+1").last.get_by_role("cell")).to_have_text(
         ["0", "6", str(12 - wrong)]
     )
-    changed = page.get_by_role("region", name="Labels that differ: v1 and v2").last
+    changed = page.get_by_role("group", name="Labels that differ: v1 and v2")
     expect(changed.get_by_role("rowheader")).to_have_count(6 + wrong)
     changed.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile("#m[24]$"))
@@ -87,9 +87,7 @@ def _recalibrate(
     suggest.fit_recalibration(judge_id=judge.pk)  # as the worker does
     page.reload()
     expect(card.get_by_text("on 36 resolved steps of 6 tasks")).to_be_visible()
-    accuracy = page.get_by_role("region", name="Compared with human labels").last.get_by_role(
-        "row", name="StepAcc"
-    )
+    accuracy = page.get_by_role("group", name="Compared with human labels").get_by_role("row", name="StepAcc")
     expect(accuracy.get_by_role("cell").nth(0)).to_contain_text("83.3 %")
     expect(accuracy.get_by_role("cell").nth(1)).to_contain_text("100.0 %")
 
