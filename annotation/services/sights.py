@@ -9,7 +9,8 @@ noted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
@@ -35,10 +36,13 @@ from annotation.reports import agreement_steps as step_lists
 from annotation.reports import cases, discussions, predicted_records, runs, trajectory_list, workshop
 from annotation.reports import examples as example_lists
 from annotation.reports import history as reports
+from annotation.reports import model_scores as scores
 from annotation.reports.atif_documents import atif_documents
 from annotation.reports.history_entries import Entry, Place
 
 from . import exposures
+
+Erring = TypeVar("Erring", predicted_records.Listed, scores.Erring)
 
 
 def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
@@ -164,9 +168,14 @@ def frozen_record(
     return shown
 
 
-def model_errors(
-    *, actor: User, release: Release, rows: Sequence[predicted_records.Listed]
-) -> list[predicted_records.Listed]:
+def model_scores(*, actor: User, row: PredictionSet) -> scores.ModelScores:
+    """Everything about one prediction set, which comes with its release; of the trajectories on which it errs
+    most those that `model_errors` shows. For adjudicators and admins."""
+    found = scores.model_scores(actor=actor, row=row)
+    return replace(found, worst=model_errors(actor=actor, release=row.release, rows=found.worst))
+
+
+def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> list[Erring]:
     """A page of a list of a model's errors, which tells of labels of the release; without the trajectories
     that the person is labelling at present. For adjudicators and admins; four queries at most."""
     require(actor, "release.view", release)

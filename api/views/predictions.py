@@ -19,7 +19,7 @@ from annotation.reports.benchmark import as_json, benchmark
 from annotation.reports.judge_coverage import judge_coverage
 from annotation.reports.leaderboard import leaderboard, selections
 from annotation.reports.score_json import leaderboard_json, selections_json
-from annotation.services import evaluate
+from annotation.services import evaluate, sights
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import predictions as shapes
@@ -103,10 +103,10 @@ class OnePredictionSet(Frozen):
     def get(self, request: Request, slug: str, version: str, pk: int) -> Response:
         """What is known of it, and its scores in detail: every figure, the confusion (release in the rows;
         −1, 0, +1, none), where its first errors lie, scores by length and position, and the trajectories
-        on which it errs most. For adjudicators and admins. Conflict (`damaged`) when a record of the release
-        cannot be read."""
+        on which it errs most, without those that one is labelling; having seen their consensus is noted.
+        For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         row = self.row(version, pk)
-        found = model_scores.as_json(model_scores.model_scores(actor=self.user, row=row))
+        found = model_scores.as_json(sights.model_scores(actor=self.user, row=row))
         return Response(shapes.PredictionSetDetail(row, context={"scores": found}).data)
 
     @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})

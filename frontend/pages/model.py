@@ -19,8 +19,8 @@ from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.vocabulary import VALUES
 from annotation.models import PredictionSet
-from annotation.reports.model_scores import ModelScores, model_scores
-from annotation.services import evaluate
+from annotation.reports.model_scores import ModelScores
+from annotation.services import evaluate, sights
 from frontend.pages.common import ProjectPage, open_project
 from frontend.pages.leaderboard import CHANGE, VERB, dots_of, release_of
 from frontend.rendering import charts
@@ -51,7 +51,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     """One model on a release: every figure, and where it errs."""
     opened = open_project(request, slug, VERB)
     row = set_of(opened, version, pk)
-    found = model_scores(actor=opened.user, row=row)
+    found = sights.model_scores(actor=opened.user, row=row)
     after = found.recalibrated
     return opened.render(
         "results/model.html",
