@@ -105,11 +105,13 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True)
 class Selections:
-    """What one model selects among the runs of each task, over the subsets that it predicts anything of."""
+    """What one model selects among the runs of each task, over the subsets that it predicts anything of:
+    `all_subsets` of the release, or some."""
 
     name: str
     overall: BestOfN
     subsets: dict[str, BestOfN]
+    all_subsets: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,8 @@ def selections(*, actor: Actor, release: Release) -> list[Selections]:
         by_subset = {
             released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
         }
-        found.append(Selections(one.name, _selected(released, one.said, one.covered), by_subset))
+        overall = _selected(released, one.said, one.covered)
+        found.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,20 +66,26 @@ def _parts(found: list[Selections], subset: str) -> list[tuple[str, BestOfN]]:
     return [(name, part) for name, part in rows if part is not None]
 
 
+def _only(found: list[Selections], subset: str) -> dict[str, list[str]]:
+    """The subsets of each model that does not predict something of every one, where all are shown."""
+    return {} if subset else {one.name: list(one.subsets) for one in found if not one.all_subsets}
+
+
 @require_GET
 def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """How many tasks are solved when a model's labels choose among the runs of each."""
     opened = open_project(request, slug, VERB)
     release = release_of(opened, version)
     found = selections(actor=opened.user, release=release)
-    subsets = list(dict.fromkeys(name for one in found for name in one.subsets))
+    predicted = {name for one in found for name in one.subsets}
+    subsets = [name for name in json.loads(release.manifest)["subsets"] if name in predicted]
     subset = request.GET.get("subset", "")
     subset = subset if subset in subsets else ""
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") not in ("model", *RULES):
         sort = f"-{RULES[0]}"
     drawn = RULES[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
-    rows = _ordered(_parts(found, subset), sort)
+    rows, only = _ordered(_parts(found, subset), sort), _only(found, subset)
     return opened.render(
         "results/best_of_n.html",
         "releases",
@@ -86,7 +93,7 @@ def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         columns=_columns(sort),
         drawn=TITLES[drawn],
         rules=[{"title": TITLES[name], "meaning": MEANINGS[name]} for name in RULES],
-        rows=[_row(name, part, drawn) for name, part in rows],
+        rows=[_row(name, part, drawn) | {"only": only.get(name)} for name, part in rows],
         one_run=bool(rows) and all(part.runs == part.tasks for _name, part in rows),
         ticks=[{"value": tick / 100, "x": charts.hundredths(tick)} for tick in (0, 20, 40, 60, 80, 100)],
         subsets=subsets if len(subsets) > 1 else (),

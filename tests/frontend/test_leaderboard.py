@@ -82,10 +82,12 @@ def test_leaderboard_shows_models_and_baselines_by_subset_and_in_order(browse, f
 
 def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     client = browse("admin")
-    data = content(line(0, {"2": 1, "4": None}))
+    data = content(line(0, {"2": 1, "4": 1}), line(0, {"2": 1, "4": "?"}))
     answer = client.post(at("predictions-import", "bench", "1.0"), upload(data, cost="2.5"))
     assert answer.status_code == 200
-    assert "Bold: 1 records imported, 0 unchanged; 1 labels missing, 0 judgements failed." in text(answer)
+    page = " ".join(text(answer).split())
+    assert "Bold: 1 records imported, 0 unchanged; 1 labels missing, 0 judgements failed." in page
+    assert "not a label, and count as missing: 1." in page and "newer ones of the same record: 1." in page
     again = client.post(at("predictions-import", "bench", "1.0"), upload(data))
     assert "Bold: 0 records imported, 1 unchanged" in text(again)
     assert PredictionSet.objects.get(model="Bold").cost == 2.5
@@ -187,11 +189,16 @@ def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, 
     assert message["exact"] and message["text"]
 
 
-def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, cast, frozen, at):
+def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, cast, frozen, at, text):
     people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
     row = PredictionSet.objects.get()
     claim_as_third(cast.cleo, Trajectory.objects.get(subset__name="one"))
     client = browse("cleo")
+    detail = f"/api/v1/projects/bench/releases/1.0/predictions/{row.pk}/"
+    for who, listed in (("judith", 1), ("cleo", 0)):
+        page, stated = text(browse(who).get(at("model", "bench", "1.0", row.pk))), browse(who).get(detail)
+        assert page.count("tiny:0:0") == len(stated.json()["scores"]["worst"]) == listed
+    assert set(Exposure.objects.values_list("user__username", "kind")) == {("judith", "consensus")}
     assert client.get(at("release-predicted", "bench", "1.0", row.pk, 0)).status_code == 403
     assert client.get(at("release-record", "bench", "1.0", 0)).status_code == 403
     assert b"tiny:0:0" not in client.get(at("release-errors", "bench", "1.0", row.pk)).content
