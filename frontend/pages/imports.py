@@ -26,7 +26,7 @@ from frontend.pages.common import ProjectPage, may_send, open_project, paginate,
 from frontend.templatetags.tristep import state_name
 
 VERB = "import"
-UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
+UNFINISHED = (ImportState.QUEUED.value, ImportState.RUNNING.value)
 POLLED = 50
 SHOWN_NAMES = 5
 SHOWN_REFUSALS = 20

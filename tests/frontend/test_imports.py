@@ -127,6 +127,16 @@ def test_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):
     assert browse("oscar").get(url).status_code == 404
 
 
+def test_file_that_waits_for_a_decision_shows_no_progress(browse, at):
+    client, url = browse("admin"), at("imports", "bench")
+    client.post(url, {"file": upload(), "preview": "1"})
+    client.post(url, {"file": upload(name="other.jsonl")})
+    page = client.get(url).content.decode()
+    queued = ImportFile.objects.get(filename="other.jsonl")
+    assert [part.split('"')[0] for part in page.split('data-job="')[1:]] == [str(queued.pk)]
+    assert (page.count("not imported yet"), page.count("<progress class=")) == (1, 1)
+
+
 def test_import_is_stopped_and_leaves_nothing(browse, at):
     client = browse("admin")
     client.post(at("imports", "bench"), {"file": upload()})
