@@ -96,21 +96,23 @@ def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) ->
     """
     require(viewer, "suggest", sample.judge)
     trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
-    if trial is None:
-        wanted = sample.trajectories.filter(live=True).values_list("pk", flat=True)
-        return estimate_on(
-            viewer=viewer, judge=sample.judge, wanted=list(wanted), prompt_version=prompt_version
-        )
-    return estimate_for(trial, list(pending_trajectories(trial, ALL).values_list("pk", flat=True)))
+    known = sample.trajectories.filter(live=True) if trial is None else pending_trajectories(trial, ALL)
+    wanted = list(known.values_list("pk", flat=True))
+    return estimate_for(_with_prompt(sample.judge, prompt_version, trial), wanted)
 
 
 def estimate_on(*, viewer: Actor, judge: m.Judge, wanted: Sequence[int], prompt_version: str) -> RunEstimate:
     """What trying a prompt of a judge would take on the trajectories `wanted`, by their pks. Raises as
     `estimate`."""
     require(viewer, "suggest", judge)
-    trial = copy.copy(judge)
-    trial.pk, trial.prompt_version = None, prompt_version
-    return estimate_for(trial, wanted)
+    return estimate_for(_with_prompt(judge, prompt_version, None), wanted)
+
+
+def _with_prompt(judge: m.Judge, prompt_version: str, trial: m.Judge | None) -> m.Judge:
+    """The judge, at its present prices, with another prompt; `trial`: what it has answered counts."""
+    made = copy.copy(judge)
+    made.pk, made.prompt_version = None if trial is None else trial.pk, prompt_version
+    return made
 
 
 def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[Change]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -179,3 +180,9 @@ def test_workshop_goes_by_pages_api_and_terminal(
     install(monkeypatch, Scripted(lambda _: failure(FailureKind.BAD_KEY, scope="run")))
     with pytest.raises(CommandError, match=r"stopped\. Broken\."):
         call_command("workshop", "bench", judge="Sage", sample=sample.pk, prompt="v3")
+    # what of a judge may change does so for what is left of its trials
+    suggest.update_judge(actor=OPERATOR, judge=judge, values={"concurrency": 7, "price_input": Decimal(30)})
+    with pytest.raises(CommandError, match=r"stopped\. Broken\."):
+        call_command("workshop", "bench", judge="Sage", sample=sample.pk, prompt="v3")
+    trial = Judge.stored.get(sample=sample, prompt_version="v3")
+    assert (trial.concurrency, trial.price_input) == (7, 30)

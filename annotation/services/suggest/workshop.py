@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import VERSIONS
-from annotation.core.judging.settings import NAME
+from annotation.core.judging import VERSIONS, settings
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import RESOLVED, JudgeKind
 from annotation.models import Judge, SuggestionRun, Trajectory, WorkshopSample
@@ -85,11 +84,14 @@ def try_prompt(
     estimate: Mapping[str, Any] | None = None,
     enqueue: bool = True,
 ) -> SuggestionRun:
-    """Run a prompt on what of a sample it has not been asked about yet; `estimate` is kept with the run.
+    """Run a prompt on what of a sample it has not been asked about yet, with the judge's present prices, pace
+    and key; `estimate` is kept with the run.
 
     Raises as `start_run`, and Invalid for an unknown prompt.
     """
-    judge = Judge.objects.select_related("project").get(pk=sample.judge_id)
+    # two who try the same prompt at once make one trial
+    held = Judge.objects.select_for_update(of=("self",), no_key=True)
+    judge = held.select_related("project").get(pk=sample.judge_id)
     require(actor, "suggest", judge)
     if prompt_version not in VERSIONS:
         problem = translatable("One of {choices}.", choices=", ".join(VERSIONS))
@@ -99,10 +101,13 @@ def try_prompt(
         trial = Judge.stored.get(pk=judge.pk)
         trial.pk, trial.sample, trial.prompt_version = None, sample, prompt_version
         ending = f" · {prompt_version} · {sample.pk}"
-        trial.name = judge.name[: (NAME.max_length or 0) - len(ending)] + ending
+        trial.name = judge.name[: (settings.NAME.max_length or 0) - len(ending)] + ending
         trial.details, trial.recalibrate, trial.recalibration = {}, False, {}
         trial.recalibrated_at, trial.retired_at, trial.next_call_at = None, None, None
         trial.created_by, trial.created_at = recorded(actor), timezone.now()
         trial._state.adding = True
         trial.save(force_insert=True)
+    else:
+        may_change = settings.columns() - settings.columns(defining=True)
+        Judge.stored.filter(pk=trial.pk).update(**{name: getattr(judge, name) for name in may_change})
     return start_run(actor=actor, judge=trial, budget=budget, estimate=estimate, enqueue=enqueue)
