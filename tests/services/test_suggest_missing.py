@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.core.errors import Invalid
 from annotation.core.vocabulary import SuggestionRunState
-from annotation.models import JudgeAnswer, SuggestedLabel, Suggestion, Trajectory
+from annotation.models import Judge, JudgeAnswer, SuggestedLabel, Suggestion, Trajectory
 from annotation.policies import OPERATOR
 from annotation.providers import FailureKind, Request
 from annotation.reports.estimates import estimate
@@ -135,7 +136,13 @@ def test_steps_with_an_invalid_label_are_counted_as_such_when_a_suggestion_is_co
     install(monkeypatch, Scripted(lambda request: reply(request, **said.pop(0))))
     judge, counted = make_judge(cast), []
     for _ in range(3):
+        fitted = timezone.now()
+        Judge.objects.update(recalibrate=True, recalibrated_at=fitted)
         run = do(start(judge))
+        judge.refresh_from_db()
+        assert judge.recalibrated_at == (None if counted else fitted), (
+            "what is completed is recalibrated again"
+        )
         suggestion = Suggestion.objects.get()
         assert (run.labels_missing, run.labels_invalid) == (suggestion.missing, suggestion.invalid)
         counted.append((suggestion.missing, suggestion.invalid))

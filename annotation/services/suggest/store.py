@@ -12,7 +12,15 @@ from django.db.models import F, Q
 
 from annotation.core.text import escape
 from annotation.core.vocabulary import SuggestionItemState
-from annotation.models import JudgeAnswer, Step, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
+from annotation.models import (
+    Judge,
+    JudgeAnswer,
+    Step,
+    SuggestedLabel,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+)
 from annotation.providers import Failure, Reply
 
 from .call_pool import CallResult
@@ -227,6 +235,9 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
             row.reason = escape(judgement.outcome_reason)
         row.save(update_fields=["missing", "invalid", "outcome", "reason"])
         written[one.id] = Written(bool(fresh), row.missing - before[0], row.invalid - before[1])
+    if any(one.labels for one in written.values()):
+        # a suggestion that is completed is no newer for it: its labels would stay without a recalibration
+        Judge.objects.filter(pk=run.judge_id, recalibrate=True).update(recalibrated_at=None)
     return written
 
 
