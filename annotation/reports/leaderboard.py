@@ -75,6 +75,16 @@ class Pair:
     p: float
     tolerated: float | None
 
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return max(self.difference - self.half, -1.0)
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return min(self.difference + self.half, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
@@ -302,7 +312,10 @@ def _recalibrated(
         return {}
     stacked = np.stack(sums)
     after = every_compared(part, stacked)
-    changed = {name: changes(before[name].only(places), after[name]) for name in FIGURES}
+    changed = {
+        name: changes(before[name].only(places), after[name], share=figure.percent)
+        for name, figure in FIGURES.items()
+    }
     return {
         place: RecalibratedCell(scores, {name: changed[name][at] for name in FIGURES})
         for at, (place, scores) in enumerate(

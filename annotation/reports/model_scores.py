@@ -104,7 +104,10 @@ def recalibrated_cell(
     after = every_compared(released, sums)
     return RecalibratedCell(
         of_compared(released, [made], sums, after)[0],
-        {name: changes(before[name], after[name])[0] for name in FIGURES},
+        {
+            name: changes(before[name], after[name], share=figure.percent)[0]
+            for name, figure in FIGURES.items()
+        },
     )
 
 

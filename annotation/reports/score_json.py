@@ -34,7 +34,7 @@ def leaderboard_json(board: Leaderboard) -> dict[str, Any]:
             {
                 "models": [pair.better, pair.worse],
                 "difference": pair.difference,
-                "interval": [pair.difference - pair.half, pair.difference + pair.half],
+                "interval": [pair.low, pair.high],
                 "p": pair.p,
                 "tolerated_label_error": pair.tolerated,
             }

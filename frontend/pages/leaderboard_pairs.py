@@ -22,16 +22,6 @@ class ShownPair:
     pair: Pair
     holds: bool
 
-    @property
-    def low(self) -> float:
-        """The lower end of the interval."""
-        return self.pair.difference - self.pair.half
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-        return self.pair.difference + self.pair.half
-
 
 def pairs_of(board: Leaderboard, asked: QueryDict) -> dict[str, Any]:
     """The pairs of neighbours, or those of one model (`with`), and the share of wrong labels (`error`, in per

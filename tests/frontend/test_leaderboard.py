@@ -231,4 +231,4 @@ def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
         assert found.holds is holds, error
     board.pairs = (pair(None),)
     (found,) = pairs_of(board, {"with": "B"})["rows"]
-    assert not found.holds and found.low == pytest.approx(0.1)
+    assert not found.holds and found.pair.low == pytest.approx(0.1)

@@ -53,20 +53,22 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a figure of a model changes, and half the width of the 95 % interval of that; None without one."""
+    """How a figure of a model changes, and half the width of the 95 % interval of that; None without one.
+    `most`: no figure of its kind can change by more, and the interval ends there."""
 
     value: float
     half: float | None
+    most: float
 
     @property
     def low(self) -> float | None:
         """The lower end of the interval."""
-        return None if self.half is None else self.value - self.half
+        return None if self.half is None else max(self.value - self.half, -self.most)
 
     @property
     def high(self) -> float | None:
         """The upper end."""
-        return None if self.half is None else self.value + self.half
+        return None if self.half is None else min(self.value + self.half, self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,9 @@ def differences(found: Compared) -> Differences:
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
 
-def changes(before: Compared, after: Compared) -> list[Change | None]:
-    """How one figure of each model changes, task by task; None where it is undefined."""
+def changes(before: Compared, after: Compared, *, share: bool) -> list[Change | None]:
+    """How one figure of each model changes, task by task; None where it is undefined. A `share` is between 0
+    and 1, any other figure between −1 and 1."""
     apart = after.influence - before.influence
     variance = (apart**2).sum(axis=-1)
     usable = before.usable & after.usable
@@ -94,8 +97,9 @@ def changes(before: Compared, after: Compared) -> list[Change | None]:
     half = np.where(usable, 0.0, np.nan)
     quantile = scipy.special.stdtrit(freedom(apart[spread], after.stratum), UPPER)
     half[spread] = quantile * np.sqrt(variance[spread])
+    most = 1.0 if share else 2.0
     return [
-        None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide))
+        None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide), most)
         for value, wide in zip(after.value - before.value, half, strict=True)
     ]
 
