@@ -81,23 +81,41 @@ def test_import_takes_on_a_change_of_n_while_it_runs(cast: Cast, small_batches: 
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {3}
 
 
-def test_import_that_another_overtakes_says_so_and_leaves_nothing(cast: Cast, small_batches: None) -> None:
-    data = jsonl(make_records(8))
-    source = received(cast, data)
-    once = [lambda: import_file(cast.project, data)]
+def overtaken(cast: Cast, *others: int) -> ImportFile:
+    """An import of eight records; of these, others import so many meanwhile, one each time it is read."""
+    records = make_records(8)
+    source = received(cast, jsonl(records))
+    waiting, rows = list(others), [0]
 
     def overtake(done: int, total: int) -> None:
-        if once and Trajectory.objects.filter(source=source).count() >= 3:
-            once.pop()()
+        rows.append(Trajectory.objects.filter(source=source).count())
+        if waiting and rows[-1] >= 2 > rows[-2]:
+            import_file(cast.project, jsonl(records[: waiting.pop(0)]))
 
-    with pytest.raises(Conflict) as refusal:
+    try:
         ingest.run_import(source_id=source.pk, progress=overtake)
+    finally:
+        source.refresh_from_db()
+        assert not waiting
+        assert Trajectory.objects.count() == Trajectory.objects.filter(live=True).count() == 8
+        assert Task.objects.count() == 8
+    return source
 
+
+def test_import_that_another_overtakes_is_read_once_more(cast: Cast, small_batches: None) -> None:
+    source = overtaken(cast, 5)
+    assert (source.state, source.created_count, source.unchanged_count) == (ImportState.PUBLISHED, 3, 5)
+    assert stored() == []
+
+
+def test_import_that_others_overtake_twice_says_so_and_leaves_nothing(
+    cast: Cast, small_batches: None
+) -> None:
+    with pytest.raises(Conflict) as refusal:
+        overtaken(cast, 4, 8)
     assert refusal.value.code == "overtaken"
-    source.refresh_from_db()
+    source = ImportFile.objects.earliest("pk")
     assert (source.state, source.error) == (ImportState.FAILED, refusal.value.message)
-    assert Trajectory.objects.count() == Trajectory.objects.filter(live=True).count() == 8
-    assert Task.objects.count() == 8
 
 
 def test_import_does_not_replace_a_record_that_is_claimed_meanwhile(cast: Cast, small_batches: None) -> None:

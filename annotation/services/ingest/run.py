@@ -29,6 +29,7 @@ BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
 HEARTBEAT_SECONDS = 1.0
 RETIRED_AT_ONCE = 500
+OVERTAKEN = "overtaken"
 
 Progress = Callable[[int, int], None]
 
@@ -105,10 +106,7 @@ def run_import(
         return source
     sweep(source)
     try:
-        tally, errors = _read(source, progress)
-        if errors:
-            _refuse(source, errors)
-        _publish(source, tally, actor)
+        tally = _import(source, progress, actor)
     except TristepError as error:
         _stop(source, error)
         raise
@@ -126,6 +124,27 @@ def run_import(
         planner_stats.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
     return source
+
+
+def _import(source: ImportFile, progress: Progress | None, actor: Actor) -> Tally:
+    """Read and publish a file, and once more when another import overtook it.
+
+    An archive may hold the same log twice, and two workers import both at the same time. What the other has
+    added is unchanged at the second reading, or refused in words.
+    """
+    for last in (False, True):
+        tally, errors = _read(source, progress)
+        if errors:
+            _refuse(source, errors)
+        try:
+            _publish(source, tally, actor)
+        except Conflict as error:
+            if last or error.code != OVERTAKEN:
+                raise
+            sweep(source)
+        else:
+            break
+    return tally
 
 
 def _stop(source: ImportFile, error: TristepError) -> None:
@@ -219,7 +238,7 @@ def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
     except IntegrityError as error:
         raise Conflict(
             translatable("Another import has added the same records in the meantime; import the file again."),
-            code="overtaken",
+            code=OVERTAKEN,
         ) from error
 
 
@@ -232,7 +251,7 @@ def _retire(replaced: list[int]) -> None:
         if gone != len(part):
             raise Conflict(
                 translatable("A record was claimed while its replacement was being imported."),
-                code="overtaken",
+                code=OVERTAKEN,
             )
 
 
