@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
-from annotation.core.vocabulary import RUNNABLE_KINDS
+from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, SuggestionRun
 from annotation.reports import estimates
@@ -57,8 +57,12 @@ class Row:
 
     @property
     def free(self) -> bool:
-        """Whether nobody has said what it costs."""
-        return not self.judge.price_input and not self.judge.price_output
+        """Whether nobody has said what it costs; the baseline costs nothing."""
+        return (
+            self.judge.kind != JudgeKind.BASELINE
+            and not self.judge.price_input
+            and not self.judge.price_output
+        )
 
 
 def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:

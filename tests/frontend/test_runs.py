@@ -41,9 +41,11 @@ def failed_run(cast: people.Cast, monkeypatch: pytest.MonkeyPatch) -> Suggestion
 def test_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
     people.import_records(cast.project, 3)
     judge = make_judge(cast)
-    response = browse("admin").get(f"{at('run-new', 'bench')}?judges={judge.pk}&limit=2")
-    row = response.context["estimates"][0]
+    mine = suggest.create_judge(actor=OPERATOR, project=cast.project, name="Trees", kind="baseline")
+    response = browse("admin").get(f"{at('run-new', 'bench')}?judges={judge.pk}&judges={mine.pk}&limit=2")
+    row, trees = response.context["estimates"]
     assert row.estimate.trajectories == 2 and row.estimate.cost > 0
+    assert trees.estimate.cost == 0 and "no price set" not in text(response)
     assert not SuggestionRun.objects.exists()
     assert "Start the run" in text(response)
 
