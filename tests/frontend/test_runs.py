@@ -47,7 +47,7 @@ def test_estimate_comes_first_and_starts_nothing(browse, at, text, cast):
     assert row.estimate.trajectories == 2 and row.estimate.cost > 0
     assert trees.estimate.cost == 0 and "no price set" not in text(response)
     assert not SuggestionRun.objects.exists()
-    assert "Start the run" in text(response)
+    assert "Start 2 runs" in text(response)
 
 
 def test_estimate_is_started_as_one_run_for_each_judge(browse, at, cast):
