@@ -97,11 +97,16 @@ def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
         }
         for name, figures in stated.items()
     ]
-    undefined = (one["measure"].reason for part in parts for one in part["figures"])
+    measures = [one["measure"] for part in parts for one in part["figures"]]
+    undefined = (measure.reason for measure in measures)
+    intervals = [one.interval for one in measures if one.value is not None and one.interval is not None]
+    lacking = {one.reason for one in intervals} if all(one.low is None for one in intervals) else set()
     return {
         "titles": [AGREEMENT_FIGURES[key].title for key in FIGURES],
         "parts": parts,
         "reason": next((reason for reason in undefined if reason), ""),
+        # said once, where it holds of every figure
+        "without_intervals": lacking.pop() if len(lacking) == 1 else "",
     }
 
 

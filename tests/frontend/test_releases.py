@@ -126,6 +126,10 @@ def test_release_shows_the_intervals_of_agreement_that_its_manifest_states():
     assert " ".join(page.split()).count("0.714 … 0.813") == 1
     assert page.count('title="fewer than 20 tasks"') == 1
 
+    manifest["agreement"]["project"] = None
+    page = render_to_string("frontend/results/release_agreement.html", {"agreement": agreement(manifest)})
+    assert page.count("fewer than 20 tasks") == 1 and "There are no intervals: fewer than 20 tasks." in page
+
 
 def test_release_shows_counts_distribution_and_digest(browse, frozen, at, text):
     page = text(browse("judith").get(at("release", "bench", "1.0")))
