@@ -101,12 +101,7 @@ def sniff(head: bytes) -> Importer:
         sure = best.sniff(beginning)
         if sure <= LAST_RESORT and (kind := kind_not_read(beginning)):
             raise Invalid(
-                translatable(
-                    "This is {kind}, which is not read. The formats are: {formats}.",
-                    kind=kind,
-                    formats=", ".join(FORMATS),
-                ),
-                code="unknown_format",
+                translatable("This is {kind}, which is not read.", kind=kind), code="unknown_format"
             )
         if sure > 0:
             return best

@@ -76,7 +76,8 @@ def _gate(user: User, slug: str) -> int:
 def imports(request: HttpRequest, slug: str) -> HttpResponse:
     """The list of imports, and the form that starts one.
 
-    A script that shows the progress of the upload asks for JSON: where to go, or what is wrong.
+    A script that shows the progress of the upload asks for JSON: where to go, or what is wrong and what was
+    taken all the same.
     """
     opened = open_project(request, slug, VERB)
     if request.method == "GET":
@@ -92,22 +93,29 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
                     form.add_error("file", f"{name}: {translated(reason)}")
             except Invalid as error:
                 form.add_error("file", f"{file.name}: {translated(error.message)}")
-    if queued:
-        names = ", ".join(row.filename for row in queued[:SHOWN_NAMES])
-        if (more := len(queued) - SHOWN_NAMES) > 0:
-            messages.success(request, _("Uploaded: %(names)s and %(n)s more.") % {"names": names, "n": more})
-        else:
-            messages.success(request, _("Uploaded: %(names)s.") % {"names": names})
+    said = _said(queued)
+    if form.errors and not request.accepts("text/html"):
+        return JsonResponse({"fields": form.errors, "uploaded": said}, status=400)
+    if said:
+        messages.success(request, said)
     if form.errors:
-        if request.accepts("text/html"):
-            return _page(opened, form)
-        return JsonResponse({"fields": form.errors}, status=400)
+        return _page(opened, form)
     target = (
         reverse("frontend:import-detail", args=[slug, queued[0].pk])
         if len(queued) == 1
         else reverse("frontend:imports", args=[slug])
     )
     return redirect(target) if request.accepts("text/html") else JsonResponse({"next": target})
+
+
+def _said(queued: list[ImportFile]) -> str:
+    """Which files were taken; empty when none was."""
+    if not queued:
+        return ""
+    names = ", ".join(row.filename for row in queued[:SHOWN_NAMES])
+    if (more := len(queued) - SHOWN_NAMES) > 0:
+        return _("Uploaded: %(names)s and %(n)s more.") % {"names": names, "n": more}
+    return _("Uploaded: %(names)s.") % {"names": names}
 
 
 def _status(row: ImportFile) -> dict[str, Any]:

@@ -106,6 +106,12 @@ def test_script_gets_json_where_to_go_or_what_is_wrong(browse, at):
     bad = client.post(at("imports", "bench"), {"file": upload(b"")}, headers={"accept": "application/json"})
     assert bad.status_code == 400
     assert json.loads(bad.content)["fields"]["file"]
+    sent = {"file": [upload(b"", "bad.jsonl"), upload()]}
+    both = client.post(at("imports", "bench"), sent, headers={"accept": "application/json"})
+    assert json.loads(both.content) == {
+        "fields": {"file": ["bad.jsonl: The file is empty."]},
+        "uploaded": "Uploaded: tiny.jsonl.",
+    }
 
 
 def test_progress_is_told_as_json_of_ones_own_imports(browse, cast, at):

@@ -23,10 +23,14 @@ function guideUpload() {
   const buttons = form.querySelectorAll("button");
   if (!area || !problem || !bar || !text) return;
 
-  /** @param {Record<string, string[]>} fields  sentences by the name of the field; those of no field as "" */
-  function refuse(fields) {
-    if (!area || !problem || !(form instanceof HTMLFormElement)) return;
-    area.hidden = true;
+  /**
+   * @param {Record<string, string[]>} fields  sentences by the name of the field; those of no field as ""
+   * @param {string} uploaded  what was taken all the same
+   */
+  function refuse(fields, uploaded = "") {
+    if (!area || !problem || !text || !(form instanceof HTMLFormElement)) return;
+    area.hidden = !uploaded;
+    text.textContent = uploaded;
     for (const button of buttons) button.disabled = false;
     const rest = showErrors(form, fields);
     problem.replaceChildren(...rest.map((sentence) => el("p", {}, sentence)));
@@ -47,7 +51,7 @@ function guideUpload() {
       text.textContent = `${bar.value} %`;
     });
     if (answer.ok && answer.data?.next) location.assign(answer.data.next);
-    else refuse(answer.data?.fields ?? { "": [form.dataset.failed ?? ""] });
+    else refuse(answer.data?.fields ?? { "": [form.dataset.failed ?? ""] }, answer.data?.uploaded);
   });
 }
 
