@@ -70,7 +70,7 @@ PAGES = {
     "two releases": ("admin", "release-diff", 13),
     "public release": ("nobody", "public-release", 6),
     "leaderboard": ("admin", "leaderboard", 9),
-    "model": ("admin", "model", 9),
+    "model": ("admin", "model", 13),
     "errors of a model": ("admin", "release-errors", 13),
     "trajectory of a release": ("admin", "release-predicted", 14),
     "judges to score": ("admin", "scored-judges", 14),
