@@ -2,10 +2,11 @@
 
     python -m bench.foreign_logs [--trajectories 1000 20000] [--database sqlite|postgres|both] [--rounds 1]
 
-Trajectories of the size of HotpotQA's (bench.records) are written as one Inspect `.json`, one `.eval` and one
-OTLP file in which all is a single object, and as lines of our own format. Each is read in a process of its
-own, to drafts with digests, and imported as the command does, into a database of its own. For comparison, in
-the same run, `json.loads` alone parses the spans or samples one by one: no reader can be faster than that.
+Trajectories of the size of HotpotQA's (bench.records) are written as one Inspect `.json`, one `.eval`
+and one OTLP file in which all is a single object, and as lines of MLflow, Langfuse and our own format.
+Each is read in a process of its own, to drafts with digests, and imported as the command does, into a
+database of its own. For comparison, in the same run, `json.loads` alone parses the spans or samples one
+by one: no reader can be faster than that.
 """
 
 from __future__ import annotations
@@ -81,14 +82,11 @@ def write_otlp(path: Path, how_many: int) -> None:
 
 def _spans(how_many: int) -> Iterator[dict[str, Any]]:
     for number, record in enumerate(records.records(how_many)):
-        messages = record["messages"]
-        for index, message in enumerate(messages):
-            if message["role"] != "assistant":
-                continue
+        for index, given, message in _responses(record):
             values = {
                 "gen_ai.operation.name": "chat",
                 "gen_ai.request.model": "made",
-                "gen_ai.input.messages": json.dumps([_parts(one) for one in messages[:index]]),
+                "gen_ai.input.messages": json.dumps([_parts(one) for one in given]),
                 "gen_ai.output.messages": json.dumps([_parts(message)]),
             }
             yield {
@@ -116,6 +114,61 @@ def _parts(message: dict[str, Any]) -> dict[str, Any]:
     return {"role": message["role"], "parts": parts}
 
 
+def traces(how_many: int) -> Iterator[dict[str, Any]]:
+    """Traces of MLflow: a span for each step, with all messages before it."""
+    for number, record in enumerate(records.records(how_many)):
+        spans = [
+            {
+                "trace_id": f"{number + 1:032x}",
+                "span_id": f"{number:08x}{index:08x}",
+                "name": "chat made",
+                "start_time_unix_nano": 10**18 + index * 1000,
+                "end_time_unix_nano": 10**18 + index * 1000 + 500,
+                "attributes": {
+                    "mlflow.spanType": '"CHAT_MODEL"',
+                    "mlflow.spanInputs": json.dumps({"messages": given}),
+                    "mlflow.spanOutputs": json.dumps({"choices": [{"message": message}]}),
+                },
+            }
+            for index, given, message in _responses(record)
+        ]
+        yield {"info": {"trace_id": f"tr-{number}", "trace_metadata": {}}, "data": {"spans": spans}}
+
+
+def observations(how_many: int) -> Iterator[dict[str, Any]]:
+    """Loose observations of Langfuse: one for each step, with all messages before it."""
+    for number, record in enumerate(records.records(how_many)):
+        for index, given, message in _responses(record):
+            yield {
+                "id": f"{number:08x}{index:08x}",
+                "traceId": f"t{number}",
+                "type": "GENERATION",
+                "parentObservationId": None,
+                "startTime": f"2026-11-23T04:59:{index % 60:02d}Z",
+                "model": "made",
+                "input": given,
+                "output": message,
+            }
+
+
+def _responses(record: dict[str, Any]) -> Iterator[tuple[int, list[Any], dict[str, Any]]]:
+    """Each response of the model: its index, what came before it, and itself."""
+    messages = record["messages"]
+    for index, message in enumerate(messages):
+        if message["role"] == "assistant":
+            yield index, messages[:index], message
+
+
+def _one_each(pieces: Callable[[int], Iterator[Any]]) -> Callable[[Path, int], None]:
+    """A writer of a piece a line."""
+
+    def write(path: Path, how_many: int) -> None:
+        with path.open("w") as out:
+            out.writelines(f"{json.dumps(piece)}\n" for piece in pieces(how_many))
+
+    return write
+
+
 def write_lines(path: Path, how_many: int) -> None:
     """Our own format, for comparison."""
     records.write(path, how_many)
@@ -126,12 +179,16 @@ WRITERS: dict[str, Callable[[Path, int], None]] = {
     "inspect.json": write_json,
     "inspect.eval": write_eval,
     "otlp.json": write_otlp,
+    "mlflow.jsonl": _one_each(traces),
+    "langfuse.jsonl": _one_each(observations),
 }
 PIECES: dict[str, Callable[[int], Iterator[Any]]] = {
     "own.jsonl": records.records,
     "inspect.json": samples,
     "inspect.eval": samples,
     "otlp.json": _spans,
+    "mlflow.jsonl": traces,
+    "langfuse.jsonl": observations,
 }
 
 
