@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 
+from .json_bytes import STRING
 from .json_layout import HEAD_BYTES, Layout, outline
 from .splitting import RawRecord, Source, SplitError, split_elements, split_lines
 
@@ -32,7 +33,6 @@ MAX_CONTAINERS: Final = 500_000
 
 _LEVELS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b"[]{}"))
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SPACES: Final = re.compile(r"\s*\Z")
 
 
@@ -193,7 +193,7 @@ def _check_structure(raw: bytes) -> None:
 def _brackets(raw: bytes) -> bytes:
     """The brackets of `raw` that do not stand inside strings."""
     # one pass over whole strings: JSON inside JSON has so many escapes that replacing them takes longer
-    return _STRING.sub(b"", raw).partition(b'"')[0].translate(None, _NOT_STRUCTURE)
+    return STRING.sub(b"", raw).partition(b'"')[0].translate(None, _NOT_STRUCTURE)
 
 
 def describe_not_text(head: bytes) -> str | None:

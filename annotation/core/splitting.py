@@ -13,6 +13,7 @@ from typing import BinaryIO, Final
 
 from annotation.core.i18n import translatable
 
+from .json_bytes import IN_STRING, TO_STRUCTURE
 from .json_layout import BOM, HEAD_BYTES
 
 CHUNK_BYTES: Final = 256 * 1024
@@ -21,9 +22,6 @@ TOO_LARGE: Final = translatable("is larger than {limit}, the limit for one recor
 MORE_AFTER_LIST: Final = translatable("the file continues after the end of its list; the rest was not read")
 LIST_NOT_CLOSED: Final = translatable("the file is cut off: it ends before its list is closed")
 
-_IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-# up to the next bracket, whole strings passed over in one go, or to a string that the chunk does not end
-_TO_STRUCTURE: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _TO_STRUCTURE_OR_END: Final = re.compile(rb'[^"\[\]{},\n]*+')
 _GAP: Final = re.compile(rb"[ \t\r\n]*")
 _GAP_OR_COMMA: Final = re.compile(rb"[ \t\r\n,]*")
@@ -184,7 +182,7 @@ class _Scanner:
         if self.escaped:
             self.escaped = False
             return position + 1
-        found = _IN_STRING.match(chunk, position)
+        found = IN_STRING.match(chunk, position)
         position = found.end() if found else position
         if position < len(chunk):
             if chunk[position] == 0x22:
@@ -197,7 +195,7 @@ class _Scanner:
     def _pass_structure(self, chunk: bytes, position: int) -> tuple[int, bool]:
         """On to the next byte that matters: the position after it, and whether the value ends there."""
         at_end = self.scalar and self.depth == 0
-        found = (_TO_STRUCTURE_OR_END if at_end else _TO_STRUCTURE).match(chunk, position)
+        found = (_TO_STRUCTURE_OR_END if at_end else TO_STRUCTURE).match(chunk, position)
         position = found.end() if found else position
         if position >= len(chunk):
             return position, False

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.json_bytes import IN_STRING, STRING, TO_STRUCTURE
 from annotation.core.jsonlines import (
     MAX_CONTAINERS,
     MAX_DEPTH,
@@ -34,9 +35,6 @@ CUT_OFF: Final = translatable("the file is cut off: it ends in the middle of its
 KEY_TOO_LONG: Final = translatable("has a key of more than 64 KB")
 
 _GAP: Final = re.compile(rb"[ \t\r\n,:]*")
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_IN_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_TO_STRUCTURE: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^,\]}\[{\" \t\r\n]*")
 
 Siblings = dict[str, bytes]
@@ -222,7 +220,7 @@ class _PathScanner:
     def _key(self, frame: _Frame, data: bytes, position: int) -> tuple[int | None, str]:
         if data[position] != 0x22:
             return position, NOT_OBJECTS
-        found = _STRING.match(data, position)
+        found = STRING.match(data, position)
         if found is None:
             too_long = len(data) - position > MAX_KEY_BYTES
             return (position, KEY_TOO_LONG) if too_long else (None, "")
@@ -276,7 +274,7 @@ class _PathScanner:
                 if value.kind == 0x22 and not value.in_string:
                     return position, True
                 continue
-            found = _TO_STRUCTURE.match(data, position) if value.kind != 0x22 else None
+            found = TO_STRUCTURE.match(data, position) if value.kind != 0x22 else None
             position = found.end() if found else position
             if position >= len(data):
                 break
@@ -317,7 +315,7 @@ def _pass_string(value: _Value, data: bytes, position: int) -> int:
     if value.escaped:
         value.escaped = False
         return position + 1
-    found = _IN_STRING.match(data, position)
+    found = IN_STRING.match(data, position)
     position = found.end() if found else position
     if position >= len(data):
         return position
