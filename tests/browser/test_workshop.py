@@ -50,7 +50,7 @@ def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     assert server.total == 0 and not SuggestionRun.objects.exists()
 
     page.get_by_label("Budget").fill("5")
-    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Try this prompt").click()
     page.wait_for_url("**/runs/*/")
     run = SuggestionRun.objects.get()
     suggest.run_suggestions(run_id=run.pk)  # as the worker does
