@@ -1,7 +1,8 @@
 """Regular expressions over the bytes of JSON, for readers that never hold a whole file.
 
-Possessive inside, so that hostile text costs no backtracking. `TO_STRUCTURE` is not possessive outside: in Python
-3.11.2 a possessive group that fails in the middle of its last turn does not go back to where that turn began.
+Possessive inside, so that hostile text costs no backtracking. `TO_STRUCTURE` is not possessive outside: in
+Python 3.11.2 a possessive group that fails in the middle of its last turn does not go back to where that turn
+began.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def test_nearest_is_the_next_above_and_never_the_span_itself() -> None:
 
 
 def test_tree_of_a_hundred_thousand_spans_in_end_order_takes_linear_time() -> None:
-    """As deep as it is large: recursion would fail, and a walk up from every span takes 5,000,000,000 turns."""
+    """As deep as it is large: recursion fails, and a walk up from every span takes 5 · 10⁹ turns."""
     count = 100_000
     spans = [span(str(i), str(i - 1) if i else "", i) for i in reversed(range(count))]
     started = time.process_time()
