@@ -29,6 +29,21 @@ def test_upload_shows_its_progress_and_the_import_page_follows_it(cast, open_as,
     expect(page.get_by_text("New trajectories")).to_be_visible()
 
 
+def test_form_in_use_is_not_emptied_when_an_import_ends(cast, open_as):
+    record = people.jsonl(people.make_records(1))
+    told = {"actor": cast.admin, "subset": "tiny", "filename": "tiny.jsonl", "chunks": [record]}
+    waiting = ingest.receive_file(project=cast.project, **told)
+    page = open_as("admin", "/p/bench/import/")
+    page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")
+    ingest.run_import(source_id=waiting.pk)
+    expect(page.locator("[data-state]")).to_have_text("published")
+    with page.expect_response("**/import/status/*"):
+        pass  # a page loaded anew would not ask: nothing is under way
+    assert page.locator("#id_file").evaluate("field => field.files.length") == 1
+    page.set_input_files("#id_file", [])
+    expect(page.locator("[data-job]")).to_have_count(0)
+
+
 def test_upload_with_a_preview_shows_the_first_trajectory_before_anything_is_imported(cast, open_as):
     page = open_as("admin", "/p/bench/import/")
     page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")

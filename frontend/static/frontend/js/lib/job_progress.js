@@ -5,7 +5,25 @@ import { get } from "./api.js";
 
 const EVERY = 1000;
 
-/** Ask how far the jobs on this page are; when one has ended, the page is loaded anew to show what came of it. */
+/** Whether somebody has begun to fill in a form, which loading the page anew would empty. */
+function inUse() {
+  return [...document.querySelectorAll("main input, main select, main textarea")].some((field) => {
+    if (field instanceof HTMLSelectElement) {
+      const preset = [...field.options].findIndex((one) => one.defaultSelected);
+      return field.selectedIndex !== Math.max(preset, 0);
+    }
+    if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
+    if (!(field instanceof HTMLInputElement)) return false;
+    if (field.type === "file") return Boolean(field.files?.length);
+    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+    return field.value !== field.defaultValue;
+  });
+}
+
+/**
+ * Ask how far the jobs on this page are; when one has ended, the page is loaded anew to show what came of it, unless
+ * a form is in use, or on its way as an upload.
+ */
 export function watchJobs() {
   const list = document.querySelector("[data-jobs]");
   if (!(list instanceof HTMLElement)) return;
@@ -24,7 +42,9 @@ export function watchJobs() {
         bar.value = state.done;
       }
       if (title && title.textContent !== state.title) title.textContent = state.title;
-      if (state.finished) return location.reload();
+      if (!state.finished) continue;
+      if (!inUse()) return location.reload();
+      bar?.remove();
     }
     setTimeout(ask, EVERY); // also when the server is away for a moment
   }
