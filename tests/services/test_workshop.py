@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.core.errors import Denied, Invalid
+from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.models import (
     Assignment,
     Exposure,
@@ -24,7 +24,7 @@ from annotation.policies import OPERATOR
 from annotation.providers import FailureKind
 from annotation.reports import workshop
 from annotation.services import assign, sights, suggest
-from tests.callers import Caller
+from tests.callers import Caller, signed_in
 from tests.fixtures.judges import PRICE, Scripted, failure, install, make_judge, reply
 from tests.fixtures.resolved_tasks import labelled
 from tests.people import Cast
@@ -106,6 +106,26 @@ def test_suggestions_of_a_trial_reach_no_annotator_and_are_kept(
     assert {one["suggestions"][0]["value"] for one in shown if one["message_index"]} == {1}
     Suggestion.stored.filter(judge=run.judge).update(created_at="2020-01-01T00:00Z")
     assert suggest.sweep_half_imports() == 0 and Suggestion.stored.filter(judge=run.judge).count() == 2
+
+
+def test_trial_keeps_its_judge_from_being_retired_and_a_retired_judge_is_not_tried(
+    cast: Cast, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, Scripted(careful))
+    sample = suggest.draw_sample(actor=OPERATOR, judge=judge, size=4)
+    run = suggest.try_prompt(actor=OPERATOR, sample=sample, prompt_version="v2", enqueue=False)
+    with pytest.raises(Conflict, match="active run"):
+        suggest.retire_judge(actor=cast.admin, judge=judge)
+    suggest.run_suggestions(run_id=run.pk)
+    suggest.retire_judge(actor=cast.admin, judge=judge)
+    page = signed_in(cast.admin).get(f"/p/bench/workshop/{sample.pk}/").content.decode()
+    assert "Restore it to try a prompt" in page and "Try this prompt" not in page
+    for version in ("v2", "v3"):
+        with pytest.raises(Conflict, match="retired"):
+            suggest.try_prompt(actor=OPERATOR, sample=sample, prompt_version=version)
+    suggest.restore_judge(actor=cast.admin, judge=judge)
+    again = suggest.try_prompt(actor=OPERATOR, sample=sample, prompt_version="v3", enqueue=False)
+    assert again.judge.prompt_version == "v3"
 
 
 def test_changed_labels_are_noted_as_seen_and_not_shown_to_who_labels_them(

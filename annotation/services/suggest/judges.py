@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, Locked
@@ -81,10 +82,12 @@ def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Ju
 
 @transaction.atomic
 def retire_judge(*, actor: Actor, judge: Judge) -> None:
-    """Take a judge out of use; its suggestions stay. Raises Conflict while it has an unfinished run."""
+    """Take a judge out of use; its suggestions stay. Raises Conflict while it, or a trial of its workshop,
+    has an unfinished run."""
     require(actor, "judges.change", judge)
     Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
-    if SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).exists():
+    own = Q(judge=judge) | Q(judge__sample__judge=judge)
+    if SuggestionRun.objects.filter(own, state__in=UNFINISHED_RUNS).exists():
         raise Conflict(translatable("This judge has an active run; cancel it first."), code="judge_at_work")
     if Judge.objects.filter(pk=judge.pk, retired_at__isnull=True).update(retired_at=timezone.now()):
         audit.record(actor=actor, verb="judge.retire", project=judge.project, obj=judge)

@@ -103,11 +103,13 @@ def try_prompt(
         ending = f" · {prompt_version} · {sample.pk}"
         trial.name = judge.name[: (settings.NAME.max_length or 0) - len(ending)] + ending
         trial.details, trial.recalibrate, trial.recalibration = {}, False, {}
-        trial.recalibrated_at, trial.retired_at, trial.next_call_at = None, None, None
+        trial.recalibrated_at, trial.next_call_at = None, None
         trial.created_by, trial.created_at = recorded(actor), timezone.now()
         trial._state.adding = True
         trial.save(force_insert=True)
     else:
         may_change = settings.columns() - settings.columns(defining=True)
-        Judge.stored.filter(pk=trial.pk).update(**{name: getattr(judge, name) for name in may_change})
+        Judge.stored.filter(pk=trial.pk).update(
+            retired_at=judge.retired_at, **{name: getattr(judge, name) for name in may_change}
+        )
     return start_run(actor=actor, judge=trial, budget=budget, estimate=estimate, enqueue=enqueue)
