@@ -7,9 +7,11 @@ is never timed out by them. Here every read of a call gets what is left of the w
 from __future__ import annotations
 
 import logging
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import httpcore
@@ -100,6 +102,12 @@ class _Body(httpx.SyncByteStream):
         self._stream.close()
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than a call, so once for all judges."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class Transport(httpx.BaseTransport):
     """One connection for each thread that calls, kept alive. Raises httpcore's exceptions as they are.
 
@@ -109,7 +117,6 @@ class Transport(httpx.BaseTransport):
 
     def __init__(self, deadline: Deadline) -> None:
         self._backend = _Backend(deadline)
-        self._ssl = httpx.create_ssl_context(trust_env=False)
         self._own = threading.local()
         self._pools: list[httpcore.ConnectionPool] = []
 
@@ -117,7 +124,7 @@ class Transport(httpx.BaseTransport):
         found: httpcore.ConnectionPool | None = getattr(self._own, "pool", None)
         if found is None:
             found = self._own.pool = httpcore.ConnectionPool(
-                ssl_context=self._ssl,
+                ssl_context=_trusted(),
                 max_connections=1,
                 max_keepalive_connections=1,
                 keepalive_expiry=20.0,
