@@ -101,6 +101,12 @@ def existing_file(name: str) -> Path:
     return path
 
 
+def counted(n: int, noun: str) -> str:
+    """So many of them: "1 trajectory", "2,000 trajectories"."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else many}"
+
+
 def measure_text(measure: Measure) -> str:
     """A figure with its interval, or the reason why it is undefined."""
     if measure.value is None:

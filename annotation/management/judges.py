@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 from django.core.management.base import CommandError
 
+from annotation.management.base import counted
 from annotation.models import Judge, Project
 from annotation.reports.estimates import RunEstimate
 
@@ -31,6 +32,6 @@ def dollars(given: str) -> Decimal | None:
 def in_words(found: RunEstimate) -> str:
     """An estimate as the end of a sentence."""
     return (
-        f"{found.trajectories:,} trajectories, about {found.tokens_in:,} tokens in and "
+        f"{counted(found.trajectories, 'trajectory')}, about {found.tokens_in:,} tokens in and "
         f"{found.tokens_out:,} out, {found.cost} USD; {found.clipped:,} clipped, {found.too_long:,} too long."
     )

@@ -34,7 +34,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     page.get_by_label("Model", exact=True).fill("Sage")
     page.get_by_label("Files").set_input_files([good, bad])
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("Sage: 2 records imported")).to_be_visible()
+    expect(page.get_by_text("Sage: imported records: 2")).to_be_visible()
     expect(page.get_by_role("heading", name="bad.jsonl: 1 error")).to_be_visible()
     assert PredictionSet.objects.get(model="Sage").record_count == 2
     over = [page.locator("html").evaluate(OVER)]

@@ -130,8 +130,8 @@ def test_import_suggestions_says_what_it_stored_and_what_was_missing(cast: Cast,
     said = run("import_suggestions", "bench", path, "--judge", "Sage", "--subset", "tiny")
 
     assert said.err.strip() == (
-        "sage.jsonl: 2 trajectories suggested by Sage (1 steps), 0 unchanged, "
-        "3 missing labels, 1 failed judgements."
+        "sage.jsonl: 2 trajectories suggested by Sage (1 step), 0 unchanged, "
+        "3 missing labels, 1 failed judgement."
     )
     assert (
         "0 trajectories suggested by Sage (0 steps), 2 unchanged"

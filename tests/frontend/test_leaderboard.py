@@ -86,10 +86,10 @@ def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     answer = client.post(at("predictions-import", "bench", "1.0"), upload(data, cost="2.5"))
     assert answer.status_code == 200
     page = " ".join(text(answer).split())
-    assert "Bold: 1 records imported, 0 unchanged; 1 labels missing, 0 judgements failed." in page
+    assert "Bold: imported records: 1, unchanged: 0; missing labels: 1, failed judgements: 0." in page
     assert "not a label, and count as missing: 1." in page and "newer ones of the same record: 1." in page
     again = client.post(at("predictions-import", "bench", "1.0"), upload(data))
-    assert "Bold: 0 records imported, 1 unchanged" in text(again)
+    assert "Bold: imported records: 0, unchanged: 1" in text(again)
     assert PredictionSet.objects.get(model="Bold").cost == 2.5
 
 
@@ -104,7 +104,7 @@ def test_uploads_of_several_files_come_in_each_for_itself(browse, frozen, at, te
     )
     assert answer.status_code == 400
     page = text(answer)
-    assert "Bold: 1 records imported, 0 unchanged" in page
+    assert "Bold: imported records: 1, unchanged: 0" in page
     assert "bad.jsonl: 2 errors" in " ".join(page.split()) and "is not in the subset" in page
     assert "empty.jsonl:" in page and "good.jsonl:" not in page
     assert PredictionSet.objects.get(model="Bold").record_count == 1

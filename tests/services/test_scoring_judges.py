@@ -170,7 +170,7 @@ def test_judge_is_scored_by_command(
 ) -> None:
     suggest(make_imported_judge(resolved.project, "Sage"), trajectory(0), 1)
     call_command("score_judge", "bench", "1.0", judge="Sage")
-    assert "Sage: 1 records scored, 0 unchanged" in capsys.readouterr().err
+    assert "Sage: 1 record scored, 0 unchanged" in capsys.readouterr().err
     with pytest.raises(CommandError, match="no judge “Bold”"):
         call_command("score_judge", "bench", "1.0", judge="Bold")
 

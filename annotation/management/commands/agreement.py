@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.core.agreement.figures import FIGURES
-from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
+from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.agreement import Part, agreement, as_json
 
@@ -25,8 +25,8 @@ class Command(OperatorCommand):
                 self._table(part)
         states = report.overall.states
         self.summary(
-            f"{report.overall.steps.n:,} pairs of labels; "
-            f"{states['unanimous']:,} trajectories unanimous, {states['disputed']:,} disputed, "
+            f"{counted(report.overall.steps.n, 'pair')} of labels; "
+            f"{counted(states['unanimous'], 'trajectory')} unanimous, {states['disputed']:,} disputed, "
             f"{states['adjudicated']:,} adjudicated, {states['labelling']:,} still being labelled."
         )
 
@@ -36,7 +36,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")
         if part.after_discussion:
             changed = part.after_discussion.changed
-            self.stdout.write(f"  after discussion ({changed:,} pairs of labels changed)")
+            self.stdout.write(f"  after discussion ({counted(changed, 'pair')} of labels changed)")
             for name, measure in part.after_discussion.steps.figures.items():
                 if FIGURES[name].headline:
                     self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")

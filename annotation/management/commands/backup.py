@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management import archive
-from annotation.management.base import OperatorCommand
+from annotation.management.base import OperatorCommand, counted
 
 
 class Command(OperatorCommand):
@@ -19,6 +19,5 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         path = Path(options["file"])
         manifest = archive.backup(path)
-        self.summary(
-            f"{sum(manifest['rows'].values()):,} rows written to {path} ({path.stat().st_size:,} bytes)."
-        )
+        rows = counted(sum(manifest["rows"].values()), "row")
+        self.summary(f"{rows} written to {path} ({path.stat().st_size:,} bytes).")

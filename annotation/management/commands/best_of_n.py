@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_release, find_release
+from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.reports.leaderboard import selections
 from annotation.reports.score_json import selections_json
@@ -24,8 +24,8 @@ class Command(OperatorCommand):
         else:
             for one in found:
                 part = one.overall
-                self.stdout.write(f"{one.name}: {part.tasks:,} tasks, {part.runs:,} runs")
+                self.stdout.write(f"{one.name}: {counted(part.tasks, 'task')}, {counted(part.runs, 'run')}")
                 self.stdout.write(f"  {'random':<12}{part.random:.2f}\n  {'oracle':<12}{part.oracle}")
                 for rule, solved in part.rules.items():
                     self.stdout.write(f"  {rule:<12}{solved.averaged:.2f}  (lowest index: {solved.lowest})")
-        self.summary(f"{len(found):,} models on release {release.version}.")
+        self.summary(f"{counted(len(found), 'model')} on release {release.version}.")

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.core.release_diff_json import change_json
-from annotation.management.base import OperatorCommand, add_project, find_release
+from annotation.management.base import OperatorCommand, add_project, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.services.release import compare, diff_as_json
 
@@ -31,5 +31,5 @@ class Command(OperatorCommand):
         told, labels = found.diff.whole.records, found.diff.whole.labels
         self.summary(
             f"{old.version} → {new.version}: {told['added']:,} added, {told['removed']:,} removed, "
-            f"{labels:,} step labels and {told['outcome']:,} outcomes changed."
+            f"{counted(labels, 'step label')} and {counted(told['outcome'], 'outcome')} changed."
         )

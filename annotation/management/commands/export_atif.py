@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Trajectory
 from annotation.reports.atif_documents import atif_documents
 
@@ -37,4 +37,4 @@ class Command(OperatorCommand):
                     count += 1
         except FileExistsError:
             raise CommandError(f"{path} is there already.") from None
-        self.summary(f"{path}: {count:,} trajectories.")
+        self.summary(f"{path}: {counted(count, 'trajectory')}.")

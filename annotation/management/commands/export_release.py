@@ -7,7 +7,7 @@ from typing import Any
 from annotation.core.release_exports import FORMATS, export_options
 from annotation.core.release_exports.options import ALIASES, PROPAGATED, PROTOCOLS, ZERO_TRUE, ZEROS
 from annotation.core.release_format import AGENTPROCESSBENCH
-from annotation.management.base import OperatorCommand, add_project, find_release
+from annotation.management.base import OperatorCommand, add_project, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release
 
@@ -51,6 +51,5 @@ class Command(OperatorCommand):
             {key: options[key] for key in ("format", "split", "seed", "protocol", "blind_labels", "zero")}
         )
         manifest = release.export_release(actor=OPERATOR, release=frozen, options=chosen, output=output)
-        self.summary(
-            f"{manifest['records']:,} records in {len(manifest['files'])} subsets written to {output}."
-        )
+        subsets = counted(len(manifest["files"]), "subset")
+        self.summary(f"{counted(manifest['records'], 'record')} in {subsets} written to {output}.")

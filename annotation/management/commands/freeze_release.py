@@ -6,7 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.policies import OPERATOR
 from annotation.services import release
 
@@ -46,6 +46,6 @@ class Command(OperatorCommand):
                 progress=progress,
             )
         self.summary(
-            f"Release {frozen.version}: {frozen.record_count:,} trajectories, "
-            f"{frozen.label_count:,} step labels, digest {frozen.digest}."
+            f"Release {frozen.version}: {counted(frozen.record_count, 'trajectory')}, "
+            f"{counted(frozen.label_count, 'step label')}, digest {frozen.digest}."
         )

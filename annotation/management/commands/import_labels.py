@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_label_file, existing_file, find_project
+from annotation.management.base import OperatorCommand, add_label_file, counted, existing_file, find_project
 from annotation.policies import OPERATOR
 from annotation.services import label
 
@@ -27,6 +27,6 @@ class Command(OperatorCommand):
                 subset=options["subset"],
             )
         self.summary(
-            f"{path.name}: {result.created:,} trajectories labelled by {options['annotator']} "
-            f"({result.labels:,} steps), {result.unchanged:,} unchanged."
+            f"{path.name}: {counted(result.created, 'trajectory')} labelled by {options['annotator']} "
+            f"({counted(result.labels, 'step')}), {result.unchanged:,} unchanged."
         )

@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_release, existing_file, find_release
+from annotation.management.base import OperatorCommand, add_release, counted, existing_file, find_release
 from annotation.policies import OPERATOR
 from annotation.services import evaluate
 
@@ -40,16 +40,16 @@ class Command(OperatorCommand):
                     about=about,
                 )
             counts = (
-                ("missing labels", result.missing),
-                ("invalid labels", result.invalid),
-                ("failed judgements", result.failed),
-                ("lines replaced by newer ones", result.superseded),
+                (result.missing, "missing label", ""),
+                (result.invalid, "invalid label", ""),
+                (result.failed, "failed judgement", ""),
+                (result.superseded, "line", " replaced by a newer one"),
             )
-            wrong = "".join(f", {count:,} {what}" for what, count in counts if count)
+            wrong = "".join(f", {counted(n, noun)}{rest}" for n, noun, rest in counts if n)
             created += result.created
             self.summary(
-                f"{path.name}: {result.created:,} records predicted by {result.prediction_set.model}, "
-                f"{result.unchanged:,} unchanged{wrong}."
+                f"{path.name}: {counted(result.created, 'record')} predicted by "
+                f"{result.prediction_set.model}, {result.unchanged:,} unchanged{wrong}."
             )
         if created:
             # here and now, so that a leaderboard right after this has everything, worker or not

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_label_file, existing_file, find_project
+from annotation.management.base import OperatorCommand, add_label_file, counted, existing_file, find_project
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 
@@ -27,13 +27,13 @@ class Command(OperatorCommand):
                 subset=options["subset"],
             )
         counts = (
-            ("missing labels", result.missing),
-            ("invalid labels", result.invalid),
-            ("labels for no step", result.extra),
-            ("failed judgements", result.failed),
+            (result.missing, "missing label", ""),
+            (result.invalid, "invalid label", ""),
+            (result.extra, "label", " for no step"),
+            (result.failed, "failed judgement", ""),
         )
-        wrong = "".join(f", {count:,} {what}" for what, count in counts if count)
+        wrong = "".join(f", {counted(n, noun)}{rest}" for n, noun, rest in counts if n)
         self.summary(
-            f"{path.name}: {result.created:,} trajectories suggested by {result.judge.name} "
-            f"({result.labels:,} steps), {result.unchanged:,} unchanged{wrong}."
+            f"{path.name}: {counted(result.created, 'trajectory')} suggested by {result.judge.name} "
+            f"({counted(result.labels, 'step')}), {result.unchanged:,} unchanged{wrong}."
         )

@@ -18,7 +18,7 @@ from annotation.importers import FORMATS, ReadContext
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.layouts import Log, joined, together
 from annotation.importers.preview import preview
-from annotation.management.base import OperatorCommand, add_project, existing_file
+from annotation.management.base import OperatorCommand, add_project, counted, existing_file
 from annotation.models import ImportFile, Project
 from annotation.policies import OPERATOR
 from annotation.services import ingest, projects
@@ -97,7 +97,9 @@ class Command(OperatorCommand):
         if options["json"]:
             self.document({"project": slug, "files": done, "refused": len(refused)})
         if refused:
-            several = f"{len(refused)} of {len(logs)} files refused; nothing of these was imported."
+            several = (
+                f"{len(refused)} of {counted(len(logs), 'file')} refused; nothing of these was imported."
+            )
             raise CommandError(refused[0] if len(logs) == 1 else several)
 
     def _import(
@@ -152,7 +154,7 @@ class Command(OperatorCommand):
             more = "" if found.whole else " at least"
             self.stdout.write(
                 f"{_name(log)}: {found.importer.title}, recognised by {found.importer.recognised_by};"
-                f"{more} {found.drafts:,} trajectories, {found.steps:,} steps."
+                f"{more} {counted(found.drafts, 'trajectory')}, {counted(found.steps, 'step')}."
             )
             if found.first is not None:
                 first = found.first
@@ -216,9 +218,9 @@ def _matching(pattern: Path) -> Iterator[Path]:
 
 def _sentence(source: ImportFile) -> str:
     return (
-        f"{source.filename}: {source.created_count + source.replaced_count:,} trajectories imported "
+        f"{source.filename}: {counted(source.created_count + source.replaced_count, 'trajectory')} imported "
         f"({source.created_count:,} new, {source.replaced_count:,} replaced), "
-        f"{source.unchanged_count:,} unchanged, {source.step_count:,} steps."
+        f"{source.unchanged_count:,} unchanged, {counted(source.step_count, 'step')}."
     )
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.core.agreement.influence import Difference
-from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
+from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.influence import Contrast, Influence, Line
 from annotation.reports.influence_json import as_json
@@ -34,8 +34,8 @@ class Command(OperatorCommand):
         design = f"{dealt} randomised, seed {report.seed}" if dealt else "observed, not randomised"
         labels = sum(rates.changes.labels for rates in report.change_rates if not rates.judge)
         self.summary(
-            f"{design}; {sum(arm.tasks for arm in report.arms):,} tasks with labels; "
-            f"{labels:,} labels had a value when their suggestions were seen."
+            f"{design}; {counted(sum(arm.tasks for arm in report.arms), 'task')} with labels; "
+            f"{counted(labels, 'label')} had a value when their suggestions were seen."
         )
 
     def _write(self, report: Influence) -> None:
@@ -43,7 +43,8 @@ class Command(OperatorCommand):
         for arm in report.arms:
             self.stdout.write(
                 f"{arm.arm or 'all tasks'}: {arm.tasks:,} of {arm.allocated:,} {of}, "
-                f"{arm.trajectories:,} trajectories, {arm.steps:,} steps, {arm.pairs:,} pairs of labels"
+                f"{counted(arm.trajectories, 'trajectory')}, {counted(arm.steps, 'step')}, "
+                f"{counted(arm.pairs, 'pair')} of labels"
             )
             for line in arm.lines:
                 self.stdout.write(f"  {_who(line)}, {line.basis} values")
@@ -63,7 +64,7 @@ class Command(OperatorCommand):
     def _trial(self, trial: Trial) -> None:
         look = trial.look
         self.stdout.write(
-            f"look {look.number}: {look.settled:,} of {look.planned:,} trajectories settled, "
+            f"look {look.number}: {look.settled:,} of {counted(look.planned, 'trajectory')} settled, "
             f"{look.spent:.4f} of the level spent"
         )
         for one in trial.tested:
@@ -71,12 +72,14 @@ class Command(OperatorCommand):
         for fate in trial.fates:
             judges = ", ".join(f"{name} {n:,}" for name, n in fate.judges.items())
             self.stdout.write(
-                f"{fate.arm}: {fate.claimed:,} trajectories claimed, {fate.counted:,} counted, "
-                f"{fate.waiting:,} waiting, {fate.lost:,} lost; {fate.labels:,} labels, with suggestions on "
-                f"screen {fate.before:,} before, {fate.after:,} after ({judges})"
+                f"{fate.arm}: {counted(fate.claimed, 'trajectory')} claimed, {fate.counted:,} counted, "
+                f"{fate.waiting:,} waiting, {fate.lost:,} lost; {counted(fate.labels, 'label')}, "
+                f"with suggestions on screen {fate.before:,} before, {fate.after:,} after ({judges})"
             )
         for pair in trial.pairs:
-            self.stdout.write(f"{' with '.join(pair.arms)}: annotators, {pair.pairs:,} pairs of labels")
+            self.stdout.write(
+                f"{' with '.join(pair.arms)}: annotators, {counted(pair.pairs, 'pair')} of labels"
+            )
             self.stdout.write(f"    agreement {measure_text(pair.agreement.measure)}")
             self.stdout.write(f"    κ         {measure_text(pair.kappa.measure)}")
 

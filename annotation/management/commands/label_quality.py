@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.base import OperatorCommand, add_project, find_project, measure_text
+from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.label_quality import LabelQuality, as_json, label_quality
 
@@ -22,17 +22,19 @@ class Command(OperatorCommand):
         else:
             self._write(found)
         self.summary(
-            f"{found.third.done:,} of {found.third.drawn:,} trajectories labelled by a third person, "
+            f"{found.third.done:,} of {counted(found.third.drawn, 'trajectory')} labelled by a third person, "
             f"{found.retest.done:,} of {found.retest.drawn:,} labelled again."
         )
 
     def _write(self, found: LabelQuality) -> None:
         error = found.error
         bound = f"at most {error.bound:.4f}" if error.bound is not None else f"–  ({error.bound_reason})"
-        self.stdout.write(f"label error          {measure_text(error.error)}  (n = {error.error.n:,} steps)")
+        self.stdout.write(
+            f"label error          {measure_text(error.error)}  (n = {counted(error.error.n, 'step')})"
+        )
         self.stdout.write(f"  with 95 %          {bound}")
         if error.deff is not None:
-            self.stdout.write(f"  design effect      {error.deff:.2f}  ({error.tasks:,} tasks)")
+            self.stdout.write(f"  design effect      {error.deff:.2f}  ({counted(error.tasks, 'task')})")
         self.stdout.write(f"effective labels/h   {measure_text(found.effective)}")
         for one in found.retests:
             who = one.name or "all annotators"

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.scoring.scores import too_few_tasks
-from annotation.management.base import OperatorCommand, add_release, find_release, measure_text
+from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.leaderboard import Cell, RecalibratedCell, Row, leaderboard
 from annotation.reports.score_json import leaderboard_json
@@ -38,7 +38,7 @@ class Command(OperatorCommand):
             if few is not None:
                 self.stdout.write(f"Tasks: {few}. Intervals and ranks need at least {MIN_TASKS}.")
         pending = " Recalibrated figures are still being worked out." if board.pending else ""
-        self.summary(f"{len(board.models):,} models on release {release.version}.{pending}")
+        self.summary(f"{counted(len(board.models), 'model')} on release {release.version}.{pending}")
 
     def _row(self, row: Row) -> None:
         self.stdout.write(row.name)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.core.vocabulary import SETTLED
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Trajectory
 from annotation.services import pairing
 from annotation.services.blocks import in_blocks
@@ -26,8 +26,8 @@ class Command(OperatorCommand):
         wrong = [pk for pk in settled if pairing.differing(pk)]
         if wrong and not options["repair"]:
             raise CommandError(
-                f"The stored pairs of {len(wrong):,} of {len(settled):,} trajectories are not those of their "
-                "labels; --repair stores them anew."
+                f"The stored pairs of {len(wrong):,} of {counted(len(settled), 'trajectory')} are not those "
+                "of their labels; --repair stores them anew."
             )
         in_blocks(wrong, pairing.repair)
-        self.summary(f"{len(settled):,} settled trajectories, {len(wrong):,} stored anew.")
+        self.summary(f"{counted(len(settled), 'settled trajectory')}, {len(wrong):,} stored anew.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Judge
 from annotation.policies import OPERATOR
 from annotation.reports.judges import judge_agreement
@@ -33,8 +33,8 @@ class Command(OperatorCommand):
         judge.refresh_from_db()
         about = judge.recalibration
         self.summary(
-            f"{judge.name}: fitted on {about['steps']:,} resolved steps of {about['tasks']:,} tasks"
-            f"{_kappas(judge)}."
+            f"{judge.name}: fitted on {counted(about['steps'], 'resolved step')} of "
+            f"{counted(about['tasks'], 'task')}{_kappas(judge)}."
         )
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.management import archive
-from annotation.management.base import OperatorCommand, existing_file
+from annotation.management.base import OperatorCommand, counted, existing_file
 
 
 class Command(OperatorCommand):
@@ -15,4 +15,4 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         manifest = archive.restore(existing_file(options["file"]))
-        self.summary(f"{sum(manifest['rows'].values()):,} rows restored.")
+        self.summary(f"{counted(sum(manifest['rows'].values()), 'row')} restored.")

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.management.base import OperatorCommand, add_release, find_release
+from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.models import Judge
 from annotation.policies import OPERATOR
 from annotation.reports.judge_coverage import judge_coverage
@@ -36,8 +36,8 @@ class Command(OperatorCommand):
         if found.created:
             evaluate.fit_release(release_id=release.pk)
         self.summary(
-            f"{judge.name}: {found.created:,} records scored, {found.unchanged:,} unchanged; "
-            f"{found.failed:,} judgements failed, {found.missing:,} labels missing; "
-            f"{found.absent:,} records without a suggestion"
+            f"{judge.name}: {counted(found.created, 'record')} scored, {found.unchanged:,} unchanged; "
+            f"{counted(found.failed, 'judgement')} failed, {counted(found.missing, 'label')} missing; "
+            f"{counted(found.absent, 'record')} without a suggestion"
             f" ({found.changed:,} changed since, {found.gone:,} gone)."
         )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotation.core.vocabulary import SuggestionRunState
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.management.judges import dollars, find_judge, in_words
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
@@ -54,7 +54,9 @@ class Command(OperatorCommand):
             return
         run = self._begun(judge, selection, dollars(options["budget"]), enqueue=options["enqueue"])
         if options["enqueue"]:
-            self.summary(f"{judge.name}: run {run.pk} over {run.progress_total:,} trajectories is queued.")
+            self.summary(
+                f"{judge.name}: run {run.pk} over {counted(run.progress_total, 'trajectory')} is queued."
+            )
             return
         with _interruptible() as stopping, self._bar(run, judge) as bar:
 
@@ -106,7 +108,7 @@ class Command(OperatorCommand):
         for line in lines(found) if found is not None else ():
             self.summary(line)
         figures = (
-            f"{run.progress_done:,} of {run.progress_total:,} trajectories suggested, "
+            f"{run.progress_done:,} of {counted(run.progress_total, 'trajectory')} suggested, "
             f"{run.progress_failed:,} failed, {run.cost:.4f} USD"
         )
         for group in failures(viewer=OPERATOR, run=run):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.policies import OPERATOR
 from annotation.services import projects
 
@@ -25,13 +25,13 @@ class Command(OperatorCommand):
             if options["batch_size"] is not None or options["seed"] is not None:
                 raise CommandError("--undo takes neither --batch-size nor --seed.")
             moved = projects.undo_triage(actor=OPERATOR, project=project)
-            self.summary(f"Back in the order of the import: {moved:,} trajectories changed places.")
+            self.summary(f"Back in the order of the import: {counted(moved, 'trajectory')} changed places.")
             return
         done = projects.triage(
             actor=OPERATOR, project=project, batch_size=options["batch_size"], seed=options["seed"]
         )
         self.summary(
-            f"{done.moved:,} trajectories changed places: {done.contested:,} contested ones first, then "
-            f"{done.unanimous:,} unanimous and {done.unscored:,} without suggestions of two judges, "
+            f"{counted(done.moved, 'trajectory')} changed places: {done.contested:,} contested ones first, "
+            f"then {done.unanimous:,} unanimous and {done.unscored:,} without suggestions of two judges, "
             f"in batches of {done.batch_size:,}; seed {done.seed}."
         )

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.core.signatures import PublicKey
 from annotation.core.vocabulary import SignatureState
-from annotation.management.base import OperatorCommand, existing_file, find_release
+from annotation.management.base import OperatorCommand, counted, existing_file, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release
 
@@ -52,7 +52,7 @@ class Command(OperatorCommand):
             else "not signed: frozen before signatures"
         )
         self.summary(
-            f"{what} is intact: {found.records:,} records, {found.labels:,} step labels, "
+            f"{what} is intact: {counted(found.records, 'record')}, {counted(found.labels, 'step label')}, "
             f"digest {found.digest}; {vouched}."
         )
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from annotation.core.judging import LATEST, VERSIONS
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import SuggestionRunState
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.management.judges import dollars, find_judge, in_words
 from annotation.models import Judge, SuggestionRun, WorkshopSample
 from annotation.policies import OPERATOR
@@ -64,14 +64,14 @@ class Command(OperatorCommand):
             whose = "as it is" if one.trial is None else "tried"
             self.summary(
                 f"{one.prompt_version} ({whose}): κ {told} over {one.scores.answered:,} of "
-                f"{one.scores.steps:,} steps{cost}"
+                f"{counted(one.scores.steps, 'step')}{cost}"
             )
 
     def _say(self, sample: WorkshopSample, run: SuggestionRun) -> None:
         """The last line; an end that leaves work undone is an error."""
         figures = f"Sample {sample.pk}, run {run.pk}"
         if run.progress_failed:
-            figures += f", {run.progress_failed:,} of {run.progress_total:,} trajectories failed"
+            figures += f", {run.progress_failed:,} of {counted(run.progress_total, 'trajectory')} failed"
         if run.state == SuggestionRunState.FINISHED:
             self.summary(f"{figures}.")
             return
