@@ -237,7 +237,8 @@ def test_save_outlives_a_minute_offline(bench: Callable) -> None:
 
 
 def test_save_outlives_signing_out_and_in_again_in_another_tab(bench: Callable) -> None:
-    page, assignment = bench(make_record(steps=3), expected=r"401 \(Unauthorized\)")
+    # refused without a session, and with the token of before while signing in makes a new one
+    page, assignment = bench(make_record(steps=3), expected=r"401 \(Unauthorized\)|403 \(Forbidden\)")
     press(page, "1")
     saved(page)
     Session.objects.all().delete()

@@ -85,6 +85,24 @@ describe("a request", () => {
     assert.deepEqual([headers["X-CSRFToken"], headers["Accept-Language"]], ["fresh", "zh-hans"]);
   });
 
+  test("that is refused while one signs in in another tab is sent again with the new token, once", async () => {
+    answering(() => {
+      world.document.cookie = `csrftoken=${["newer", "newest"][requests.length - 1] ?? "newest of all"}`;
+      return new Response("", { status: 403 });
+    });
+    assert.equal((await post("/labels/", {})).status, 403);
+    assert.deepEqual(
+      requests.map(({ init }) => init.headers["X-CSRFToken"]),
+      ["fresh", "newer"],
+    );
+  });
+
+  test("that is refused for another reason is not sent again", async () => {
+    answering(json({}, 403));
+    await form("/members/", new FormData());
+    assert.equal(requests.length, 1);
+  });
+
   test("with a form carries the token as one of its fields", async () => {
     answering(json({}));
     const data = new FormData();

@@ -72,14 +72,28 @@ function parsed(text) {
 }
 
 /**
+ * Who signs in again in another tab changes the token, perhaps between its being read here and its arrival: what was
+ * refused for that is sent once more.
+ * @param {(token: string) => Promise<Answer>} request
+ */
+async function withToken(request) {
+  const token = csrfToken();
+  const answer = await request(token);
+  const now = csrfToken();
+  return answer.status === 403 && now !== token ? request(now) : answer;
+}
+
+/**
  * Send JSON, with the session and its CSRF token.
  * @param {string} url
  * @param {unknown} body
  * @param {{last?: boolean}} [options] `last`: the page is going away, let the request outlive it
  */
 export function post(url, body, { last = false } = {}) {
-  const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
-  return send(url, { method: "POST", keepalive: last, headers, body: JSON.stringify(body) }, TIMEOUT);
+  return withToken((token) => {
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
+    return send(url, { method: "POST", keepalive: last, headers, body: JSON.stringify(body) }, TIMEOUT);
+  });
 }
 
 /**
@@ -95,8 +109,10 @@ export const get = (url, { timeout = TIMEOUT } = {}) => send(url, {}, timeout);
  * @param {FormData} data
  */
 export function form(url, data) {
-  data.set("csrfmiddlewaretoken", csrfToken());
-  return send(url, { method: "POST", body: data }, FORM_TIMEOUT);
+  return withToken((token) => {
+    data.set("csrfmiddlewaretoken", token);
+    return send(url, { method: "POST", body: data }, FORM_TIMEOUT);
+  });
 }
 
 /**
