@@ -119,7 +119,7 @@ def test_trial_keeps_its_judge_from_being_retired_and_a_retired_judge_is_not_tri
     suggest.run_suggestions(run_id=run.pk)
     suggest.retire_judge(actor=cast.admin, judge=judge)
     page = signed_in(cast.admin).get(f"/p/bench/workshop/{sample.pk}/").content.decode()
-    assert "Restore it to try a prompt" in page and "Try this prompt" not in page
+    assert "Reactivate it to try a prompt" in page and "Try this prompt" not in page
     for version in ("v2", "v3"):
         with pytest.raises(Conflict, match="retired"):
             suggest.try_prompt(actor=OPERATOR, sample=sample, prompt_version=version)
