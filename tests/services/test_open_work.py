@@ -219,6 +219,18 @@ def test_claim_that_is_reopened_is_warned_of_anew_before_it_expires(
     assert mine.state == AssignmentState.OPEN
 
 
+def test_claim_that_is_taken_up_again_is_warned_of_anew_before_it_expires(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    mine = people.claim(cast.ann, cast.project)
+    Assignment.objects.update(warned_at=timezone.now())
+    assign.return_assignment(actor=cast.ann, assignment=mine, reason="Later.")
+    mine = assign.resume_assignment(actor=cast.ann, assignment=mine)
+    assert mine.expires_at is None
+    open_work.sweep(now=timezone.now() + 15 * DAY)
+    mine.refresh_from_db()
+    assert mine.state == AssignmentState.OPEN
+
+
 def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)

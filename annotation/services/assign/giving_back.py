@@ -110,6 +110,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
         return_reason="",
         expiry_reason="",
         last_used_at=timezone.now(),
+        warned_at=None,
     )
     audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
     current.refresh_from_db()
