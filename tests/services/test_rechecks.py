@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, StaleState
 from annotation.core.vocabulary import AssignmentState, ExposureKind, RecheckKind
-from annotation.models import Label, Membership, Recheck, Stratum
+from annotation.models import Assignment, Label, Membership, Recheck, Stratum
 from annotation.policies import OPERATOR
 from annotation.reports import home
 from annotation.services import assign, exposures, label, open_work, projects, rechecks
@@ -250,3 +250,20 @@ def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(third:
         label.reopen(actor=third.cleo, assignment=done)
 
     assert refusal.value.code == "too_late"
+
+
+# ── Beside another look ───────────────────
+def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(third: Cast) -> None:
+    resolved(third)
+    again = people.claim(third.cleo, third.project)
+    projects.write_guidelines(actor=third.admin, project=third.project, text="Another way.")
+    label.queue_again(actor=third.admin, project=third.project, filters={}, expected=2)
+    mine = Assignment.objects.select_related("project").get(annotator=third.ann)
+    label.look_again(actor=third.ann, assignment=mine)
+    assign.return_assignment(actor=third.ann, assignment=mine, reason="Not now.")
+
+    with pytest.raises(Conflict) as nothing:
+        assign.claim_next(actor=third.cleo, project=third.project)
+
+    assert nothing.value.code == "nothing_left"
+    assert list(Assignment.stored.filter(annotator=third.cleo)) == [again]

@@ -37,10 +37,18 @@ SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
     """What a person may claim, in queue order: a free slot, never theirs before, nothing of it seen."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    # what was resolved, and is labelled once more: whoever was asked as a third person is none of the N
+    rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SPOILS)
     return (
         Trajectory.objects.filter(
-            ~Exists(theirs), ~Exists(seen), project=project, live=True, free_slots__gt=0, position__gte=cursor
+            ~Exists(theirs),
+            ~Exists(rechecked),
+            ~Exists(seen),
+            project=project,
+            live=True,
+            free_slots__gt=0,
+            position__gte=cursor,
         )
         .only("pk", "position")
         .order_by("position")
