@@ -14,9 +14,13 @@ from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, R
 
 def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]:
     """The rechecks that a person may be given at this moment: dealt to them, due, and of nothing that they
-    have seen others' judgement of or decided. No query by itself."""
+    have seen others' judgement of or decided, and are not asked to look at again. No query by itself."""
     of_it = {"trajectory": OuterRef("trajectory")}
     labelled = m.Assignment.stored.filter(**of_it, annotator=user)
+    # side by side in the list of work, the two would tell that one of them is a recheck
+    looks = m.LookAgain.objects.filter(
+        assignment__trajectory=OuterRef("trajectory"), assignment__annotator=user, begun_at__isnull=True
+    )
     return m.Recheck.objects.filter(
         Q(kind=RecheckKind.RETEST.value) & ~Exists(m.Discussion.objects.filter(**of_it))
         | Q(kind=RecheckKind.THIRD.value) & ~Exists(labelled),
@@ -24,6 +28,7 @@ def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]
         ~Exists(m.Adjudication.objects.filter(**of_it, adjudicator=user)),
         # whoever gave it back, or let it expire, is not offered it again: they may take it up
         ~Exists(m.Assignment.stored.filter(recheck=OuterRef("pk"), annotator=user)),
+        ~Exists(looks),
         annotator=user,
         state=RecheckState.WAITING.value,
         due_at__lte=now or timezone.now(),

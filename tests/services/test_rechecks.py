@@ -17,7 +17,7 @@ from tests import people
 from tests.callers import signed_in
 from tests.people import Cast
 from tests.services.long_writes import import_labels
-from tests.services.rechecking import everything_is_rechecked, relabel, resolved, waiting
+from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved, waiting
 
 
 # ── Who is asked ──────────────────────────
@@ -267,3 +267,16 @@ def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(third: Ca
 
     assert nothing.value.code == "nothing_left"
     assert list(Assignment.stored.filter(annotator=third.cleo)) == [again]
+
+
+def test_what_is_to_be_looked_at_again_is_not_given_as_a_retest_beside_it(retest: Cast) -> None:
+    people.import_records(retest.project, 1)
+    people.make_unanimous(retest)
+    projects.write_guidelines(actor=retest.admin, project=retest.project, text="Another way.")
+    label.queue_again(actor=retest.admin, project=retest.project, filters={}, expected=2)
+    a_while_ago(retest.project)
+    rechecks.sweep()
+    assert len(waiting(RecheckKind.RETEST)) == 2
+
+    with pytest.raises(Conflict):
+        people.claim(retest.ann, retest.project)
