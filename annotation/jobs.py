@@ -109,6 +109,7 @@ def reap() -> None:
         open_work.sweep()
         rechecks.sweep()
         label.sweep_half_imports()
+        label.sweep_looks()
         suggest.sweep_half_imports()
         suggest.sweep_recalibrations()
         evaluate.sweep_runs()

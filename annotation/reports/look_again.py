@@ -159,14 +159,25 @@ def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
     return wanted.filter(reason=reason) if reason else wanted
 
 
+def _discussed(path: str = "") -> Q:
+    """Whether the dispute of an assignment's trajectory is being discussed or decided."""
+    of_it = {"trajectory": OuterRef(f"{path}trajectory")}
+    case = Adjudication.objects.filter(**of_it, state=AdjudicationState.OPEN)
+    return Q(Exists(Discussion.objects.filter(**of_it))) | Q(Exists(case))
+
+
+def _seen(path: str = "") -> QuerySet[Exposure]:
+    """What an assignment's annotator has seen of what others said of it."""
+    of_it = {"trajectory": OuterRef(f"{path}trajectory"), "user": OuterRef(f"{path}annotator")}
+    return Exposure.objects.filter(**of_it, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS))
+
+
 def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """With why each cannot be looked at again."""
-    of_it = {"trajectory": OuterRef("trajectory")}
-    again = {**of_it, "annotator": OuterRef("annotator")}
+    again = {"trajectory": OuterRef("trajectory"), "annotator": OuterRef("annotator")}
     here = Membership.objects.filter(
         user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True
     ).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
-    spoils = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
     return rows.annotate(
         queued=Exists(LookAgain.objects.filter(assignment=OuterRef("pk"), begun_at__isnull=True)),
         frozen=Exists(
@@ -177,9 +188,8 @@ def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
                 record_id=OuterRef("trajectory__record_id"),
             )
         ),
-        discussed=Exists(Discussion.objects.filter(**of_it))
-        | Exists(Adjudication.objects.filter(**of_it, state=AdjudicationState.OPEN)),
-        seen=Exists(Exposure.objects.filter(**of_it, user=OuterRef("annotator"), kind__in=spoils)),
+        discussed=_discussed(),
+        seen=Exists(_seen()),
         # among those who have left: who is asked for the same labels otherwise, which nobody is to know
         away=~Exists(here)
         | Exists(Assignment.stored.filter(**again, recheck__isnull=False))
@@ -208,8 +218,26 @@ def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, cal
     }
 
 
+def hopeless(looks: QuerySet[LookAgain]) -> QuerySet[LookAgain]:
+    """Those of these looks that nobody can begin any more: their annotator has left, or has seen what others
+    said. No query by itself."""
+    here = Membership.objects.filter(
+        user=OuterRef("assignment__annotator"),
+        project=OuterRef("project"),
+        is_annotator=True,
+        user__is_active=True,
+    )
+    return looks.filter(~Exists(here) | Exists(_seen("assignment__")))
+
+
 def waiting(*, actor: User, project: Project) -> QuerySet[LookAgain]:
-    """What a person is asked to look at again in a project. One query."""
+    """What a person is asked to look at again in a project, and can at this moment. One query."""
     mine = Q(assignment__annotator=actor, assignment__state=AssignmentState.SUBMITTED)
-    rows = LookAgain.objects.filter(mine, project=project, begun_at__isnull=True)
+    rows = LookAgain.objects.filter(
+        ~_discussed("assignment__"),
+        ~Exists(_seen("assignment__")),
+        mine,
+        project=project,
+        begun_at__isnull=True,
+    )
     return rows.select_related("assignment__trajectory__subset")

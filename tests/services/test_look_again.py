@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.vocabulary import ExposureKind
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -16,6 +18,7 @@ from annotation.models import (
     Label,
     LabelEvent,
     LookAgain,
+    Membership,
     Notice,
     PairedLabels,
     Trajectory,
@@ -23,7 +26,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.reports import look_again as report
-from annotation.services import adjudicate, discuss, label, projects, release
+from annotation.services import adjudicate, discuss, exposures, label, projects, release
 from tests import callers, people
 from tests.callers import signed_in
 from tests.people import Cast
@@ -165,6 +168,47 @@ def test_taking_back_the_rest_settles_what_waited_for_it(changed: Cast) -> None:
     assert label.unqueue(actor=changed.admin, project=changed.project, batch=batch) == 4
     row.refresh_from_db()
     assert row.state == "disputed" and Dispute.objects.get(trajectory=row).disputed_steps == 0
+
+
+def leave(cast: Cast) -> None:
+    membership = Membership.objects.get(user=cast.ben, project=cast.project)
+    projects.remove_member(actor=cast.admin, membership=membership)
+
+
+def close(cast: Cast) -> None:
+    User.objects.filter(pk=cast.ben.pk).update(is_active=False)
+
+
+def see(cast: Cast) -> None:
+    for row in Trajectory.objects.all():
+        exposures.expose(user=cast.ben, trajectory=row, kind=ExposureKind.LABEL)
+
+
+@pytest.mark.parametrize("gone", [leave, close, see])
+def test_whoever_cannot_look_again_any_more_is_not_waited_for(
+    changed: Cast, gone: Callable[[Cast], None]
+) -> None:
+    row = Trajectory.objects.get(state="unanimous")
+    queue(changed, 5)
+    relabel(begin(changed.ann, row), -1)
+    assert label.sweep_looks() == 0
+
+    gone(changed)
+    assert label.sweep_looks() == 2
+
+    row.refresh_from_db()
+    assert row.state == "disputed"
+    left = LookAgain.objects.filter(begun_at__isnull=True)
+    assert set(left.values_list("assignment__annotator", flat=True)) == {changed.ann.pk}
+    assert AuditEvent.objects.get(verb="guidelines.look_again_undo").detail == {"taken_back": 2}
+
+
+def test_list_of_work_does_not_offer_a_look_that_would_be_refused(changed: Cast) -> None:
+    disputed = Trajectory.objects.get(state="disputed")
+    queue(changed, 5)
+    people.open_case(changed.judith, disputed)
+    offered = report.waiting(actor=changed.ben, project=changed.project)
+    assert [one.assignment.trajectory.state for one in offered] == ["unanimous"]
 
 
 def test_decided_case_goes_back_and_its_history_stays(changed: Cast) -> None:

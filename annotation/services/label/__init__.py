@@ -4,7 +4,7 @@ and propagation" and "Who may see what")."""
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, import_labels, sweep_half_imports
 from .label_set import LabelSet
-from .look_again import look_again, queue_again, unqueue
+from .look_again import look_again, queue_again, sweep_looks, unqueue
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
@@ -27,5 +27,6 @@ __all__ = [
     "set_flags",
     "submit",
     "sweep_half_imports",
+    "sweep_looks",
     "unqueue",
 ]

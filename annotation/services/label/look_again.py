@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied
@@ -24,7 +25,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import require
+from annotation.policies import OPERATOR, Actor, require
 from annotation.reports import look_again as report
 from annotation.reports.releases import frozen_in
 
@@ -74,15 +75,36 @@ def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], ex
 def unqueue(*, actor: User, project: Project, batch: UUID) -> int:
     """Take back what nobody of a batch has begun; how many. Raises Conflict when all have."""
     require(actor, "project.change", project)
-    rows = LookAgain.objects.filter(project=project, batch=batch, begun_at__isnull=True)
-    trajectories = set(rows.order_by().values_list("assignment__trajectory", flat=True))
-    gone, _models = rows.delete()
+    gone = _take_back(actor, project, LookAgain.objects.filter(project=project, batch=batch))
     if not gone:
         raise Conflict(translatable("Nothing is waiting there any more."), code="nothing")
-    # what somebody has looked at again meanwhile waited for these
-    consensus.settle(trajectories)
-    audit.record(actor=actor, verb="guidelines.look_again_undo", project=project, taken_back=gone)
     return gone
+
+
+def _take_back(actor: Actor, project: Project, looks: QuerySet[LookAgain]) -> int:
+    """Ask no more for those of these looks that are not begun; how many."""
+    rows = looks.filter(begun_at__isnull=True)
+    trajectories = set(rows.order_by().values_list("assignment__trajectory", flat=True))
+    # as in beginning one: else the two could wait for each other
+    locked = Trajectory.objects.filter(pk__in=trajectories).order_by("pk").select_for_update(no_key=True)
+    list(locked.values_list("pk", flat=True))
+    gone, _models = rows.filter(assignment__trajectory__in=trajectories).delete()
+    if gone:
+        # what somebody has looked at again meanwhile waited for these
+        consensus.settle(trajectories)
+        audit.record(actor=actor, verb="guidelines.look_again_undo", project=project, taken_back=gone)
+    return gone
+
+
+def sweep_looks() -> int:
+    """Every worker calls this now and then: ask no more whoever has left, or has seen others' labels since,
+    so that nobody waits for them; how many looks that were."""
+    hopeless = report.hopeless(LookAgain.objects.filter(begun_at__isnull=True))
+    taken = 0
+    for project in Project.objects.filter(pk__in=hopeless.order_by().values("project")):
+        with transaction.atomic():
+            taken += _take_back(OPERATOR, project, hopeless.filter(project=project))
+    return taken
 
 
 @transaction.atomic
