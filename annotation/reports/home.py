@@ -88,11 +88,13 @@ def waiting_for(user: User) -> list[Waiting]:
 def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
     """The person's memberships, each with `has_work`: they would be given something if they claimed."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(
         trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
     )
     free = Trajectory.objects.filter(
         ~Exists(theirs),
+        ~Exists(rechecked),
         ~Exists(seen),
         project=OuterRef("project"),
         live=True,

@@ -266,6 +266,7 @@ def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(third: Ca
         assign.claim_next(actor=third.cleo, project=third.project)
 
     assert nothing.value.code == "nothing_left"
+    assert not home.can_claim(third.cleo, third.project)
     assert list(Assignment.stored.filter(annotator=third.cleo)) == [again]
 
 
