@@ -89,6 +89,15 @@ def read(*, user: User, discussion: Discussion, comments: QuerySet[Comment, Any]
     return theirs.filter(Q(comment__isnull=True) | Q(comment__in=comments)).update(read_at=now)
 
 
+def read_all(*, user: User, discussion: Discussion, comment: int, now: datetime) -> int:
+    """Mark a person's notices of a discussion as read, but for those of comments after one (by its id); how
+    many were new."""
+    theirs = Notice.objects.filter(user=user, discussion=discussion, read_at__isnull=True)
+    shown = theirs.filter(Q(comment__isnull=True) | Q(comment__lte=comment))
+    # most pages show nothing new, and are not to wait for a turn to write
+    return shown.update(read_at=now) if shown.exists() else 0
+
+
 def read_up_to(*, user: User, notice: int, now: datetime) -> int:
     """Mark a person's notices as read, up to one of them (by its id); how many were new."""
     return Notice.objects.filter(user=user, pk__lte=notice, read_at__isnull=True).update(read_at=now)

@@ -102,6 +102,8 @@ def mark_all_read(user: User, talk: reports.Discussed) -> None:
                 message_index=thread.message_index,
                 comment=thread.last,
             )
+    newest = max((thread.last for thread in talk.threads), default=0)
+    discuss.see_discussion(actor=user, discussion=talk.discussion, comment=newest)
 
 
 def _said(

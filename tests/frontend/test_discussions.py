@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from annotation.models import Comment, Label, Revision
+from annotation.models import Comment, Label, Notice, Revision
 from annotation.services import discuss
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
@@ -55,6 +55,18 @@ def test_comment_stands_in_its_thread_under_letters_and_is_new_to_the_others_onc
     assert "Look at the result." in text(browse("judith").get(at("adjudication", case.pk)))
     answer = said(browse("judith"), at, talk, "So it is.", "")
     assert answer.url == f"{at('adjudication', case.pk)}#outcome"
+
+
+@pytest.mark.parametrize("after", ["opened", "retracted", "revised"])
+def test_discussion_that_was_opened_has_been_read_whatever_happened_in_it(browse, cast, talk, at, after):
+    if after == "retracted":
+        discuss.retract(actor=cast.ben, comment=discuss.comment(actor=cast.ben, discussion=talk, text="Oh."))
+    if after == "revised":
+        discuss.revise(actor=cast.ben, discussion=talk, message_index=4, value=1, note="I see.")
+    unread = Notice.objects.filter(user=cast.ann, discussion=talk, read_at__isnull=True)
+    assert unread.exists()
+    assert browse("ann").get(at("discussion", talk.pk)).status_code == 200
+    assert not unread.exists()
 
 
 def test_change_of_mind_stands_beside_the_label_and_is_what_the_case_starts_from(

@@ -6,7 +6,7 @@ each other's submitted labels of this trajectory, as "A" and "B". Labels are nev
 is a revision, which stands beside them.
 """
 
-from .comments import MAX_COMMENT, comment, mark_read, open_discussion, retract, see_notices
+from .comments import MAX_COMMENT, comment, mark_read, open_discussion, retract, see_discussion, see_notices
 from .revisions import revise
 from .speaking import tell_others
 
@@ -17,6 +17,7 @@ __all__ = [
     "open_discussion",
     "retract",
     "revise",
+    "see_discussion",
     "see_notices",
     "tell_others",
 ]

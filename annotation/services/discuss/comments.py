@@ -175,6 +175,12 @@ def mark_read(*, actor: User, discussion: Discussion, message_index: int | None,
     return mark.last_read
 
 
+def see_discussion(*, actor: User, discussion: Discussion, comment: int) -> int:
+    """Mark one's notices of a discussion as seen that was shown whole, up to a comment (by its id; 0: there
+    was none); how many were new. What was taken back, opened or changed has no thread that is marked."""
+    return notices.read_all(user=actor, discussion=discussion, comment=comment, now=timezone.now())
+
+
 def see_notices(*, actor: User, upto: int) -> int:
     """Mark one's notices as seen, up to one of them (by its id); how many were new."""
     return notices.read_up_to(user=actor, notice=upto, now=timezone.now())
