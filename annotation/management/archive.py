@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from django.db.models import Model
 from annotation.management import restoring
 from annotation.models import (
     Assignment,
+    ImportFile,
     Label,
     LabelEvent,
     OutcomeLabel,
@@ -37,6 +39,7 @@ from annotation.models import (
     ReleaseRecord,
 )
 from annotation.services.blocks import read_snapshot
+from annotation.services.ingest.receive import UNFINISHED, stored_path
 
 FORMAT = "tristep-backup/1"
 MANIFEST = "manifest.json"
@@ -90,12 +93,14 @@ def backup(path: Path) -> dict[str, Any]:
         }
         with tarfile.open(target, "w:gz", compresslevel=3) as archive:
             with read_snapshot():
+                for upload in _pending():
+                    # gone: its import has ended since the snapshot began
+                    with suppress(FileNotFoundError):
+                        _add(archive, upload, f"uploads/{upload.name}", manifest)
                 for model in tables():
                     name = table(model)
                     manifest["rows"][name] = _dump(model, folder / "table")
                     _add(archive, folder / "table", name, manifest)
-            for upload in sorted(Path(settings.UPLOAD_DIR).glob("*.import")):
-                _add(archive, upload, f"uploads/{upload.name}", manifest)
             (folder / MANIFEST).write_text(json.dumps(manifest, indent=1))
             archive.add(folder / MANIFEST, MANIFEST)
         target.chmod(0o600)
@@ -121,22 +126,34 @@ def _dump(model: type[Model], path: Path) -> int:
     return rows.count()
 
 
+def _pending() -> list[Path]:
+    """The uploads that imports wait for. What is still arriving has no row, and may grow while it is read."""
+    waiting = ImportFile.objects.filter(state__in=UNFINISHED).order_by("stored_as")
+    return [stored_path(source) for source in waiting]
+
+
 def _add(archive: tarfile.TarFile, path: Path, name: str, manifest: dict[str, Any]) -> None:
     with path.open("rb") as file:
         manifest["sha256"][name] = hashlib.file_digest(file, "sha256").hexdigest()
-    archive.add(path, name)
+        file.seek(0)
+        archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)
 
 
 def restore(path: Path) -> dict[str, Any]:
     """Fill an empty database from an archive, all or nothing. Raises CommandError with one clear sentence."""
-    restoring.refuse_others(path)
-    with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix=".restore-") as scratch:
+    with (
+        restoring.alone(),
+        tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix=".restore-") as scratch,
+    ):
+        restoring.refuse_others()
         folder = Path(scratch)
         manifest = _unpack(path, folder)
         files = {model: (folder / table(model), manifest["rows"][table(model)]) for model in tables()}
-        restoring.fill(path, files)
+        # first, so that no import is without its file, whatever happens; a worker deletes what nobody needs
         for upload in folder.glob("uploads/*.import"):
-            upload.replace(Path(settings.UPLOAD_DIR) / upload.name)
+            # the folder may be another disk's
+            shutil.move(upload, Path(settings.UPLOAD_DIR) / upload.name)
+        restoring.fill(path, files)
     return manifest
 
 

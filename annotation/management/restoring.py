@@ -6,6 +6,7 @@ which nobody can sign in and see any of it, and the releases, which freeze what 
 that was killed is completed by the same file again, and undone by another one.
 """
 
+import fcntl
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -45,9 +46,27 @@ def _name(archive: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def refuse_others(archive: Path) -> None:
+@contextmanager
+def alone() -> Iterator[None]:
+    """One restore at a time on this machine; the kernel ends the lock of a process that dies. Raises
+    CommandError when there is another."""
+    with (Path(settings.DATA_DIR) / "restoring.lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError("Another restore is under way.") from None
+        yield
+
+
+def was_killed() -> bool:
+    """Is there nothing in the database but what a killed restore left? Accounts come last, so that where
+    somebody has one it has ended, or people have begun anew."""
+    return connection.vendor == "sqlite" and _mark().exists() and not User.objects.exists()
+
+
+def refuse_others() -> None:
     """Raise CommandError for a database that holds anything else than what a killed restore left."""
-    if not _mark().exists() and (User.objects.exists() or Project.objects.exists()):
+    if not was_killed() and (User.objects.exists() or Project.objects.exists()):
         raise CommandError(
             "This database is not empty; restore into a new one (DATABASE_URL or TRISTEP_DATA_DIR)."
         )

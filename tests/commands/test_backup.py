@@ -1,5 +1,6 @@
 """backup and restore: what comes back is what went in, or nothing."""
 
+import errno
 import hashlib
 import io
 import json
@@ -16,6 +17,7 @@ from annotation.management import archive, restoring
 from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
 from annotation.services import blocks, release
+from annotation.services.ingest.receive import receive_file, stored_path
 from tests.databases import empty_everything
 from tests.people import (
     import_records,
@@ -243,3 +245,80 @@ def test_backup_whose_restore_was_killed_is_seen_by_nobody_and_completed(
     assert contents() == before
     with pytest.raises(CommandError, match="not empty"):
         call_command("restore", str(tmp_path / "other.tar.gz"))
+
+
+@pytest.mark.once
+@pytest.mark.usefixtures("project")
+def test_backup_is_not_restored_over_what_came_after_a_restore_that_was_killed(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    call_command("backup", str(tmp_path / "b.tar.gz"))
+    (tmp_path / "restoring").write_text("another archive")
+    before = contents()
+    with pytest.raises(CommandError, match="not empty"):
+        call_command("restore", str(tmp_path / "b.tar.gz"))
+    assert contents() == before
+
+
+@pytest.mark.once
+@pytest.mark.usefixtures("db")
+def test_backup_is_restored_by_one_process_at_a_time(tmp_path: Path, settings: Any) -> None:
+    settings.DATA_DIR = tmp_path
+    call_command("backup", str(tmp_path / "b.tar.gz"))
+    with restoring.alone(), pytest.raises(CommandError, match="Another restore"):
+        call_command("restore", str(tmp_path / "b.tar.gz"))
+    call_command("restore", str(tmp_path / "b.tar.gz"))
+
+
+@pytest.fixture
+def uploads(tmp_path: Path, settings: Any) -> Path:
+    """The folder of uploads, with a file that is still arriving."""
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    settings.UPLOAD_DIR = folder
+    (folder / f"{'0' * 32}.import").write_bytes(b"half of a fi")
+    return folder
+
+
+def waiting_upload() -> Path:
+    """An upload that waits for its import."""
+    source = receive_file(
+        actor=OPERATOR,
+        project=make_cast().project,
+        subset="main",
+        filename="a.jsonl",
+        chunks=[json.dumps(make_record(0)).encode()],
+        enqueue=False,
+    )
+    return stored_path(source)
+
+
+def test_backup_holds_the_uploads_that_imports_wait_for_and_none_that_is_still_arriving(
+    tmp_path: Path, uploads: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = waiting_upload()
+    content = upload.read_bytes()
+    call_command("backup", str(tmp_path / "b.tar.gz"))
+    with tarfile.open(tmp_path / "b.tar.gz") as packed:
+        assert [name for name in packed.getnames() if name.startswith("uploads/")] == [
+            f"uploads/{upload.name}"
+        ]
+    empty_everything()
+    upload.unlink()
+
+    def elsewhere(*_: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    # uploads/ may be a disk of its own, shared by several machines
+    monkeypatch.setattr("os.rename", elsewhere)
+    call_command("restore", str(tmp_path / "b.tar.gz"))
+    assert upload.read_bytes() == content
+
+
+@pytest.mark.once
+def test_backup_survives_an_import_that_ends_meanwhile(tmp_path: Path, uploads: Path) -> None:
+    waiting_upload().unlink()
+    call_command("backup", str(tmp_path / "b.tar.gz"))
+    empty_everything()
+    call_command("restore", str(tmp_path / "b.tar.gz"))
