@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, ProgrammingError, connection
+from django.db import DatabaseError, OperationalError, ProgrammingError, connection
 
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import ImportRefused, TristepError
@@ -41,8 +41,11 @@ class OperatorCommand(BaseCommand):
             # whoever reads the output (`… | head`) has had enough; at exit nothing is written there, either
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise CommandError(f"{place}{error.strerror or error}.") from error
         except (OperationalError, ProgrammingError) as error:
-            if Project._meta.db_table in connection.introspection.table_names():
+            if _is_set_up(error):
                 raise
             raise CommandError("The database is not set up yet: run `manage.py migrate` first.") from error
 
@@ -57,6 +60,14 @@ class OperatorCommand(BaseCommand):
     def document(self, value: Any) -> None:
         """One JSON document on stdout, numbers unrounded."""
         self.stdout.write(json.dumps(value, ensure_ascii=True, allow_nan=False))
+
+
+def _is_set_up(error: DatabaseError) -> bool:
+    """Has the database our tables? Raises CommandError, with what `error` says, when it does not answer."""
+    try:
+        return Project._meta.db_table in connection.introspection.table_names()
+    except DatabaseError:
+        raise CommandError(f"The database does not answer: {' '.join(str(error).split())}") from error
 
 
 def add_project(parser: ArgumentParser) -> None:

@@ -72,6 +72,12 @@ def refuse_others() -> None:
         )
 
 
+def refuse_half_restored() -> None:
+    """Raise CommandError, before anybody gets an account, where a killed restore left half of the rows."""
+    if was_killed() and Project.objects.exists():
+        raise CommandError("A restore was interrupted: run `manage.py restore` with the same file again.")
+
+
 def fill(archive: Path, files: Files) -> None:
     """All rows of all tables, or none. Raises CommandError with one clear sentence."""
     try:

@@ -4,6 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from annotation.management import archive
 from annotation.management.base import OperatorCommand, counted
 
@@ -18,6 +20,8 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         path = Path(options["file"])
+        if path.is_dir():
+            raise CommandError(f"{path} is a folder; name a file in it.")
         manifest = archive.backup(path)
         rows = counted(sum(manifest["rows"].values()), "row")
         self.summary(f"{rows} written to {path} ({path.stat().st_size:,} bytes).")

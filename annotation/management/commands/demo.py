@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management import demo
+from annotation.management import demo, restoring
 from annotation.management.base import OperatorCommand
 from annotation.models import Project
 
@@ -30,6 +30,7 @@ class Command(OperatorCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
+        restoring.refuse_half_restored()
         if options["only_passwords"] or (options["if_empty"] and Project.objects.exists()):
             known = demo.well_known() if options["known_passwords"] else demo.replace_well_known()
             if options["json"]:

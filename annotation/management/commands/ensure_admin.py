@@ -4,13 +4,13 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotation.management import restoring
+from annotation.management.base import OperatorCommand
 from annotation.policies import OPERATOR
 from annotation.services import accounts
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Prints the new account's password, once: it is stored hashed only."""
 
     help = "Make a first administrator when there is none, and print the password."
@@ -19,7 +19,8 @@ class Command(BaseCommand):
         parser.add_argument("--username", default="admin")
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
-    def handle(self, *, username: str, json: bool, **_options: Any) -> None:
+    def run(self, *, username: str, json: bool, **_options: Any) -> None:
+        restoring.refuse_half_restored()
         made = accounts.ensure_first_admin(actor=OPERATOR, username=username)
         if json:
             self.stdout.write(_document(made))

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
+from annotation.management.base import OperatorCommand
 from annotation.models import frozen
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Reinstall the database triggers that keep releases frozen (after a restore by hand)."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, **options: Any) -> None:
         frozen.install(connection)
         if problems := frozen.problems(connection):
             raise CommandError(f"Frozen releases are still not protected: {', '.join(problems)}.")
-        self.stderr.write("Frozen releases are protected.")
+        self.summary("Frozen releases are protected.")

@@ -1,0 +1,67 @@
+"""What a command cannot do it says in one sentence, and not by a traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import User
+from tests.people import make_cast
+from tests.servers import ROOT, free_port, server_environment
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", ["", "bad name/", "a" * 200])
+def test_ensure_admin_refuses_a_name_that_nobody_can_have(name: str) -> None:
+    with pytest.raises(CommandError, match="username"):
+        call_command("ensure_admin", username=name)
+    assert not User.objects.exists()
+
+
+@pytest.mark.once
+def test_backup_refuses_a_place_where_no_file_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CommandError, match=r"file: File exists|file: Not a directory"):
+        call_command("backup", str(tmp_path / "file" / "b.tar.gz"))
+    with pytest.raises(CommandError, match="is a folder"):
+        call_command("backup", str(tmp_path))
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("command", ["ensure_admin", "demo"])
+def test_accounts_are_not_made_where_a_restore_was_killed(
+    command: str, tmp_path: Path, settings: Any
+) -> None:
+    settings.DATA_DIR = tmp_path
+    make_cast()
+    User.objects.all().delete()
+    (tmp_path / "restoring").write_text("an archive")
+    with pytest.raises(CommandError, match="restore was interrupted"):
+        call_command(command)
+    assert not User.objects.exists()
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("command", ["ensure_admin", "protect_releases", "backup"])
+def test_commands_say_that_the_database_is_away_or_empty(command: str, tmp_path: Path) -> None:
+    away = f"postgres://nobody@127.0.0.1:{free_port()}/none"
+    arguments = [str(tmp_path / "b.tar.gz")] if command == "backup" else []
+    for database, said in (
+        (away, "does not answer"),
+        (f"sqlite:///{tmp_path}/db.sqlite3", "not set up yet"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "manage.py", command, *arguments],
+            cwd=ROOT,
+            env=server_environment(database=database, data=tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1 and said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
