@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Adjudication, Consensus, Decision
-from annotation.services import projects
+from annotation.models import Adjudication, Comment, Consensus, Decision
+from annotation.services import discuss, projects
 from tests import people
 from tests.browser.workbench import PHONE
 from tests.people import Cast
@@ -96,6 +96,52 @@ def test_case_is_decided_with_keys_alone(case, cast, open_as):
     expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
     values = Consensus.objects.order_by("step__message_index").values_list("value", flat=True)
     assert list(values) == [1, -1, -1, -1, 0]
+
+
+def all_decided(case: Adjudication, cast: Cast) -> None:
+    for index in (4, 6, 10, None):
+        people.adjudicate.decide(actor=cast.judith, adjudication=case, message_index=index, value=1)
+
+
+def test_note_that_is_being_written_is_saved_before_the_case_is_finished(case, cast, open_as):
+    all_decided(case, cast)
+    page = opened(open_as, case)
+    page.locator("#m4 textarea[name=note]").click()
+    page.keyboard.type("Seen twice.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
+    assert Consensus.objects.get(step__message_index=4).note == "Seen twice."
+
+
+def test_case_is_not_finished_with_what_a_refused_save_left_behind(case, cast, open_as):
+    all_decided(case, cast)
+    page = opened(open_as, case, expected="Failed to load resource")
+    held: list[Route] = []
+    page.route("**/decide/", lambda route: held.append(route))
+    page.keyboard.press("-")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#m4 [data-said]")).to_have_text("saving…")
+    held[0].abort()
+    expect(page.locator("#m4 [data-role=problem]")).to_contain_text("Not saved")
+    expect(page.locator("#m4")).to_be_focused()
+    page.unroute("**/decide/")
+    page.keyboard.press("-")
+    expect(page.locator("#m4 [data-said]")).to_have_text("decided")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
+    assert Consensus.objects.get(step__message_index=4).value == -1
+
+
+def test_comment_that_is_being_written_is_sent_and_does_not_finish_the_case(case, cast, open_as):
+    all_decided(case, cast)
+    discuss.open_discussion(actor=cast.judith, trajectory=case.trajectory)
+    page = opened(open_as, case)
+    page.locator("#m4 textarea[name=text]").fill("Is this so?")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Is this so?")).to_be_visible()
+    case.refresh_from_db()
+    assert case.state == "open"
+    assert Comment.objects.get().text == "Is this so?"
 
 
 def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case, cast, open_as):

@@ -60,10 +60,10 @@ function hold(form, { value, version, by_majority = false }) {
  * @param {(form: HTMLFormElement) => void} options.refused   something was not saved; the form says why
  */
 export function makeDecisions({ words, stored, refused }) {
-  /** @type {Map<HTMLFormElement, Promise<void>>} */
+  /** @type {Map<HTMLFormElement, Promise<boolean>>} what is on its way, and whether it is stored in the end */
   const saving = new Map();
 
-  /** @param {HTMLFormElement} form @param {string} url */
+  /** @param {HTMLFormElement} form @param {string} url @returns {Promise<boolean>} whether it is stored */
   async function send(form, url) {
     const said = byRole(form, "said", HTMLElement);
     const problem = byRole(form, "problem", HTMLElement);
@@ -77,7 +77,7 @@ export function makeDecisions({ words, stored, refused }) {
       setText(problem, "");
       setText(said, words(now.value === null ? "withdrawn" : now.by_majority ? "saved_by_majority" : "saved"));
       stored(form, now);
-      return;
+      return true;
     }
     const error = answer.data?.error;
     if (error?.code === "stale_version" && error.details) {
@@ -88,25 +88,27 @@ export function makeDecisions({ words, stored, refused }) {
       const values = { reason: error.message, value: signOf(now.value) };
       setText(problem, words(now.value === null ? "stale_open" : "stale", values));
       refused(form);
-      return;
+      return false;
     }
     const signedOut = answer.redirected || answer.status === 403;
     setText(problem, reasonOf(answer, words(signedOut ? "signed_out" : "offline")));
     refused(form);
+    return false;
   }
 
-  /** @param {HTMLFormElement} form @param {() => Promise<void> | undefined} act  when what is on its way has arrived */
+  /** @param {HTMLFormElement} form @param {() => Promise<boolean>} act  when what is on its way has arrived */
   function queue(form, act) {
-    const waiting = (saving.get(form) ?? Promise.resolve()).then(act);
+    const waiting = (saving.get(form) ?? Promise.resolve(true)).then(act);
     saving.set(form, waiting);
+    void waiting.finally(() => saving.get(form) === waiting && saving.delete(form));
     return waiting;
   }
 
   return {
     /** What is chosen; a majority that was let stand stays one. @param {HTMLFormElement} form */
     save: (form) =>
-      queue(form, () => {
-        if (chosenIn(form) === null) return undefined;
+      queue(form, async () => {
+        if (chosenIn(form) === null) return true;
         const majority = form.dataset.byMajority === undefined ? null : urlOf(form, "majority");
         return send(form, majority ?? form.action);
       }),
@@ -115,15 +117,16 @@ export function makeDecisions({ words, stored, refused }) {
     /** Take the decision back. @param {HTMLFormElement} form */
     withdraw: (form) =>
       queue(form, async () => {
-        await send(form, urlOf(form, "withdraw") ?? form.action);
-        if (fieldOf(form, "version").value !== "0") return;
+        const done = await send(form, urlOf(form, "withdraw") ?? form.action);
+        if (fieldOf(form, "version").value !== "0") return done;
         for (const select of form.querySelectorAll(".origin select")) {
           if (select instanceof HTMLSelectElement) select.value = "";
         }
+        return done;
       }),
-    /** When everything that was on its way has arrived. */
-    settled: () => Promise.all(saving.values()),
-    /** Whether anything was ever on its way. */
+    /** When everything that is on its way has arrived: whether all of it is stored. */
+    settled: async () => (await Promise.all(saving.values())).every(Boolean),
+    /** Whether anything is on its way. */
     any: () => saving.size > 0,
   };
 }

@@ -212,8 +212,19 @@ const commands = {
   guidelines: () => openDialog("guidelines"),
   help: () => openDialog("help"),
   escape: () => go(at),
-  submit: () => finish instanceof HTMLFormElement && finish.requestSubmit(),
+  submit: () => {
+    // a note that is being written counts as well
+    if (document.activeElement instanceof HTMLTextAreaElement) document.activeElement.blur();
+    if (finish instanceof HTMLFormElement) finish.requestSubmit();
+  },
 };
+
+/** What is being written to others, which is then sent. @param {EventTarget | null} target */
+function letterAt(target) {
+  const form = target instanceof HTMLTextAreaElement ? target.form : null;
+  const own = form === finish || form?.dataset.decide !== undefined || form?.dataset.origin !== undefined;
+  return own || form?.method !== "post" ? null : form;
+}
 
 // --- what happens on the page ---------------------------------------------------------------------------
 
@@ -241,7 +252,9 @@ document.addEventListener("keydown", (event) => {
   const command = action === null ? undefined : commands[action];
   if (!command || (event.repeat && action !== "next" && action !== "previous")) return;
   event.preventDefault();
-  command();
+  const letter = action === "submit" ? letterAt(event.target) : null;
+  if (letter) letter.requestSubmit();
+  else command();
 });
 
 document.addEventListener("focusin", (event) => {
@@ -289,9 +302,9 @@ document.addEventListener("submit", (event) => {
     else if (act.withdraw !== undefined) void decisions.withdraw(form);
     else void decisions.save(form);
   } else if (decisions.any() && (form === finish || form.dataset.reveal !== undefined)) {
-    // What is being saved comes first.
+    // What is being saved comes first; what is refused is looked at before anything else is done.
     event.preventDefault();
-    void decisions.settled().then(() => form.submit());
+    void decisions.settled().then((stored) => stored && form.submit());
   }
 });
 
