@@ -43,8 +43,9 @@ def hold(user: User) -> User:
 
 
 def lock_claims(claims: QuerySet[Assignment]) -> list[Assignment]:
-    """Those of these assignments that are open, locked, with their trajectories and annotators."""
-    rows = claims.filter(state=AssignmentState.OPEN).select_related("trajectory", "annotator")
+    """Those of these assignments that are open, locked, with their trajectories and annotators; not what an
+    import of labels is just storing, which was finished before it began."""
+    rows = claims.filter(state=AssignmentState.OPEN, imported=False).select_related("trajectory", "annotator")
     return list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
 
 
@@ -127,7 +128,9 @@ def _without(role: str, person: str) -> Q:
 
 
 def _left(now: datetime) -> int:
-    claims = Assignment.stored.filter(_without("is_annotator", "annotator"), state=AssignmentState.OPEN)
+    claims = Assignment.stored.filter(
+        _without("is_annotator", "annotator"), state=AssignmentState.OPEN, imported=False
+    )
     cases = Adjudication.objects.filter(
         _without("is_adjudicator", "adjudicator"), state=AdjudicationState.OPEN
     )

@@ -21,6 +21,7 @@ from annotation.models import (
     Consensus,
     Dispute,
     Label,
+    Membership,
     OutcomeConsensus,
     OutcomeLabel,
     PairedLabels,
@@ -29,10 +30,11 @@ from annotation.models import (
     User,
 )
 from annotation.policies import OPERATOR
-from annotation.services import assign, exposures, label, pairing
-from annotation.services.label import import_rows
+from annotation.services import assign, exposures, label, open_work, pairing, projects
+from annotation.services.label import import_file, import_rows
 from tests import people
 from tests.people import Cast
+from tests.services.long_writes import import_labels
 
 OF_TRAJECTORY = ("value", "kind", "reason", "note", "resolved_by")
 OF_LABEL = ("value", "unsure", "flagged", "note", "reason", "version", "blind_value", "exposed_at")
@@ -196,3 +198,25 @@ def test_import_labels_takes_as_many_statements_for_many_as_for_a_few(cast: Cast
             counts.append(len(asked))
 
     assert counts[2] <= counts[0] and counts[3] <= counts[1], counts
+
+
+@pytest.mark.parametrize("way", ["removed", "closed"])
+def test_import_labels_is_not_cut_in_two_when_its_annotator_leaves_meanwhile(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    rows = people.import_records(cast.project, 3)
+    submit_all = import_file.submit_all
+
+    def meanwhile(opened: Sequence[Any]) -> None:
+        human = User.objects.get(username="humans")
+        if way == "removed":
+            member = Membership.objects.get(user=human)
+            projects.remove_member(actor=cast.admin, membership=member)
+        else:
+            User.objects.filter(pk=human.pk).update(is_active=False)
+            open_work.sweep()
+        submit_all(opened)
+
+    monkeypatch.setattr(import_file, "submit_all", meanwhile)
+    assert import_labels(cast, rows).created == 3
+    assert set(Assignment.objects.values_list("state", flat=True)) == {"submitted"}
