@@ -26,7 +26,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.reports import look_again as report
-from annotation.services import adjudicate, discuss, exposures, label, projects, release
+from annotation.services import adjudicate, assign, discuss, exposures, label, projects, release
 from tests import callers, people
 from tests.callers import signed_in
 from tests.people import Cast
@@ -201,6 +201,27 @@ def test_whoever_cannot_look_again_any_more_is_not_waited_for(
     left = LookAgain.objects.filter(begun_at__isnull=True)
     assert set(left.values_list("assignment__annotator", flat=True)) == {changed.ann.pk}
     assert AuditEvent.objects.get(verb="guidelines.look_again_undo").detail == {"taken_back": 2}
+
+
+@pytest.mark.parametrize("given_back", [False, True])
+def test_whoever_reopens_what_they_are_asked_to_look_at_again_has_begun(
+    changed: Cast, given_back: bool
+) -> None:
+    row = Trajectory.objects.get(state="labelling")
+    queue(changed, 5)
+    mine = label.reopen(actor=changed.ann, assignment=Assignment.objects.get(trajectory=row))
+    others = [changed.ben]
+    if given_back:
+        assign.return_assignment(actor=changed.ann, assignment=mine, reason="Not mine.")
+        others.append(changed.cleo)
+    else:
+        relabel(mine, 1)
+    for user in others:
+        theirs = assign.claim_this(actor=user, trajectory=row)
+        people.label_all(theirs)
+        label.submit(actor=user, assignment=theirs)
+    row.refresh_from_db()
+    assert row.state != "labelling"
 
 
 def test_list_of_work_does_not_offer_a_look_that_would_be_refused(changed: Cast) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
-from annotation.models import Assignment, LabelEvent, Trajectory, User
+from annotation.models import Assignment, LabelEvent, LookAgain, Trajectory, User
 from annotation.policies import require
 
 from .. import assign, audit, open_work
@@ -48,7 +48,8 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
 
 def open_again(assignment: Assignment, now: datetime) -> None:
     """Put a submitted assignment back among the open ones, as if it were claimed now: no warning from before
-    lets it expire. Part of the caller's transaction; raises StaleState when it is not submitted."""
+    lets it expire, and another look that was asked for has begun. Part of the caller's transaction; raises
+    StaleState when it is not submitted."""
     advance(
         Assignment,
         assignment.pk,
@@ -58,4 +59,5 @@ def open_again(assignment: Assignment, now: datetime) -> None:
         last_used_at=now,
         warned_at=None,
     )
+    LookAgain.objects.filter(assignment=assignment, begun_at__isnull=True).update(begun_at=now)
     LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)
