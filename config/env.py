@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+from zoneinfo import available_timezones
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 # Pragmas of every SQLite connection. WAL lets readers go on while one writes; synchronous=FULL syncs the log
 # at each commit, so that what was acknowledged survives a power cut; recursive_triggers makes INSERT OR
@@ -80,13 +83,56 @@ class Env:
 
     def words(self, name: str, default: tuple[str, ...] = ()) -> list[str]:
         """A list separated by commas; empty items are dropped."""
-        items = [item.strip() for item in self._variables.get(name, "").split(",")]
+        items = [item.strip() for item in self.text(name).split(",")]
         return [item for item in items if item] or list(default)
+
+    def level(self, name: str) -> str:
+        """A level of logging by its name, INFO when unset."""
+        word = self.text(name, "INFO").upper()
+        if word not in LEVELS:
+            raise BadEnvironment(f"{name} must be one of {', '.join(LEVELS)}, not {word!r}.")
+        return word
+
+    def zone(self, name: str) -> str:
+        """The name of a time zone, UTC when unset."""
+        word = self.text(name, "UTC")
+        if word not in available_timezones():
+            raise BadEnvironment(f"{name} must name a time zone, such as Europe/Berlin, not {word!r}.")
+        return word
+
+    def rate(self, name: str, default: str) -> str:
+        """So many requests in a second, minute, hour or day: `60/min`."""
+        word = self.text(name, default)
+        if not re.fullmatch(r"[1-9][0-9]*/[smhd][a-z]*", word):
+            raise BadEnvironment(f"{name} must be a rate such as 60/min, not {word!r}.")
+        return word
 
     def path(self, name: str, default: Path, *, base: Path) -> Path:
         """A path; a relative one is taken from `base`, whatever the working directory is."""
         raw = self.text(name)
         return (base / Path(raw).expanduser()).resolve() if raw else default
+
+
+def make_folders(name: str, *folders: Path) -> None:
+    """Make those that are not there, for their owner alone. Raises BadEnvironment, with `name` for the
+    variable that says where they are."""
+    for folder in folders:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise BadEnvironment(f"{name}: {folder} cannot be made ({error.strerror}).") from None
+
+
+def _address(name: str, url: str) -> SplitResult:
+    """The parts of an address, its port checked. What is wrong is not quoted: it may be half a password."""
+    try:
+        parts = urlsplit(url)
+        _checked = parts.port
+    except ValueError:
+        raise BadEnvironment(
+            f"{name} cannot be read as an address; write what is special in a password as %XX."
+        ) from None
+    return parts
 
 
 def database(url: str, *, base: Path, password: str = "") -> dict[str, Any]:
@@ -96,7 +142,7 @@ def database(url: str, *, base: Path, password: str = "") -> dict[str, Any]:
     `postgres://user:password@host:port/name?option=value` (`postgresql://` too; a socket folder goes in
     `?host=`). Query items become connection options. `password` is for an address without one.
     """
-    parts = urlsplit(url)
+    parts = _address("DATABASE_URL", url)
     if parts.scheme == "sqlite":
         if parts.netloc or len(parts.path) < 2:
             raise BadEnvironment("DATABASE_URL: write sqlite:///relative/path or sqlite:////absolute/path.")
@@ -129,7 +175,7 @@ def database(url: str, *, base: Path, password: str = "") -> dict[str, Any]:
 
 def redis(url: str, password: str) -> str:
     """The address of Redis with a password in it, unless it has one or is a socket."""
-    parts = urlsplit(url)
+    parts = _address("REDIS_URL", url)
     if not password or parts.password or not parts.hostname:
         return url
     server = parts.netloc.rpartition("@")[2]
@@ -138,7 +184,7 @@ def redis(url: str, password: str) -> str:
 
 def broker(url: str) -> str:
     """The address of a Redis-protocol server as kombu writes it (`unix:///path` becomes `redis+socket:///path`)."""
-    scheme = urlsplit(url).scheme
+    scheme = _address("REDIS_URL", url).scheme
     if scheme == "unix":
         return "redis+socket" + url.removeprefix("unix")
     if scheme in {"redis", "rediss"}:
@@ -151,7 +197,7 @@ def email(url: str) -> dict[str, Any]:
 
     `smtp://…?starttls=1` upgrades the connection.
     """
-    parts = urlsplit(url)
+    parts = _address("TRISTEP_EMAIL_URL", url)
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
         raise BadEnvironment("TRISTEP_EMAIL_URL must look like smtp://user:password@host:port.")
     starttls = dict(parse_qsl(parts.query)).get("starttls", "0") in TRUE

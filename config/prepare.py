@@ -17,6 +17,8 @@ import django
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
+from config.env import BadEnvironment
+
 
 def say(sentence: str) -> None:
     """Progress, on stderr."""
@@ -52,9 +54,12 @@ def main() -> int:
     parser.add_argument("--no-demo", action="store_true", help="leave an empty database empty")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
-    django.setup()
     try:
+        django.setup()
         accounts = prepare(known_passwords=options.known_passwords, demo=not options.no_demo)
+    except BadEnvironment as error:
+        say(str(error))
+        return 1
     except (CommandError, DatabaseError) as error:
         say(f"{type(error).__name__}: {error}")
         return 1

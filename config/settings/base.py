@@ -5,6 +5,7 @@ The variables are listed in docs/operations.md.
 
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 from config import csp, languages, logs
 from config import env as reading
@@ -19,8 +20,7 @@ DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
 UPLOAD_DIR = DATA_DIR / "uploads"
 EXPORT_DIR = DATA_DIR / "exports"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR / "arriving")
-for folder in (DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR)):
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+reading.make_folders("TRISTEP_DATA_DIR", DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR))
 
 # ── Security ──────────────────────────────
 DEBUG = env.flag("TRISTEP_DEBUG")
@@ -118,7 +118,7 @@ TEMPLATES = [
 # ── Data ──────────────────────────────────
 DATABASES = {
     "default": reading.database(
-        env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+        env.text("DATABASE_URL", f"sqlite:///{quote(str(DATA_DIR / 'db.sqlite3'))}"),
         base=BASE_DIR,
         password=env.text("TRISTEP_DATABASE_PASSWORD"),
     )
@@ -185,7 +185,7 @@ LANGUAGES = languages.offered(BASE_DIR / "frontend" / "locale")
 USE_I18N = True
 FORMAT_MODULE_PATH = ["frontend.formats"]
 USE_TZ = True
-TIME_ZONE = env.text("TRISTEP_TIME_ZONE", "UTC")
+TIME_ZONE = env.zone("TRISTEP_TIME_ZONE")
 
 # ── Static files ──────────────────────────
 STATIC_URL = "/static/"
@@ -269,11 +269,11 @@ REST_FRAMEWORK = {
         "api.throttling.ByScope",
     ],
     "DEFAULT_THROTTLE_RATES": {
-        "anon": env.text("TRISTEP_THROTTLE_ANON", "60/min"),
-        "user": env.text("TRISTEP_THROTTLE_USER", "1200/min"),
-        "costly": env.text("TRISTEP_THROTTLE_COSTLY", "30/min"),
-        "public": env.text("TRISTEP_THROTTLE_PUBLIC", "120/min"),
-        "public_files": env.text("TRISTEP_THROTTLE_PUBLIC_FILES", "30/min"),
+        "anon": env.rate("TRISTEP_THROTTLE_ANON", "60/min"),
+        "user": env.rate("TRISTEP_THROTTLE_USER", "1200/min"),
+        "costly": env.rate("TRISTEP_THROTTLE_COSTLY", "30/min"),
+        "public": env.rate("TRISTEP_THROTTLE_PUBLIC", "120/min"),
+        "public_files": env.rate("TRISTEP_THROTTLE_PUBLIC_FILES", "30/min"),
     },
     "EXCEPTION_HANDLER": "api.errors.exception_handler",
     "NUM_PROXIES": PROXY_HOPS,
@@ -293,4 +293,4 @@ SPECTACULAR_SETTINGS = {
 }
 
 # ── Logs ──────────────────────────────────
-LOGGING = logs.settings(env.text("TRISTEP_LOG_LEVEL", "INFO").upper())
+LOGGING = logs.settings(env.level("TRISTEP_LOG_LEVEL"))

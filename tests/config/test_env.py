@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.env import BadEnvironment, Env, broker, database, email, secret_key
+from tests.servers import ROOT, server_environment
 
 BASE = Path("/srv/tristep")
 
@@ -116,3 +119,48 @@ def test_secret_key_is_one_for_processes_that_start_together(tmp_path: Path) -> 
         thread.join()
     assert len(keys) == 8
     assert len(set(keys)) == 1
+
+
+def test_value_of_any_kind_may_stand_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("a.example, b.example\n")
+    assert Env({"HOSTS_FILE": str(tmp_path / "hosts")}).words("HOSTS") == ["a.example", "b.example"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TRISTEP_THROTTLE_ANON", "60"),
+        ("TRISTEP_LOG_LEVEL", "loud"),
+        ("TRISTEP_TIME_ZONE", "Mars/Olympus"),
+        ("TRISTEP_DATA_DIR", "/etc/passwd/x"),
+        ("TRISTEP_EMAIL_URL", "smtp://mail.example:many"),
+        ("DATABASE_URL", "postgres://u:se/cret@db.example/x"),
+        ("DATABASE_URL", "postgres://u:se[cret@db.example/x"),
+        ("REDIS_URL", "redis://:se/cret@redis.example/0"),
+    ],
+)
+def test_value_that_cannot_be_used_is_refused_at_the_start_by_name(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    environment = server_environment(database="", data=tmp_path) | {name: value}
+    for command in (["manage.py", "check"], ["-m", "config.prepare"]):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(name) and len(done.stderr.splitlines()) == 1
+        assert "se" not in done.stderr.split() and "cret" not in done.stderr
+
+
+def test_data_folder_may_have_any_name(tmp_path: Path) -> None:
+    data = tmp_path / "lab #2, 50%25 ?"
+    asked = "from config.settings import base; print(base.DATABASES['default']['NAME'])"
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        cwd=ROOT,
+        env=server_environment(database="", data=data),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(data / "db.sqlite3")

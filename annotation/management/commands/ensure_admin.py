@@ -19,10 +19,10 @@ class Command(OperatorCommand):
         parser.add_argument("--username", default="admin")
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
-    def run(self, *, username: str, json: bool, **_options: Any) -> None:
+    def run(self, **options: Any) -> None:
         restoring.refuse_half_restored()
-        made = accounts.ensure_first_admin(actor=OPERATOR, username=username)
-        if json:
+        made = accounts.ensure_first_admin(actor=OPERATOR, username=options["username"])
+        if options["json"]:
             self.stdout.write(_document(made))
         elif made is None:
             self.stdout.write(
