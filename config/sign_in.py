@@ -100,6 +100,8 @@ def _where(request: HttpRequest | None) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return "unknown"
+    # how a socket for both writes an IPv4 address: all of them are in one network
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
     if parsed.version == 6:
         return str(ipaddress.ip_network((parsed, 64), strict=False))
     return str(parsed)

@@ -80,6 +80,14 @@ def test_sign_in_is_throttled_by_address_whatever_the_name(cast: Cast, settings:
     assert admin.status_code == 429
 
 
+def test_sign_in_is_throttled_by_address_on_a_socket_for_ipv6_and_ipv4(cast: Cast, settings: Any) -> None:
+    settings.SIGN_IN_FAILURES_ADDRESS = 2
+    for _again in range(2):
+        assert sign_in("nobody", "wrong", "::ffff:192.0.2.1").status_code == 200
+    assert sign_in("ann", PASSWORD, "::ffff:192.0.2.1").status_code == 429
+    assert sign_in("ann", PASSWORD, "::ffff:198.51.100.7").status_code == 302
+
+
 def test_sign_in_is_throttled_in_all(cast: Cast, settings: Any) -> None:
     settings.SIGN_IN_FAILURES_TOTAL = 3
     for number in range(3):
