@@ -28,6 +28,7 @@ from types import FrameType
 from config.broker import Broker, BrokerMissing
 from config.children import die_with_parent, spawn, stop
 from config.env import BadEnvironment, Env
+from config.probe import DIRECT
 
 ROOT = Path(__file__).resolve().parents[1]
 READY_SECONDS = 120.0
@@ -199,7 +200,7 @@ def wait_until_ready(server: Server, asked: threading.Event) -> None:
     while not asked.is_set():
         if sentence := dead(server):
             raise CannotServe(sentence)
-        with contextlib.suppress(OSError, urllib.error.URLError), urllib.request.urlopen(request, timeout=2):
+        with contextlib.suppress(OSError, urllib.error.URLError), DIRECT.open(request, timeout=2):
             return
         if time.monotonic() > deadline:
             raise CannotServe(
@@ -225,6 +226,12 @@ def banner(server: Server, accounts: list[dict[str, str]]) -> None:
     print(f"\nTristep is at {server.url}")
     if not is_loopback(server.host):
         print("It can be reached from other machines, without HTTPS: see docs/operations.md.")
+    show(server, accounts)
+    print(f"\nData: {server.data}   Logs: {server.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
+
+
+def show(server: Server, accounts: list[dict[str, str]]) -> None:
+    """Who can sign in."""
     if accounts:
         print("\nAccounts:")
         width = max(len(account["username"]) for account in accounts)
@@ -233,23 +240,24 @@ def banner(server: Server, accounts: list[dict[str, str]]) -> None:
             print(f"  {account['username']:<{width}}   {account['password']}{who}")
     if not server.demo and accounts:
         print("\nThe password is shown this once. Sign in with it, change it, and start a project.")
-    print(f"\nData: {server.data}   Logs: {server.data / 'logs'}\nCtrl-C stops it.\n", flush=True)
 
 
 def serve(server: Server, environment: dict[str, str], asked: threading.Event) -> None:
     """Run until somebody asks to stop; CannotServe when a part dies."""
+    untold: list[dict[str, str]] = []
     try:
-        if not environment.get("REDIS_URL", "").strip():
+        if not Env(environment).text("REDIS_URL"):
             server.broker = Broker(server.data / "broker")
             environment["REDIS_URL"] = server.broker.url
         known = is_private(server.host, environment)
-        accounts = prepare(environment, known_passwords=known, demo=server.demo)
+        untold = prepare(environment, known_passwords=known, demo=server.demo)
         if asked.is_set():
             return
         start(server, environment)
         wait_until_ready(server, asked)
         if not asked.is_set():
-            banner(server, accounts)
+            banner(server, untold)
+            untold = []
         while not asked.wait(0.5):
             if sentence := dead(server):
                 raise CannotServe(sentence)
@@ -257,6 +265,8 @@ def serve(server: Server, environment: dict[str, str], asked: threading.Event) -
     except BrokerMissing as error:
         raise CannotServe(str(error)) from None
     finally:
+        # passwords that were made just now, and that nobody could ever learn otherwise
+        show(server, untold)
         stop_all(server)
 
 
@@ -288,7 +298,7 @@ def main() -> int:
         server = Server(data=data, host=options.host, port=options.port, demo=not options.no_demo)
         environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
         environment.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
-        if not environment.get("TRISTEP_ALLOWED_HOSTS", "").strip():
+        if not Env(environment).text("TRISTEP_ALLOWED_HOSTS"):
             environment["TRISTEP_ALLOWED_HOSTS"] = allowed_hosts(options.host)
         with only_one(data, server.url):
             check_port(options.host, options.port)

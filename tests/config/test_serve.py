@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from config import serve
 from config.serve import allowed_hosts, is_loopback, is_private
 from tests.browser.server import Server, Site
-from tests.servers import wait_for
+from tests.servers import ROOT, wait_for
 
 
 def descendants(root: int) -> dict[int, str]:
@@ -164,3 +169,52 @@ def test_server_for_others_may_be_asked_for_by_its_names() -> None:
     assert allowed_hosts("127.0.0.1") == "localhost,127.0.0.1,[::1]"
     assert socket.gethostname() in allowed_hosts("0.0.0.0").split(",")
     assert "192.0.2.7" in allowed_hosts("192.0.2.7").split(",")
+
+
+class Well(BaseHTTPRequestHandler):
+    """A server that is well."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def well() -> Iterator[int]:
+    """The port of a server that answers 200 to everything."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Well) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield listening.server_port
+        listening.shutdown()
+
+
+def test_probe_asks_the_server_itself_whatever_proxy_there_is(well: int) -> None:
+    nowhere = "http://127.0.0.1:9"
+    environment = {"PORT": str(well), "http_proxy": nowhere, "HTTP_PROXY": nowhere}
+    done = subprocess.run([sys.executable, "-m", "config.probe"], cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("stopped", ["by Ctrl-C", "by a web server that dies"])
+def test_serve_shows_the_passwords_it_made_even_if_it_never_served(
+    stopped: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = threading.Event()
+    account = {"username": "admin", "password": "only-once", "who": "administrator"}
+
+    def prepare(*_: object, **__: object) -> list[dict[str, str]]:
+        if stopped == "by Ctrl-C":
+            asked.set()
+        return [account]
+
+    def start(*_: object) -> None:
+        raise serve.CannotServe("The web server stopped.")
+
+    monkeypatch.setattr(serve, "prepare", prepare)
+    monkeypatch.setattr(serve, "start", start)
+    with contextlib.suppress(serve.CannotServe):
+        serve.serve(serve.Server(tmp_path, "127.0.0.1", 1, demo=False), {"REDIS_URL": "redis://x"}, asked)
+    assert "only-once" in capsys.readouterr().out
