@@ -96,18 +96,19 @@ def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> A
     """Everything about one annotator of a project. Seven queries, nine with drift, and those of the
     permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see only
     themselves, for everybody else."""
+    own = isinstance(viewer, m.User) and viewer.pk == annotator
     if not allowed(viewer, "agreement.pairs", project):
         require(viewer, "claim", project)
-        if not isinstance(viewer, m.User) or viewer.pk != annotator:
+        if not own:
             raise NotFound(translatable("This does not exist, or you may not see it."))
-    submitted = m.Assignment.objects.filter(
-        project=project, annotator=annotator, state=AssignmentState.SUBMITTED
-    )
+    # to themselves all that they did, as their list of work counts it: a difference would mark their rechecks
+    turns, given = (m.Assignment.stored, m.Label.stored) if own else (m.Assignment.objects, m.Label.objects)
+    submitted = turns.filter(project=project, annotator=annotator, state=AssignmentState.SUBMITTED)
     person = m.User.objects.filter(pk=annotator, memberships__project=project).first()
     if person is None:
         raise NotFound(translatable("This does not exist, or you may not see it."))
     done = submitted.aggregate(n=Count("pk"), active=Sum("active_ms", filter=Q(imported=False)))
-    labels = m.Label.objects.filter(assignment__in=submitted, value__isnull=False).aggregate(
+    labels = given.filter(assignment__in=submitted, value__isnull=False).aggregate(
         n=Count("pk"),
         timed=Count("pk", filter=Q(assignment__active_ms__gt=0)),
         confirmed=Count("pk", filter=Q(source=LabelSource.PROPAGATED)),

@@ -15,7 +15,7 @@ from annotation.core.errors import StaleState
 from annotation.core.vocabulary import RecheckKind
 from annotation.models import Assignment, Label, Membership, Trajectory, User
 from annotation.policies import OPERATOR, visible
-from annotation.reports import agreement, progress
+from annotation.reports import agreement, annotators, own_work, progress
 from annotation.services import label, rechecks, release
 from tests import callers, people
 from tests.callers import signed_in
@@ -48,6 +48,19 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
     told = callers.Caller(third.cleo).get(f"/assignments/{rechecked.pk}/").content.decode()
     assert "unanimous" not in told and "recheck" not in told
     assert rechecked.trajectory_id == row.pk
+
+
+def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast) -> None:
+    resolved(third)
+    done = relabel(third.cleo, third.project)
+
+    def figures_of(viewer: User) -> tuple[int, int]:
+        found = annotators.annotator_figures(viewer=viewer, project=third.project, annotator=third.cleo.pk)
+        return found.trajectories, found.steps
+
+    listed = own_work.own_work(third.cleo, [third.project.pk])[third.project.pk].submitted
+    assert figures_of(third.cleo) == (listed, done.trajectory.step_count)
+    assert figures_of(third.admin) == (0, 0)
 
 
 def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Cast) -> None:
