@@ -23,7 +23,7 @@ MAX_DIGITS = 10
 def guidelines(request: HttpRequest, pk: int) -> HttpResponse:
     """What an annotator has not read yet, once for each version; sending it leads to the workbench."""
     user = person(request)
-    mine = Assignment.objects.filter(annotator=user).select_related("project")
+    mine = Assignment.stored.filter(annotator=user).select_related("project")
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
     opened = page_of(request, assignment.project, "label")
     if request.method == "POST":

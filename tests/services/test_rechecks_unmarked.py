@@ -16,7 +16,7 @@ from annotation.core.vocabulary import RecheckKind
 from annotation.models import Assignment, Label, Membership, Trajectory, User
 from annotation.policies import OPERATOR, visible
 from annotation.reports import agreement, annotators, own_work, progress
-from annotation.services import label, rechecks, release
+from annotation.services import label, projects, rechecks, release
 from tests import callers, people
 from tests.callers import signed_in
 from tests.people import Cast
@@ -48,6 +48,20 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
     told = callers.Caller(third.cleo).get(f"/assignments/{rechecked.pk}/").content.decode()
     assert "unanimous" not in told and "recheck" not in told
     assert rechecked.trajectory_id == row.pk
+
+
+def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_other(third: Cast) -> None:
+    resolved(third)
+    projects.write_guidelines(actor=third.admin, project=third.project, text="Another way.")
+    mine = people.claim(third.cleo, third.project)
+    assert mine.recheck_id is not None
+    client = signed_in(third.cleo)
+
+    sent = client.get(f"/assignments/{mine.pk}/")
+    assert sent.status_code == 302
+    assert client.get(sent.headers["Location"]).status_code == 200
+    assert client.post(sent.headers["Location"], {"version": "2"}).status_code == 302
+    assert client.get(f"/assignments/{mine.pk}/").status_code == 200
 
 
 def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast) -> None:
