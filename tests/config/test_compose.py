@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from config.env import BadEnvironment, Env, redis
+from config.settings import base
 from tests.servers import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -144,3 +145,34 @@ def test_variable_may_come_from_a_file(tmp_path: Path) -> None:
 )
 def test_redis_gets_its_password(url: str, expected: str) -> None:
     assert redis(url, "p/") == expected
+
+
+def test_web_server_may_end_what_it_has_begun_before_it_is_killed() -> None:
+    grace = int(SERVICES["web"]["stop_grace_period"].removesuffix("s"))
+    # not imported: it raises a limit of the process
+    config = (ROOT / "config" / "gunicorn.py").read_text(encoding="utf-8")
+    timeout = re.search(r"^graceful_timeout = (\d+)$", config, re.MULTILINE)
+    assert timeout and grace > int(timeout[1])
+
+
+def test_proxies_let_in_what_tristep_lets_in() -> None:
+    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    caddy = (ROOT / "docker" / "caddy" / "Caddyfile").read_text(encoding="utf-8")
+    sizes = [*re.findall(r"max_size (\S+)", caddy + operations)]
+    sizes += re.findall(r"client_max_body_size (\S+);", operations)
+    units = {"MiB": 2**20, "MB": 10**6, "m": 2**20}
+    allowed = [int(size.rstrip("MiBm")) * units[size.lstrip("0123456789")] for size in sizes]
+    assert len(allowed) == 3 and min(allowed) > base.MAX_UPLOAD_BYTES
+
+
+def test_example_for_nginx_is_one_that_nginx_takes() -> None:
+    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    location = operations.partition("    location / {")[2].partition("\n    }")[0]
+    # "client_header_timeout": contexts http and server
+    assert location and not re.search(r"^\s*client_header_timeout", location, re.MULTILINE)
+
+
+def test_backup_comes_into_the_container_as_a_file_of_its_user() -> None:
+    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    # a file that `cp` brings is its owner's on the host, and backups are closed to everybody else
+    assert not re.search(r"docker compose cp \S+ \w+:", operations)
