@@ -34,16 +34,19 @@ from annotation.models import (
     Recheck,
     ReleaseRecord,
     Subset,
+    Trajectory,
     TrajectoryContent,
     User,
 )
-from annotation.policies import require
+from annotation.policies import kept_from_lists, require
 
 FILTERS: Final = ("version", "subset", "value", "reason", "kind")
 KINDS: Final = ("call", "reply")
-LEFT_OUT: Final = ("queued", "frozen", "discussed", "seen", "away")
+MARKED: Final = ("queued", "frozen", "discussed", "seen", "away")
 """Why something cannot be queued, the first that holds: it is queued already; a release holds it; its
 dispute is being discussed or decided; its annotator has seen what others said of it, or cannot be asked."""
+LEFT_OUT: Final = (*MARKED, "blind")
+"""And where the filters ask for labels: whoever asks is labelling it, or could claim it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +133,23 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Pre
     kind = filters.get("kind", "")
     if kind not in ("", *KINDS):
         raise Invalid(translatable("There is no kind of step “{kind}”.", kind=kind[:40]))
+    blind = 0
     if labels is not None:
-        rows = rows.filter(Exists(labels.filter(assignment=OuterRef("pk"))))
+        # whether these fit would tell of labels; that they are left out is said whatever the filter
+        kept = kept_from_lists(actor, project)
+        own = (
+            Trajectory.objects.filter(kept, project=project)
+            if kept is not None
+            else Trajectory.objects.none()
+        )
+        blind = rows.filter(trajectory__in=own).count()
+        rows = rows.exclude(trajectory__in=own).filter(Exists(labels.filter(assignment=OuterRef("pk"))))
     found = list(_marked(rows).select_related("project", "annotator", "trajectory").order_by("pk"))
     if kind:
         fits = _of_kind(found, labels, calls=kind == "call")
         found = [row for row in found if row.pk in fits]
-    why = {row.pk: next((name for name in LEFT_OUT if getattr(row, name)), "") for row in found}
-    counted = Counter(reason for reason in why.values() if reason)
+    why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in found}
+    counted = Counter(reason for reason in why.values() if reason) + Counter(blind=blind)
     return Preview(
         ready=tuple(row for row in found if not why[row.pk]),
         left_out={name: counted[name] for name in LEFT_OUT if counted[name]},

@@ -28,6 +28,9 @@ WHY: Final = {
     "discussed": gettext_lazy("their dispute is being discussed or decided; open the case again instead"),
     "seen": gettext_lazy("their annotators have seen what others said"),
     "away": gettext_lazy("their annotators cannot be asked"),
+    "blind": gettext_lazy(
+        "you are labelling them yourself or could claim them; what others said is not filtered"
+    ),
 }
 MAX_FILTER: Final = 80
 

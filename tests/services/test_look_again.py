@@ -95,6 +95,21 @@ def test_filters_of_what_to_look_at_again(changed: Cast) -> None:
             preview(changed, **wrong)
 
 
+def test_filters_by_label_tell_an_admin_nothing_of_what_they_are_labelling(changed: Cast) -> None:
+    member = Membership.objects.get(user=changed.admin, project=changed.project)
+    projects.set_roles(actor=changed.root, membership=member, is_admin=True, is_annotator=True)
+    half = Trajectory.objects.get(state="labelling")
+
+    for claimed in (False, True):
+        if claimed:
+            assign.claim_this(actor=changed.admin, trajectory=half)
+        for filters in ({"value": "-1"}, {"value": "0"}, {"reason": "fabrication"}):
+            found = preview(changed, **filters)
+            assert half not in [row.trajectory for row in found.ready], (claimed, filters)
+            assert found.left_out["blind"] == 1, (claimed, filters)
+        assert half in [row.trajectory for row in preview(changed).ready]
+
+
 def test_what_cannot_be_looked_at_again_is_counted_by_why(changed: Cast) -> None:
     release.freeze(actor=OPERATOR, project=changed.project, version="1.0")
     disputed = Trajectory.objects.get(state="disputed")
