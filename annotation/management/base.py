@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, OperationalError, ProgrammingError, connection
+from django.db import Error as DatabaseFailure
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import ImportRefused, TristepError
@@ -44,10 +45,13 @@ class OperatorCommand(BaseCommand):
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise CommandError(f"{place}{error.strerror or error}.") from error
-        except (OperationalError, ProgrammingError) as error:
-            if _is_set_up(error):
+        except (OperationalError, ProgrammingError, InterfaceError) as error:
+            if not _is_set_up(error):
+                unready = "The database is not set up yet: run `manage.py migrate` first."
+                raise CommandError(unready) from error
+            if isinstance(error, ProgrammingError):
                 raise
-            raise CommandError("The database is not set up yet: run `manage.py migrate` first.") from error
+            raise CommandError(_words(error)) from error
 
     def run(self, **options: Any) -> None:
         """Do the work; keyword arguments are the parsed options."""
@@ -62,12 +66,17 @@ class OperatorCommand(BaseCommand):
         self.stdout.write(json.dumps(value, ensure_ascii=True, allow_nan=False))
 
 
-def _is_set_up(error: DatabaseError) -> bool:
+def _is_set_up(error: DatabaseFailure) -> bool:
     """Has the database our tables? Raises CommandError, with what `error` says, when it does not answer."""
+    connection.close_if_unusable_or_obsolete()
     try:
         return Project._meta.db_table in connection.introspection.table_names()
-    except DatabaseError:
-        raise CommandError(f"The database does not answer: {' '.join(str(error).split())}") from error
+    except DatabaseFailure:
+        raise CommandError(_words(error)) from error
+
+
+def _words(error: DatabaseFailure) -> str:
+    return f"The database does not answer: {' '.join(str(error).split())}"
 
 
 def add_project(parser: ArgumentParser) -> None:

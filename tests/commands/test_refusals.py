@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 
+from annotation.management.base import OperatorCommand
 from annotation.models import User
 from tests.people import make_cast
 from tests.servers import ROOT, free_port, server_environment
@@ -65,3 +67,17 @@ def test_commands_say_that_the_database_is_away_or_empty(command: str, tmp_path:
         )
         assert done.returncode == 1 and said in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_commands_say_that_the_database_has_gone_away() -> None:
+    class Interrupted(OperatorCommand):
+        def run(self, **options: Any) -> None:
+            connection.close()
+            if connection.vendor == "sqlite":
+                raise OperationalError("disk I/O error")
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with pytest.raises(CommandError, match="does not answer"):
+        Interrupted().handle()
