@@ -35,7 +35,7 @@ class Claim(ProjectView):
     def post(self, request: Request, slug: str) -> Response:
         """Get the next trajectory to label. For annotators. Conflict when there is none (`nothing_left`),
         or to whoever holds as many unfinished ones as the project allows (`claim_limit`); the same
-        `claim_key` gives the same assignment again."""
+        `claim_key` gives the same assignment again, and in another project a refusal (`claim_key_reused`)."""
         project = self.project()
         wanted = self.parsed(shapes.Claim)
         give = assign.label_next if wanted["resume"] else assign.claim_next

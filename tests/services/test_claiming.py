@@ -131,3 +131,17 @@ def test_claim_does_not_give_a_trajectory_to_who_has_seen_others_labels(cast: Ca
     exposures.expose(user=cast.ann, trajectory=first, kind=ExposureKind.LABEL)
 
     assert people.claim(cast.ann, cast.project).trajectory_id == second.pk
+
+
+def test_claim_key_of_another_project_is_refused_and_gives_nothing_of_that_project(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    other = people.make_project("other")
+    people.make_member(other, cast.ann, "annotator")
+    people.import_records(other, 1)
+    first = assign.claim_next(actor=cast.ann, project=cast.project, claim_key="job-1")
+
+    with pytest.raises(Conflict) as reused:
+        assign.claim_next(actor=cast.ann, project=other, claim_key="job-1")
+
+    assert reused.value.code == "claim_key_reused"
+    assert assign.claim_next(actor=cast.ann, project=cast.project, claim_key="job-1") == first

@@ -95,7 +95,8 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     same one.
 
     Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "nothing_left" when
-    nothing is left for this person), Invalid for an unusable key.
+    nothing is left for this person, "claim_key_reused" for a key of another project), Invalid for an unusable
+    key.
     """
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(
@@ -118,6 +119,9 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     require(open_work.hold(actor), "claim", project)
     if claim_key:
         again = Assignment.stored.filter(annotator=actor, claim_key=claim_key).first()
+        if again is not None and again.project_id != project.pk:
+            message = translatable("This claim_key was used in another project.")
+            raise Conflict(message, code="claim_key_reused")
         if again is not None:
             return again
     keep_limit(actor, project)
