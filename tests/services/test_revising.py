@@ -78,6 +78,17 @@ def test_root_and_reason_of_an_error_are_corrected_by_a_revision(cast: Cast, tal
     assert same.value.code == "unchanged"
 
 
+def test_revision_to_the_same_label_without_its_reason_is_none(cast: Cast, talk: Discussion) -> None:
+    """Forms ask for the reason of an error alone; that of another label stays."""
+    Label.objects.filter(assignment__annotator=cast.ann, step__message_index=4).update(reason="recovery")
+    with pytest.raises(Invalid) as same:
+        revise(cast.ann, talk, 4, 1)
+    assert same.value.code == "unchanged"
+    assert not Revision.objects.exists()
+    revise(cast.ann, talk, 4, 1, reason="cross_check")
+    assert Revision.objects.get().reason == "cross_check"
+
+
 # ── The end of it ─────────────────────────
 def _close(cast: Cast, disputed_case: Adjudication) -> None:
     for at in (4, None):

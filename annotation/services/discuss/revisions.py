@@ -52,6 +52,8 @@ def revise(
             if held is not None and held.value == -1 and not isinstance(held, OutcomeLabel)
             else step
         )
+    if value != -1 and held is not None and value == held.value:
+        reason = reason or held.reason  # forms ask for it of errors alone
     said = (value, origin.pk if origin else None, checked_reason(reason, value))
     if held is not None and said == (held.value, getattr(held, "root_id", None), held.reason):
         raise Invalid(translatable("This is what you say already."), code="unchanged")
