@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +25,7 @@ HASHING = 2
 WAITING = 3
 WINDOW_SECONDS = 15 * 60
 IN_ALL_SECONDS = 60
+NAME_NOTED = 255
 
 
 class Gate:
@@ -91,6 +92,14 @@ class TokensEnd:
         """End the tokens."""
         if user is not None:
             accounts.revoke_all_tokens(user=user)
+
+
+def tried_name(request: HttpRequest | None, credentials: Mapping[str, Any] | None = None) -> str | None:
+    """The name that somebody tries to sign in with, as axes notes it: PostgreSQL refuses one that is longer
+    than its column."""
+    found = credentials if credentials else getattr(request, "POST", {})
+    name = found.get("username")
+    return name if name is None else str(name)[:NAME_NOTED]
 
 
 def _where(request: HttpRequest | None) -> str:

@@ -169,6 +169,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_CLIENT_IP_CALLABLE = "config.client.client_ip"
+AXES_USERNAME_CALLABLE = "config.sign_in.tried_name"
 AXES_LOCKOUT_CALLABLE = "frontend.pages.errors.locked_out"
 AXES_VERBOSE = False
 

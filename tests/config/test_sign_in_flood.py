@@ -88,6 +88,13 @@ def test_sign_in_is_throttled_by_address_on_a_socket_for_ipv6_and_ipv4(cast: Cas
     assert sign_in("ann", PASSWORD, "::ffff:198.51.100.7").status_code == 302
 
 
+@pytest.mark.parametrize("door", ["/sign-in/", "/admin/login/"])
+def test_sign_in_with_a_very_long_name_is_a_wrong_one(cast: Cast, door: str) -> None:
+    for _again in range(2):
+        answer = Client().post(door, {"username": "a" * 5000, "password": "wrong"})
+        assert answer.status_code == 200
+
+
 def test_sign_in_is_throttled_in_all(cast: Cast, settings: Any) -> None:
     settings.SIGN_IN_FAILURES_TOTAL = 3
     for number in range(3):
