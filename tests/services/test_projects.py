@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound
 from annotation.models import AuditEvent, Guideline, Invitation, Membership, Project, User
 from annotation.policies import OPERATOR
-from annotation.services import label, projects
+from annotation.services import accounts, label, projects
 from tests import people
 from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
@@ -108,6 +108,15 @@ def test_member_who_is_the_last_admin_keeps_the_role(cast: Cast) -> None:
         with pytest.raises(Conflict) as refusal:
             deed()
         assert refusal.value.code == "last_admin"
+
+
+def test_member_who_is_the_last_admin_with_an_open_account_keeps_the_role(cast: Cast) -> None:
+    projects.add_member(actor=OPERATOR, project=cast.project, user=cast.ben, is_admin=True)
+    accounts.close_account(actor=OPERATOR, user=cast.ben)
+    membership = Membership.objects.get(project=cast.project, user=cast.admin)
+    with pytest.raises(Conflict) as refusal:
+        projects.remove_member(actor=cast.admin, membership=membership)
+    assert refusal.value.code == "last_admin"
 
 
 def test_member_who_is_removed_leaves_their_labels(cast: Cast) -> None:

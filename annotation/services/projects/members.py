@@ -109,7 +109,8 @@ def _release_cases(actor: Actor, project: Project, user: User) -> None:
 
 
 def _keep_an_admin(project: Project, leaving: Membership) -> None:
-    others = Membership.objects.filter(project=project, is_admin=True).exclude(pk=leaving.pk)
+    admins = Membership.objects.filter(project=project, is_admin=True, user__is_active=True)
+    others = admins.exclude(pk=leaving.pk)
     if not others.exists():
         raise Conflict(
             translatable("A project needs an admin: make somebody else an admin first."), code="last_admin"
