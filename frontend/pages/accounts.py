@@ -33,7 +33,8 @@ def safe_next(request: HttpRequest, fallback: str) -> str:
     """Where to go after a form: the page it names, when that is one of ours."""
     wanted = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if ours else fallback
+    # `redirect` takes a word without a slash for the name of a page
+    return wanted if ours and wanted.startswith("/") else fallback
 
 
 def remember_theme(response: HttpResponse, theme: str) -> HttpResponse:

@@ -131,3 +131,10 @@ def test_language_of_the_browser_is_taken_again_when_the_profile_says_so(browse,
     profile = {"display_name": "Ann", "email": "", "time_zone": "", "language": "", "theme": ""}
     client.post(at("profile"), profile)
     assert '<html lang="en"' in text(client.get(at("home"), headers={"accept-language": "en"}))
+
+
+@pytest.mark.parametrize("address", ["/theme/", "/language/"])
+@pytest.mark.parametrize("wanted", ["1", "no page", "frontend:nowhere"])
+def test_choice_of_theme_or_language_leads_home_from_a_page_that_is_none(db, address, wanted):
+    response = Client().post(address, {"next": wanted, "theme": "dark", "language": "en"})
+    assert (response.status_code, response["Location"]) == (302, "/")
