@@ -3,8 +3,8 @@ to be looked at.
 
 Nothing that anybody or any judge has said of a trajectory is here at all: neither labels, outcomes, decisions
 and notes, nor suggestions, raw answers, consensus and releases. Our own pages show those to whoever may see
-them, and note it (services/sights.py). What changes anything but accounts goes through services, which ask
-permission and write the audit log; rows come through policies.visible here too.
+them, and note it (services/noted_reads.py). What changes anything but accounts goes through services, which
+ask permission and write the audit log; rows come through policies.visible here too.
 """
 
 from django.contrib import admin

@@ -8,7 +8,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import evaluate, ingest, label, notices, open_work, rechecks, release, suggest
+from annotation.services import claim_expiry, evaluate, ingest, label, notices, rechecks, release, suggest
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ def reap() -> None:
     try:
         ingest.reap()
         suggest.reap()
-        open_work.sweep()
+        claim_expiry.sweep()
         rechecks.sweep()
         label.sweep_half_imports()
         label.sweep_looks()

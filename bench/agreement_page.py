@@ -80,9 +80,9 @@ def fill(pairs: int) -> Any:
     first, second = (
         np.where(rng.random(truth.shape) < 0.15, rng.integers(0, 3, truth.shape), truth) for _ in range(2)
     )
-    packed = (first * 4 + second + 16 * (rng.random(truth.shape) < 0.7)).astype(np.uint8)
+    label_pair_codec = (first * 4 + second + 16 * (rng.random(truth.shape) < 0.7)).astype(np.uint8)
     touched = rng.random(total) < TOUCHED
-    packed[touched] += 64
+    label_pair_codec[touched] += 64
     monday = now.date().toordinal() - now.weekday()
     paired = []
     for number, row in enumerate(rows):
@@ -101,7 +101,7 @@ def fill(pairs: int) -> Any:
                 week=monday - 7 * (number * 26 // total),
                 n=STEPS,
                 outcome=10 + 64 * int(touched[number]),
-                steps=packed[number].tobytes(),
+                steps=label_pair_codec[number].tobytes(),
             )
         )
     PairedLabels.objects.bulk_create(paired, batch_size=2000)
@@ -115,9 +115,9 @@ def measure(project: Any, repeat: int) -> dict[str, Any]:
     from django.urls import reverse
     from sklearn.metrics import cohen_kappa_score
 
-    from annotation.core.agreement import packed
+    from annotation.core.agreement import label_pair_codec
     from annotation.models import PairedLabels, User
-    from annotation.reports import paired_labels
+    from annotation.reports.agreement import paired_labels
 
     admin = User.objects.create(username="bench-admin", is_superuser=True)
     client = Client(SERVER_NAME="localhost")
@@ -157,11 +157,11 @@ def measure(project: Any, repeat: int) -> dict[str, Any]:
         **{query: [settled(query) for _ in range(few)] for query in FILTERS},
     }
     rows = paired_labels.paired_rows(project).rows
-    values = [one.astype(int) - 1 for one in packed.values(rows.steps)]
+    values = [one.astype(int) - 1 for one in label_pair_codec.values(rows.steps)]
     weights = (None, "linear", "quadratic")
     reference = timed(lambda: [cohen_kappa_score(*values, weights=weight) for weight in weights])
     return {
-        "pairs": int(packed.paired(rows.steps).sum()),
+        "pairs": int(label_pair_codec.paired(rows.steps).sum()),
         **{f"{name}, ms": quantiles(times) for name, times in found.items()},
         "three κ by scikit-learn, ms": round(reference, 1),
         "page / scikit-learn": round(statistics.median(found["after a submission"]) / reference, 2),

@@ -23,8 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from annotation.core.canonical import content_digest
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft, content_digest
 from annotation.importers import HEAD_BYTES, ReadContext, sniff
 from bench import records
 from bench.inside import peak_memory

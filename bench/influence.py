@@ -3,7 +3,8 @@
 
 The trajectories, their people's labels and the judges' are real; the annotators are made. Each study draws
 200 tasks with replacement (as many as the published benchmark has), and two of a few people label each of
-their trajectories. Arms are dealt by `core.experiment.deal` as they claim. A person gives the published
+their trajectories. Arms are dealt by `core.influence.experiment.deal` as they claim. A person gives the
+published
 label, or errs: at a rate of their own, drawn for every task, such that two people agree on about 89 % of the
 steps, as the reference work's do. They err "anywhere" (any other label, every step alike) or "where judges
 differ" (as often as judges differ from the published label, with the label of one of these). Whoever sees
@@ -24,17 +25,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from annotation.core.agreement.effects import IntArray
-from annotation.core.agreement.experiment_effects import (
+from annotation.core.influence.arm_figures import Tables, difference, estimates
+from annotation.core.influence.effects import IntArray
+from annotation.core.influence.experiment import ARMS, Arm, arms_of, deal
+from annotation.core.influence.experiment_effects import (
     MISSING,
     ArmLabels,
     Effect,
     effects_of,
     level_of_others,
 )
-from annotation.core.agreement.influence import Tables, difference, estimates
-from annotation.core.agreement.looks import LEVEL, looks
-from annotation.core.experiment import ARMS, Arm, arms_of, deal
+from annotation.core.influence.interim_analysis import LEVEL, looks
 from bench.judged_steps import World, read
 
 SLIP: Final = 0.057

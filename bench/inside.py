@@ -130,7 +130,7 @@ EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "
 def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory. An
     export is of one of the formats of EXPORTS."""
-    from annotation.core.release_exports import ExportOptions
+    from annotation.core.releases.exports import ExportOptions
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
     from annotation.services import release

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from annotation.core.agreement.effects import IntArray
-from annotation.core.agreement.experiment_effects import MISSING
+from annotation.core.influence.effects import IntArray
+from annotation.core.influence.experiment_effects import MISSING
 from annotation.core.label_files import read_label_lines
 
 

@@ -41,9 +41,9 @@ def fill(size: int) -> Any:
     from django.db import transaction
     from django.utils import timezone
 
-    from annotation.core.canonical import canonical_json
-    from annotation.core.release_format import RecordIndexes, Resolved, record_line, release_record
-    from annotation.core.trajectory import step_indexes
+    from annotation.core.jsonio.canonical import canonical_json
+    from annotation.core.releases.record_format import RecordIndexes, Resolved, record_line, release_record
+    from annotation.core.trajectories.trajectory import step_indexes
     from annotation.models import Release, ReleaseRecord
     from annotation.policies import OPERATOR
     from annotation.services import projects
@@ -101,7 +101,7 @@ def predict(release: Any, models: int) -> None:
     import numpy as np
 
     from annotation.policies import OPERATOR
-    from annotation.reports.release_labels import released_labels
+    from annotation.reports.shared.release_labels import released_labels
     from annotation.services import evaluate
 
     released = released_labels(release)
@@ -141,9 +141,9 @@ def measure(release: Any, repeat: int) -> dict[str, Any]:
 
     from annotation.models import PredictionSet, ReleaseOutline, User
     from annotation.policies import OPERATOR
-    from annotation.reports.leaderboard import leaderboard
-    from annotation.reports.release_labels import predictions, released_labels
-    from annotation.reports.score_json import leaderboard_json
+    from annotation.reports.evaluation.leaderboard import leaderboard
+    from annotation.reports.evaluation.score_json import leaderboard_json
+    from annotation.reports.shared.release_labels import predictions, released_labels
     from annotation.services import evaluate
 
     admin = User.objects.create(username="bench-admin", is_superuser=True)

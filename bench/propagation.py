@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.core.propagation import Rules, StepInput, resolve
-from annotation.core.turns import turns_stand_alone
+from annotation.core.trajectories.conversation_turns import turns_stand_alone
 
 
 def inputs(record: Mapping[str, Any]) -> list[StepInput]:

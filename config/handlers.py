@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from api.errors import problem
-from frontend.pages import errors as pages
+from frontend.pages.shared import errors as pages
 
 
 def _for_programs(request: HttpRequest) -> bool:

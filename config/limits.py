@@ -15,8 +15,8 @@ from annotation.core.errors import TristepError
 from api.authentication import known
 from api.errors import problem, refused
 from config.handlers import bad_request
-from frontend.pages.errors import page
-from frontend.pages.errors import problem as problem_page
+from frontend.pages.shared.errors import page
+from frontend.pages.shared.errors import problem as problem_page
 
 # Bodies that are, or carry, a file: read in chunks, never whole.
 FILES = frozenset({"multipart/form-data", "application/octet-stream", "application/x-ndjson"})

@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import get_language
 
 from annotation.models import User
-from annotation.reports.notices import unread
+from annotation.reports.cases.notices import unread
 
 THEME_COOKIE = "tristep_theme"
 

@@ -13,7 +13,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from annotation.core.errors import TristepError
-from frontend.pages.errors import page_above, problem, wrong_method
+from frontend.pages.shared.errors import page_above, problem, wrong_method
 
 
 class Preferences:

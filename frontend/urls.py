@@ -7,49 +7,32 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
-from frontend.pages import (
-    accounts,
-    adjudication,
-    agreement,
-    annotators,
-    answers,
-    api_reference,
-    audit,
-    claims,
-    discussions,
-    disputes,
+from frontend.pages import api_reference
+from frontend.pages.accounts import accounts, people, profile
+from frontend.pages.agreement import agreement
+from frontend.pages.cases import adjudication, discussions, disputes, examples, history, home, notices
+from frontend.pages.evaluation import (
     evaluation,
-    examples,
-    first_reading,
-    freezes,
-    history,
-    home,
-    imports,
-    influence,
-    judges,
-    label_quality,
     leaderboard,
-    look_again,
-    members,
-    messages,
     model,
-    notices,
-    overview,
-    people,
     predicted_records,
-    previews,
-    profile,
-    projects,
     public_releases,
-    release_diff,
-    releases,
-    run,
-    runs,
     scored_judges,
+)
+from frontend.pages.influence import influence
+from frontend.pages.judging import answers, judges, run, runs, workshop
+from frontend.pages.projects import audit, members, overview, projects
+from frontend.pages.quality import annotators, label_quality, look_again
+from frontend.pages.releases import freezes, release_diff, releases
+from frontend.pages.work import (
+    claims,
+    first_reading,
+    imports,
+    messages,
+    my_work,
+    previews,
     trajectories,
-    work,
     workbench,
-    workshop,
 )
 
 app_name = "frontend"
@@ -142,12 +125,12 @@ data = [
 ]
 
 labelling = [
-    page(PROJECT + "work/", work.work, "work"),
-    page(PROJECT + "work/claim/", work.claim, "claim"),
+    page(PROJECT + "work/", my_work.work, "work"),
+    page(PROJECT + "work/claim/", my_work.claim, "claim"),
     page("assignments/<int:pk>/", workbench.workbench, "workbench"),
     page("assignments/<int:pk>/guidelines/", first_reading.guidelines, "workbench-guidelines"),
-    page("assignments/<int:pk>/resume/", work.resume, "resume"),
-    page("assignments/<int:pk>/reopen/", work.reopen, "assignment-reopen"),
+    page("assignments/<int:pk>/resume/", my_work.resume, "resume"),
+    page("assignments/<int:pk>/reopen/", my_work.reopen, "assignment-reopen"),
     page("assignments/<int:pk>/look-again/", look_again.begin, "assignment-look-again"),
     page("assignments/<int:pk>/take-back/", claims.take_back, "claim-take-back"),
     page(PROJECT + "adjudication/", disputes.queue, "adjudication-queue"),

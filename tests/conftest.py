@@ -168,8 +168,8 @@ def as_before() -> Iterator[None]:
     translation.deactivate()
     timezone.deactivate()
     cache.clear()
-    if "annotation.reports.paired_labels" in sys.modules:
-        sys.modules["annotation.reports.paired_labels"].in_memory.clear()
+    if "annotation.reports.agreement.paired_labels" in sys.modules:
+        sys.modules["annotation.reports.agreement.paired_labels"].in_memory.clear()
 
 
 @pytest.fixture(scope="session")

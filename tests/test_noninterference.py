@@ -17,7 +17,7 @@ import pytest
 import time_machine
 from django.db import transaction
 
-from annotation.core.experiment import Arm
+from annotation.core.influence.experiment import Arm
 from annotation.models import Adjudication, Allocation, Assignment, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects

@@ -17,7 +17,7 @@ from django.contrib import admin
 from django.db import transaction
 
 from annotation.models import Exposure, Trajectory
-from annotation.reports.suggestions import StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.judging.suggestions import StepSuggestions, requested_steps, suggestions_for
 from tests.addresses import ROUTES, Address, addresses, methods
 from tests.callers import PlainClient
 from tests.canaries import judgement, words
@@ -277,7 +277,7 @@ def test_canary_that_is_leaked_on_purpose_is_found(world: World, monkeypatch: py
         )
         return suggestions_for(trajectory=trajectory, steps=everything)
 
-    monkeypatch.setattr("annotation.reports.suggestions.revealed_to", leaky)
+    monkeypatch.setattr("annotation.reports.judging.suggestions.revealed_to", leaky)
     browser = Browser(world, "ann")
     address = reveals(world, "ann-shared")
 

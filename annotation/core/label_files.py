@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, Final
 from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
-from .file_errors import FileErrors
-from .jsonlines import MAX_RECORD_BYTES, RecordError, read_records
+from .jsonio.file_errors import FileErrors
+from .jsonio.jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"

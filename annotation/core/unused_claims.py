@@ -1,4 +1,4 @@
-"""When a claim that nobody uses expires, and when its annotator is warned (services.open_work).
+"""When a claim that nobody uses expires, and when its annotator is warned (services.claim_expiry).
 
 A claim expires `days` after its last use, and never sooner than the warning period after the warning: a
 server that was off for a month warns first.

@@ -11,32 +11,32 @@ from typing import Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.json_layout import outline
-from annotation.core.jsonlines import HEAD_BYTES, RecordError, describe_not_text
+from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 
-from .agentprocessbench import AgentProcessBench
-from .anthropic import Anthropic
-from .atif import Atif
+from .agents.claude_code import ClaudeCode
+from .agents.codex import Codex
+from .agents.mini_swe_agent import MiniSweAgent
+from .agents.openhands import OpenHands
+from .agents.swe_agent import SweAgent
 from .base import Importer, ReadContext
-from .claude_code import ClaudeCode
-from .codex import Codex
-from .inspect_log import InspectLog
-from .langchain import LangChain
-from .langfuse import Langfuse
-from .mini_swe_agent import MiniSweAgent
-from .mlflow import MLflow
-from .not_read import kind_not_read
-from .openai_chat import OpenAIChat
-from .openai_responses import OpenAIResponses
-from .openhands import OpenHands
-from .opentelemetry import OpenTelemetry
+from .benchmarks.agentprocessbench import AgentProcessBench
+from .benchmarks.atif import Atif
+from .benchmarks.inspect_log import InspectLog
+from .benchmarks.tau2_bench import Tau2Bench
+from .benchmarks.tau_bench import TauBench
+from .benchmarks.who_and_when import WhoAndWhen
+from .chats.anthropic import Anthropic
+from .chats.openai_chat import OpenAIChat
+from .chats.openai_responses import OpenAIResponses
+from .chats.sharegpt import ShareGPT
 from .others import with_others
 from .parts.archive import is_zip
-from .sharegpt import ShareGPT
-from .swe_agent import SweAgent
-from .tau2_bench import Tau2Bench
-from .tau_bench import TauBench
-from .who_and_when import WhoAndWhen
+from .traces.langchain import LangChain
+from .traces.langfuse import Langfuse
+from .traces.mlflow import MLflow
+from .traces.opentelemetry import OpenTelemetry
+from .unsupported_formats import kind_not_read
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
-from annotation.core.jsonlines import MAX_RECORD_BYTES, RecordError
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.jsonio.jsonlines import MAX_RECORD_BYTES, RecordError
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.core.trajectory import SourceLabel
+from annotation.core.trajectories.trajectory import SourceLabel
 
 __all__ = ["Conversation", "SourceLabel"]
 

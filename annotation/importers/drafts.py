@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from annotation.core.canonical import canonical_json, content_digest, sha256_hex
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.text import escape
-from annotation.core.trajectory import TrajectoryDraft, step_indexes
+from annotation.core.trajectories.trajectory import TrajectoryDraft, content_digest, step_indexes
 
 from .base import ReadContext
 from .conversion import Conversation

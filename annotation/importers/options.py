@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, RecordError, parse_bytes
+from annotation.core.jsonio.jsonlines import BadJson, RecordError, parse_bytes
 from annotation.core.redaction import redact, redact_text
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from .base import ReadContext
 from .records import as_text

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from annotation.core.jsonlines import HEAD_BYTES, RecordError
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.jsonio.jsonlines import HEAD_BYTES, RecordError
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from . import FORMATS, by_name, sniff
 from .base import Importer, ReadContext

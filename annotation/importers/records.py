@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import Record, RecordError, read_records
+from annotation.core.jsonio.jsonlines import Record, RecordError, read_records
 from annotation.core.label_files import excerpt, read_step_labels, read_value
-from annotation.core.messages import message_text
 from annotation.core.text import escape
-from annotation.core.trajectory import FileLabels, TrajectoryDraft
+from annotation.core.trajectories.messages import message_text
+from annotation.core.trajectories.trajectory import FileLabels, TrajectoryDraft
 
 from .base import ReadContext
 

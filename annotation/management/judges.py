@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.base import counted
 from annotation.models import Judge, Project
-from annotation.reports.estimates import RunEstimate
+from annotation.reports.judging.estimates import RunEstimate
 
 
 def find_judge(project: Project, name: str) -> Judge:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 from django.db.models import Count, Max, Min, OuterRef
 from django.db.models.functions import Coalesce
 
-from annotation.core.triage import contested
+from annotation.core.influence.triage import contested
 
 BLOCK = 500
 

@@ -12,7 +12,8 @@ class PairedLabels(models.Model):
     """The blind labels of two annotators of one settled trajectory, side by side (services.pairing).
 
     Written in the transaction that settles the trajectory; from then on none of it can change. `first` has
-    the smaller id. `steps` holds a byte for each step in order (core.agreement.packed), `n` says how many of
+    the smaller id. `steps` holds a byte for each step in order (core.agreement.label_pair_codec), `n` says
+    how many of
     them have a label of both, and `outcome` is the same byte of the outcome. `first_guideline` and
     `second_guideline` are the versions in force when they submitted, `week` the Monday of the week of the
     later submission, as a proleptic Gregorian ordinal. What is repeated from the trajectory never changes

@@ -82,7 +82,8 @@ def new_letter_seed() -> int:
 class Adjudication(models.Model):
     """The case that resolves one disputed trajectory; at most one is open or decided at a time.
 
-    `letter_seed` decides who is "A" and who "B" in it (reports.cases): drawn for each case and sent to
+    `letter_seed` decides who is "A" and who "B" in it (reports.cases.side_by_side): drawn for each case and
+    sent to
     nobody.
     """
 

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.trajectory import SourceLabel
+from annotation.core.trajectories.trajectory import SourceLabel
 from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
 
 from .jobs import JobFields
@@ -24,7 +24,8 @@ class ImportFile(JobFields):
     the first 1,000 as {"line", "field", "reason"}; `error_count` counts all. `options` says how the file is
     read beside its format (services.ingest.options). Of a published import, `notes` counts what was met
     (English words: how many) and `left_out` names what the file has and the trajectories have not;
-    `standalone_turns_count` are the new records whose user turns are tasks of their own (core.turns).
+    `standalone_turns_count` are the new records whose user turns are tasks of their own
+    (core.trajectories.conversation_turns).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -109,7 +110,7 @@ class Trajectory(models.Model):
     `position` orders the queue. `step_count` is denormalised from the steps because lists show it, and so are
     `agreement` and `doubt`, which lists sort by: the share of steps that all annotators gave the same value
     (0 … 1; null before all labels are in, and with one annotator), and how far the judges disagree
-    (core.triage.contested; null with fewer than two judges). `stratum` is
+    (core.influence.triage.contested; null with fewer than two judges). `stratum` is
     where it was considered for rechecks; null: not yet.
     """
 
@@ -196,7 +197,7 @@ class TrajectoryContent(models.Model):
     zlib-compressed bytes as they came in (or which trajectory has them: TrajectoryDraft.original_with), of
     which `raw_sha256` is the checksum before compression.
     `source_labels`: the labels, scores and verdicts that stood in a file of another program, zlib-compressed
-    JSON (core.trajectory.SourceLabel); null when there were none. For admins only.
+    JSON (core.trajectories.trajectory.SourceLabel); null when there were none. For admins only.
     """
 
     trajectory = models.OneToOneField(
@@ -211,7 +212,7 @@ class TrajectoryContent(models.Model):
         return f"content of {self.trajectory_id}"
 
     def parsed(self) -> dict[str, Any]:
-        """The parsed record (core.trajectory.TrajectoryDraft.content), texts as in the file."""
+        """The parsed record (core.trajectories.trajectory.TrajectoryDraft.content), texts as in the file."""
         record: dict[str, Any] = json.loads(zlib.decompress(bytes(self.content)))
         return record
 

@@ -15,7 +15,8 @@ class Discussion(models.Model):
     """What is said of one disputed trajectory: a thread for each step and one for the whole, with the
     outcome.
 
-    `letter_seed` decides who is "A" (reports.letters): that of the case, so that the letters are the same
+    `letter_seed` decides who is "A" (reports.shared.pseudonyms): that of the case, so that the letters are
+    the same
     there. `changed_at` is when something was last said.
     """
 

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.core.experiment import Arm
+from annotation.core.influence.experiment import Arm
 
 from .data import Task
 from .projects import Project
@@ -37,7 +37,8 @@ class Allocation(models.Model):
 class InterimLook(models.Model):
     """Somebody (null: the operator) has read what a running experiment shows, when `settled` of `planned`
     trajectories had all their labels. `percent` of the information is what decides how much of the level of
-    significance the look has spent (core.agreement.looks): looks within the same hundredth are one."""
+    significance the look has spent (core.influence.interim_analysis): looks within the same hundredth are
+    one."""
 
     project = models.ForeignKey(
         Project, on_delete=models.CASCADE, related_name="interim_looks", db_index=False

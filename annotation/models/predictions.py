@@ -12,7 +12,7 @@ class ReleaseOutline(models.Model):
     need not read them.
 
     `labels` is core.scoring.labels.ReleasedLabels, packed; `details`, null until somebody asks for it, is
-    core.release_details.ReleasedDetails. `baseline` and `stacked` are packed predictions that are fitted on
+    core.releases.details.ReleasedDetails. `baseline` and `stacked` are packed predictions that are fitted on
     the release (services.evaluate): those of the trained baseline, and of all models together. NULL: to be
     fitted; empty: cannot be. `method` is the version of what is fitted; until `fit_again_at` nobody else
     needs to begin. `blind` are the blind labellings (core.scoring.blind); NULL: not read yet.

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.experiment import ARMS, Unit
-from annotation.core.triage import BATCH, MAX_BATCH
+from annotation.core.influence.experiment import ARMS, Unit
+from annotation.core.influence.triage import BATCH, MAX_BATCH
 from annotation.core.vocabulary import Role, SuggestionPolicy
 
 MAX_ANNOTATORS = 9
@@ -32,7 +32,8 @@ class Project(models.Model):
     `claim_days` after how many days without use such a claim expires (null: never). `recheck_percent` and
     `retest_percent` say which share of the resolved trajectories a third person labels, and one of its
     annotators again, after `retest_days` (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that
-    draws them. `experiment_seed` randomises when annotators see suggestions (core.experiment), in place of
+    draws them. `experiment_seed` randomises when annotators see suggestions (core.influence.experiment), in
+    place of
     `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
     `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
     task. `triage_seed` is that of the queue's last triage;

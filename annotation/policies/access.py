@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Exists, OuterRef, Q
 
 from annotation import models as m
-from annotation.core.experiment import POLICY, Arm, Unit, arm_of
+from annotation.core.influence.experiment import POLICY, Arm, Unit, arm_of
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,

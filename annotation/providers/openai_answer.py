@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, parse_bytes
+from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
 from annotation.core.judging.settings import JudgeSettings
 

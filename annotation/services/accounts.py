@@ -23,7 +23,7 @@ from annotation.core.vocabulary import ExpiryReason
 from annotation.models import Adjudication, ApiToken, Assignment, User
 from annotation.policies import Actor, require
 
-from . import audit, open_work
+from . import audit, claim_expiry
 
 TOKEN_PREFIX = "tri_"
 MAX_TOKEN_DAYS = 366
@@ -202,16 +202,16 @@ def close_account(*, actor: Actor, user: User) -> User:
     require(actor, "account.create")
     if isinstance(actor, User) and actor.pk == user.pk:
         raise Conflict(translatable("You cannot close your own account."), code="own_account")
-    user = open_work.hold(user)
+    user = claim_expiry.hold(user)
     if not user.is_active:
         return user
-    claims = open_work.lock_claims(Assignment.stored.filter(annotator=user))
+    claims = claim_expiry.lock_claims(Assignment.stored.filter(annotator=user))
     cases = Adjudication.objects.filter(adjudicator=user)
-    open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
+    claim_expiry.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
     user.is_active = False
     user.save(update_fields=["is_active"])
     audit.record(actor=actor, verb="account.close", obj=user, username=user.username)
-    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     return user
 
 
@@ -219,7 +219,7 @@ def close_account(*, actor: Actor, user: User) -> User:
 def open_account(*, actor: Actor, user: User) -> User:
     """Let a person whose account was closed sign in again, in the roles they had."""
     require(actor, "account.create")
-    user = open_work.hold(user)
+    user = claim_expiry.hold(user)
     if not user.is_active:
         user.is_active = True
         user.save(update_fields=["is_active"])

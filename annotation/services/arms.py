@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Count
 
-from annotation.core.experiment import Arm, arms_of, deal
+from annotation.core.influence.experiment import Arm, arms_of, deal
 from annotation.models import ACTIVE_STATES, Allocation, Assignment, Project, Task
 from annotation.policies import deals_people
 

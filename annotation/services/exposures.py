@@ -1,9 +1,9 @@
 """Note what people have seen: the first exposure counts, and is never taken back (docs/design.md, "Who may
 see what").
 
-Every exposure is written by `note`. What shows somebody another's judgement stands in services/sights.py,
-services/label/reveal.py, services/adjudicate/taking.py and services/release (export, compare, public), and
-notes it before it shows it.
+Every exposure is written by `note`. What shows somebody another's judgement stands in
+services/noted_reads.py, services/label/reveal.py, services/adjudicate/claim_case.py and services/release
+(export, compare, public), and notes it before it shows it.
 """
 
 from collections.abc import Collection, Iterable

@@ -1,14 +1,14 @@
 """Read what an experiment shows so far, and note that somebody has: each look costs a part of the level of
-significance (core.agreement.looks)."""
+significance (core.influence.interim_analysis)."""
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.agreement.looks import information
+from annotation.core.influence.interim_analysis import information
 from annotation.models import InterimLook, Project
 from annotation.policies import Actor, deals_people, recorded, require
-from annotation.reports import influence as report
-from annotation.reports.trial import progress
+from annotation.reports.influence import report
+from annotation.reports.influence.experiment_report import progress
 
 
 def influence(*, actor: Actor, project: Project) -> report.Influence:

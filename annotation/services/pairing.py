@@ -12,13 +12,13 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Value
 
-from annotation.core.agreement.packed import SeenLabel, pack
-from annotation.core.messages import normalise
+from annotation.core.agreement.label_pair_codec import SeenLabel, pack
+from annotation.core.trajectories.messages import normalise
 from annotation.core.vocabulary import SETTLED, AssignmentState, LabelSource
 from annotation.models import Assignment, Exposure, Label, OutcomeLabel, PairedLabels, Step, Trajectory
 from annotation.models.blindness import with_blind_values, with_untouched
 
-from .blocks import in_blocks, parts
+from .batched_writes import in_blocks, parts
 
 FILLED_AT_ONCE = 10
 

@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.policies import rechecks as policy
 
-from .blocks import in_blocks
+from .batched_writes import in_blocks
 from .transitions import advance
 
 CONSIDERED_AT_ONCE = 500

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from annotation.core.file_errors import FileErrors
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import LabelFile, LabelLine, excerpt, read_label_lines
 from annotation.core.text import escape, unescape
 from annotation.models import Project, Step, Trajectory

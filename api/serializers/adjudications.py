@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.core.bounds import MAX_INT
 from annotation.core.disputes import DisputeKind
 from annotation.core.vocabulary import RULINGS, AdjudicationState
-from annotation.reports.disputes import AGES, SIZES, SORTS
+from annotation.reports.cases.disputes import AGES, SIZES, SORTS
 from annotation.services.judged_steps import MAX_NOTE
 
 from .base import Input, Output, Query, StoredText, Value, Whole, words

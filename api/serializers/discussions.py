@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import NoticeKind, TrajectoryState, Voice
-from annotation.reports.notices import record_of
+from annotation.reports.cases.notices import record_of
 from annotation.services.discuss import MAX_COMMENT
 from annotation.services.judged_steps import MAX_NOTE
 

@@ -7,9 +7,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.core.experiment import MAX_SEED
-from annotation.core.triage import MAX_BATCH
-from annotation.reports.agreement_pictures import measure_json
+from annotation.core.influence.experiment import MAX_SEED
+from annotation.core.influence.triage import MAX_BATCH
+from annotation.reports.agreement.pictures import measure_json
 
 from .base import Input, Output, Whole
 

@@ -12,7 +12,7 @@ from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Ki
 from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
-from annotation.reports.baseline import training
+from annotation.reports.judging.baseline import training
 
 from .base import MAX_BIGINT, Input, Output, Query, Sentence, Whole, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
-from annotation.reports.look_again import KINDS, LEFT_OUT
+from annotation.reports.quality.look_again import KINDS, LEFT_OUT
 
 from .base import Input, Output, Query, Whole
 

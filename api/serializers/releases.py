@@ -7,10 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.core.release_diff import WHATS
+from annotation.core.releases.diff import WHATS
 from annotation.core.vocabulary import FreezeState, SignatureState
 from annotation.services.release import check_release
-from annotation.services.release.wanted import MAX_LICENCE, MAX_NOTE, MAX_TITLE
+from annotation.services.release.freeze_request import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
 from .base import Input, Output, Query, Sentence, StoredText, words
 

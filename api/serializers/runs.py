@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
-from annotation.reports import runs as reports
+from annotation.reports.judging import runs as reports
 
 from .base import MAX_BIGINT, Input, Output, Query, Sentence, StoredText, Whole, words
 

@@ -13,8 +13,8 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState
 from annotation.models import Adjudication, Decision, Trajectory, User
 from annotation.policies import require, visible
-from annotation.reports import cases, disputes
-from annotation.services import adjudicate, sights
+from annotation.reports.cases import disputes, side_by_side
+from annotation.services import adjudicate, noted_reads
 
 from ..serializers import adjudications as shapes
 from . import trajectories
@@ -98,7 +98,7 @@ class Case(Mine):
         if row.state == AdjudicationState.RELEASED:
             closed: dict[str, Any] = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
             return Response({"case": shapes.Case(row).data, **closed})
-        shown = sights.case(actor=self.user, adjudication=row)
+        shown = noted_reads.case(actor=self.user, adjudication=row)
         return Response(
             {
                 "case": shapes.Case(row).data,
@@ -124,7 +124,7 @@ def decision(row: Decision, message_index: int | None) -> dict[str, Any]:
     }
 
 
-def _item(one: cases.Item) -> dict[str, Any]:
+def _item(one: side_by_side.Item) -> dict[str, Any]:
     index = one.step.message_index if one.step else None
     decided = decision(one.decision, index) if one.decision is not None else None
     return {**trajectories.item(one), "decision": decided}

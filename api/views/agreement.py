@@ -7,11 +7,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.reports import agreement_steps as step_lists
-from annotation.reports import annotators
-from annotation.reports.agreement import agreement, as_json
-from annotation.reports.agreement_cuts import CUTS, LISTED
-from annotation.services import sights
+from annotation.reports.agreement import differing_steps as step_lists
+from annotation.reports.agreement.cuts import CUTS, LISTED
+from annotation.reports.agreement.report import agreement, as_json
+from annotation.reports.quality import annotators
+from annotation.services import noted_reads
 
 from ..serializers import agreement as shapes
 from .base import ProjectView
@@ -68,7 +68,7 @@ class AgreementSteps(ProjectView):
         asked = {name: str(value) for name, value in request.query_params.items() if name not in PAGING}
         found = step_lists.steps(viewer=self.user, project=project, asked=asked)
         chosen = self.paginate_queryset(range(found.count))
-        rows = sights.agreement_steps(actor=self.user, project=project, found=found, chosen=chosen or [])
+        rows = noted_reads.agreement_steps(actor=self.user, project=project, found=found, chosen=chosen or [])
         return self.get_paginated_response(shapes.LabelsOfStep(rows, many=True).data)
 
 

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from annotation.models import Assignment
 from annotation.policies import own, visible
 from annotation.policies.rechecks import not_closed
-from annotation.reports import claims
-from annotation.reports.workbench import Workbench, workbench
+from annotation.reports.work import claims
+from annotation.reports.work.workbench import Workbench, workbench
 from annotation.services import assign, label
 
 from ..serializers import assignments as shapes

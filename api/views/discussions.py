@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Comment, Discussion, Trajectory
-from annotation.reports import discussions as reports
-from annotation.reports import notices as notice_lists
-from annotation.services import discuss, sights
+from annotation.reports.cases import discussions as reports
+from annotation.reports.cases import notices as notice_lists
+from annotation.services import discuss, noted_reads
 from annotation.services.judged_steps import step_at
 
 from ..serializers import discussions as shapes
@@ -81,7 +81,7 @@ class OneDiscussion(DiscussionView):
     def get(self, request: Request, pk: int) -> Response:
         """The threads of a discussion, with the labels it is about under letters; the consensus once the case
         is resolved. Seeing it is noted."""
-        seen = sights.discussion(actor=self.user, row=self.found(pk))
+        seen = noted_reads.discussion(actor=self.user, row=self.found(pk))
         return Response(
             {
                 "discussion": shapes.DiscussionRow(seen.discussion).data,
@@ -130,7 +130,7 @@ class History(trajectories.Labelled):
         asked = self.asked(shapes.HistoryOf)
         self.ask_first(trajectory)
         place = step_at(trajectory.pk, asked.get("message_index"))
-        entries: Any = sights.history(
+        entries: Any = noted_reads.history(
             actor=self.user, trajectory=trajectory, place="everything" if asked["everything"] else place
         )
         return self.page(entries, shapes.HistoryEntry)

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Example
-from annotation.services import adjudicate, sights
+from annotation.services import adjudicate, noted_reads
 
 from ..serializers import examples as shapes
 from .adjudications import ROWS
@@ -27,7 +27,7 @@ class Examples(ProjectView):
         """The examples of the guidelines, as far as they tell one nothing that one must not know: none of a
         task of which one has a run open; to annotators none before all runs of its task have their labels.
         Seeing them is noted, as the consensus."""
-        shown: Any = sights.examples(actor=self.user, project=self.project())
+        shown: Any = noted_reads.examples(actor=self.user, project=self.project())
         return self.page(shown, shapes.Example)
 
     @extend_schema(summary="Mark an example", request=shapes.NewExample, responses={201: shapes.Marked})

@@ -8,9 +8,9 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.reports.experiment import experiment
-from annotation.reports.influence_json import as_json
-from annotation.reports.triage import triage_so_far
+from annotation.reports.influence.influence_json import as_json
+from annotation.reports.influence.triage import triage_so_far
+from annotation.reports.shared.experiment import experiment
 from annotation.services import interim, projects
 
 from ..serializers import influence as shapes

@@ -17,9 +17,9 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, JudgeAnswer, User
 from annotation.policies import require, visible
-from annotation.reports.judges import as_json, judge_agreement
-from annotation.reports.recalibration import recalibration
-from annotation.services import sights, suggest
+from annotation.reports.judging.judge_figures import as_json, judge_agreement
+from annotation.reports.judging.recalibration import recalibration
+from annotation.services import noted_reads, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
@@ -194,6 +194,6 @@ class Answer(View):
         """Request and response of one call, for audit; keys are redacted. For admins. Reading it is noted: it
         tells what a judge suggests of the trajectory."""
         row = fetch(self.user, JudgeAnswer.objects.select_related("trajectory"), pk=pk)
-        texts = sights.judge_answer(actor=self.user, answer=row)
+        texts = noted_reads.judge_answer(actor=self.user, answer=row)
         known = {"request_text": texts.request_text, "response_text": texts.response_text}
         return Response(shapes.Answer(row, context=known).data)

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.reports.label_quality import as_json, label_quality
+from annotation.reports.quality.label_quality import as_json, label_quality
 
 from .base import ProjectView
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import Assignment
 from annotation.policies import own
-from annotation.reports import look_again as report
+from annotation.reports.quality import look_again as report
 from annotation.services import label
 
 from ..serializers import look_again as shapes

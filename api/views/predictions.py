@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
-from annotation.reports import model_scores
-from annotation.reports.benchmark import as_json, benchmark
-from annotation.reports.judge_coverage import judge_coverage
-from annotation.reports.leaderboard import leaderboard, selections
-from annotation.reports.score_json import leaderboard_json, selections_json
-from annotation.services import evaluate, sights
+from annotation.reports.evaluation import model_scores
+from annotation.reports.evaluation.benchmark import as_json, benchmark
+from annotation.reports.evaluation.leaderboard import leaderboard, selections
+from annotation.reports.evaluation.score_json import leaderboard_json, selections_json
+from annotation.reports.judging.judge_coverage import judge_coverage
+from annotation.services import evaluate, noted_reads
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import predictions as shapes
@@ -106,7 +106,7 @@ class OnePredictionSet(Frozen):
         on which it errs most, without those that one is labelling; having seen their consensus is noted.
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         row = self.row(version, pk)
-        found = model_scores.as_json(sights.model_scores(actor=self.user, row=row))
+        found = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row))
         return Response(shapes.PredictionSetDetail(row, context={"scores": found}).data)
 
     @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation.models import AuditEvent, Guideline, Project, Subset
 from annotation.policies import require, visible
-from annotation.reports.progress import progress
+from annotation.reports.work.progress import progress
 from annotation.services import projects
 
 from ..serializers import projects as shapes

@@ -15,11 +15,11 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.release_statistics import statistics_json
+from annotation.core.releases.statistics import statistics_json
 from annotation.core.text import unescape
 from annotation.models import Release
 from annotation.policies import published, require
-from annotation.reports.public_releases import public_leaderboard, public_leaderboard_json
+from annotation.reports.evaluation.public_releases import public_leaderboard, public_leaderboard_json
 from annotation.services import release as service
 
 from ..serializers import releases as shapes

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.release_diff import WHATS
+from annotation.core.releases.diff import WHATS
 from annotation.services import release as service
 
 from ..serializers import releases as shapes

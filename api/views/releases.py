@@ -14,9 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import NotFound
-from annotation.core.release_exports import FORMATS, export_options
-from annotation.core.release_exports.options import ALIASES, PROTOCOLS, ZEROS
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE
+from annotation.core.releases.exports import FORMATS, export_options
+from annotation.core.releases.exports.options import ALIASES, PROTOCOLS, ZEROS
+from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Freeze as FreezeRow
 from annotation.models import Release
 from annotation.policies import require, visible

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotation.models import Adjudication, Assignment
 from annotation.policies import own, visible
-from annotation.reports.suggestions import StepSuggestions, revealed, revealed_in_case
+from annotation.reports.judging.suggestions import StepSuggestions, revealed, revealed_in_case
 from annotation.services import adjudicate, label
 
 from ..serializers import reveals as shapes

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from annotation.models import Judge, Project, SuggestionRun
 from annotation.policies import require, visible
-from annotation.reports import estimates, judge_overview
-from annotation.reports import runs as reports
-from annotation.reports.run_selection import Selection
+from annotation.reports.judging import estimates, judge_overview
+from annotation.reports.judging import runs as reports
+from annotation.reports.judging.run_selection import Selection
 from annotation.services import suggest
 
 from ..serializers import runs as shapes

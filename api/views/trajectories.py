@@ -19,9 +19,9 @@ from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
 from annotation.models import Trajectory
 from annotation.policies import FieldAccess, field_access, require, visible
-from annotation.reports import cases
-from annotation.reports.transcripts import Transcript, transcript
-from annotation.services import sights
+from annotation.reports.cases import side_by_side as reports
+from annotation.reports.shared.transcripts import Transcript, transcript
+from annotation.services import noted_reads
 
 from ..serializers import trajectories as shapes
 from .base import ProjectView, View, fetch
@@ -124,7 +124,7 @@ class Labelled(View):
         """Raise Conflict to an admin who could still claim the trajectory, unless they say `reveal=true`."""
         if self.request.query_params.get("reveal") == "true":
             return
-        if sights.costs_the_claim(actor=self.user, trajectory=row) and field_access(self.user, row).raw:
+        if noted_reads.costs_the_claim(actor=self.user, trajectory=row) and field_access(self.user, row).raw:
             message = _(
                 "Whoever sees the labels can no longer claim this trajectory; add reveal=true to see them."
             )
@@ -146,7 +146,7 @@ class Raw(Labelled):
         row = _found(self, pk)
         self.ask_first(row)
         return HttpResponse(
-            sights.record(actor=self.user, trajectory=row),
+            noted_reads.record(actor=self.user, trajectory=row),
             content_type="application/octet-stream",
             headers={
                 "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',
@@ -168,7 +168,7 @@ class Atif(Labelled):
         row = _found(self, pk)
         self.ask_first(row)
         # as Python writes it: logs hold NaN, which the strict renderer of the API refuses
-        text = json.dumps(sights.atif(actor=self.user, trajectory=row))
+        text = json.dumps(noted_reads.atif(actor=self.user, trajectory=row))
         return HttpResponse(text, content_type="application/json")
 
 
@@ -186,10 +186,10 @@ class Judgements(Labelled):
         (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
         self.ask_first(row)
-        return Response(side_by_side(sights.inspection(actor=self.user, trajectory=row)))
+        return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row)))
 
 
-def item(one: cases.Item) -> dict[str, Any]:
+def item(one: reports.Item) -> dict[str, Any]:
     """One step or the outcome with what annotators said."""
     return {
         "message_index": one.step.message_index if one.step else None,
@@ -199,9 +199,9 @@ def item(one: cases.Item) -> dict[str, Any]:
     }
 
 
-def _annotator_label(label: cases.AnnotatorLabel) -> dict[str, Any]:
+def _annotator_label(label: reports.AnnotatorLabel) -> dict[str, Any]:
     named = ("letter", "name", "source", "unsure", "flagged", "note", "reason")
-    submitted = cases.Said(label.value, label.root, label.code)
+    submitted = reports.Said(label.value, label.root, label.code)
     return {
         **{name: getattr(label, name) for name in named},
         **_said(submitted),
@@ -209,17 +209,17 @@ def _annotator_label(label: cases.AnnotatorLabel) -> dict[str, Any]:
     }
 
 
-def _said(one: cases.Said) -> dict[str, Any]:
+def _said(one: reports.Said) -> dict[str, Any]:
     """A label with the root (a message index) and the reason code of its error."""
     return {"value": one.value, "root": one.judged.root, "reason_code": one.code}
 
 
-def sides(shown: cases.SideBySide) -> list[dict[str, Any]]:
+def sides(shown: reports.SideBySide) -> list[dict[str, Any]]:
     """The annotators: letters, and names where they may be seen."""
     return [{"letter": side.letter, "name": side.name, "state": side.state} for side in shown.sides]
 
 
-def side_by_side(shown: cases.SideBySide) -> dict[str, Any]:
+def side_by_side(shown: reports.SideBySide) -> dict[str, Any]:
     """All labels of a trajectory."""
     return {
         "trajectory": shown.trajectory.pk,
@@ -230,7 +230,7 @@ def side_by_side(shown: cases.SideBySide) -> dict[str, Any]:
     }
 
 
-def named_suggestions(one: cases.Item) -> list[dict[str, Any]]:
+def named_suggestions(one: reports.Item) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
         {

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from annotation.models import Judge, WorkshopSample
 from annotation.policies import require
-from annotation.reports import workshop as report
-from annotation.services import sights, suggest
+from annotation.reports.judging import workshop as report
+from annotation.services import noted_reads, suggest
 
 from ..serializers import runs as run_shapes
 from ..serializers import workshop as shapes
@@ -109,5 +109,5 @@ class SampleChanges(View):
         trial = Judge.stored.filter(sample=sample, prompt_version=wanted).first()
         if trial is None:
             raise Http404
-        found = sights.changed_labels(actor=self.user, sample=sample, trial=trial)
+        found = noted_reads.changed_labels(actor=self.user, sample=sample, trial=trial)
         return self.page(found, shapes.ChangedLabel)

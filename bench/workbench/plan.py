@@ -24,7 +24,7 @@ LABEL_KEYS = {1: "1", 0: "0", -1: "-"}
 CONFIRM = "Enter"
 SCROLL = "PageDown"
 
-# As frontend/static/frontend/js/workbench/visibility.js has it.
+# As frontend/static/frontend/js/workbench/view/visibility.js has it.
 ENOUGH_PIXELS = 400
 # What Chromium scrolls by a page: this share of the window.
 PAGE = 0.875

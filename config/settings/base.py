@@ -46,13 +46,14 @@ SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
-CSRF_FAILURE_VIEW = "frontend.pages.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "frontend.pages.shared.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 
 # ── The server ────────────────────────────
 INSTALLED_APPS = [
+    "config.apps.InstanceConfig",
     "annotation.apps.AnnotationConfig",
     "frontend.apps.FrontendConfig",
     "api.apps.ApiConfig",
@@ -170,7 +171,7 @@ AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_CLIENT_IP_CALLABLE = "config.client.client_ip"
 AXES_USERNAME_CALLABLE = "config.sign_in.tried_name"
-AXES_LOCKOUT_CALLABLE = "frontend.pages.errors.locked_out"
+AXES_LOCKOUT_CALLABLE = "frontend.pages.shared.errors.locked_out"
 AXES_VERBOSE = False
 
 # ── Mail (optional: without a server an admin hands over reset links) ──

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.triage import MAX_BATCH
+from annotation.core.influence.triage import MAX_BATCH
 
 
 class RandomiseForm(forms.Form):

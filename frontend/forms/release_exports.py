@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.release_exports.options import (
+from annotation.core.releases.exports.options import (
     HUGGINGFACE,
     INDEPENDENT,
     PROPAGATED,

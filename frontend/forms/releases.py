@@ -8,9 +8,9 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.licences import LICENCES
-from annotation.reports.freeze_checklist import Checklist
-from annotation.services.release.wanted import MAX_LICENCE, MAX_NOTE, MAX_TITLE
+from annotation.core.releases.licences import LICENCES
+from annotation.reports.releases.freeze_checklist import Checklist
+from annotation.services.release.freeze_request import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
 OWN = "own"
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core.jsonlines import BadJson, parse_text
+from annotation.core.jsonio.jsonlines import BadJson, parse_text
 from frontend.rendering import structure
 from frontend.rendering.control_chars import escape_control_chars
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, ConsensusKind, ExpiryReason, LabelSource
-from annotation.reports.history_entries import Entry
+from annotation.reports.cases.history_entries import Entry
 
 from .audit_text import SENTENCES as AUDIT
 from .transcript import escape_control_chars

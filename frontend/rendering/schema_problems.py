@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotation.core.toolschema import Problem
+from annotation.core.trajectories.tool_schema import Problem
 from frontend.rendering.control_chars import escape_control_chars
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from annotation.core import toolschema
-from annotation.core.messages import EARLIER
-from annotation.core.trajectory import Message, ToolCall
+from annotation.core.trajectories import tool_schema
+from annotation.core.trajectories.messages import EARLIER
+from annotation.core.trajectories.trajectory import Message, ToolCall
 from annotation.models import Step
-from annotation.reports.transcripts import Transcript
+from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import structure
 from frontend.rendering.blocks import (
     Block,
@@ -181,7 +181,7 @@ def _find_twins(
         seen.setdefault(key, Twin(one.index, number))
 
 
-def _message(message: Message, step: Step | None, offered: Sequence[toolschema.Tool]) -> RenderedMessage:
+def _message(message: Message, step: Step | None, offered: Sequence[tool_schema.Tool]) -> RenderedMessage:
     kind = "step" if step is not None else MESSAGE_KINDS.get(message.role, "other")
     blocks: list[Block] = []
     for number, part in enumerate(message.parts):
@@ -217,7 +217,7 @@ def _block(text: str, kind: str) -> Text | Structure:
     return Text(escape_control_chars(text.rstrip()), foldable=kind != "step")
 
 
-def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> Call:
+def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool]) -> Call:
     arguments: list[tuple[str, Text | Structure]] = []
     body: Text | Structure | None = None
     if call.parsed and isinstance(call.arguments, dict):
@@ -229,7 +229,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> 
     elif call.arguments_raw:
         body = Text(escape_control_chars(call.arguments_raw), code=True, foldable=True)
     checked = call.parsed and call.arguments is not None
-    found = toolschema.problems(offered, call.name, call.arguments) if checked else ()
+    found = tool_schema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(
         name=escape_control_chars(call.name),
         position=position,
@@ -241,10 +241,10 @@ def _call(call: ToolCall, position: int, offered: Sequence[toolschema.Tool]) -> 
     )
 
 
-def _tools(transcript: Transcript) -> tuple[toolschema.Tool, ...]:
+def _tools(transcript: Transcript) -> tuple[tool_schema.Tool, ...]:
     first = transcript.messages[0] if transcript.messages else None
     prompt = first.content if first is not None and MESSAGE_KINDS.get(first.role) == "system" else ""
-    return toolschema.read_tools(transcript.tools, prompt)
+    return tool_schema.read_tools(transcript.tools, prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Tool:
 
     name: str
     description: str
-    parameters: tuple[toolschema.Parameter, ...]
+    parameters: tuple[tool_schema.Parameter, ...]
     raw: str
 
 

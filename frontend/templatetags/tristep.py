@@ -21,7 +21,7 @@ from annotation.core.vocabulary import (
     Role,
     TrajectoryState,
 )
-from annotation.reports.error_graphs import NumberedError
+from annotation.reports.cases.error_graphs import NumberedError
 from frontend import context
 from frontend.rendering import history_text, transcript
 from frontend.rendering import identity as identities

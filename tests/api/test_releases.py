@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from annotation.core.signatures import PublicKey
+from annotation.core.releases.signatures import PublicKey
 from annotation.models import Release
 from annotation.services import release
 from tests.people import Cast, import_records, label_next, make_unanimous

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.core.trajectory import TrajectoryDraft, step_indexes
+from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.importers import FORMATS, ReadContext
 from annotation.models import Assignment, Consensus, Label, Step, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports.agreement import agreement
+from annotation.reports.agreement.report import agreement
 from annotation.services import evaluate
 from bench import filling, imports, inside, labels, leaderboard, records, requests
 from bench.client import Client
@@ -166,7 +166,9 @@ def test_report_says_what_holds_and_keeps_the_figures(
 
 @pytest.mark.django_db
 def test_bench_leaderboard_measures_a_release_with_all_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate, "fit_release", lambda release_id: None)  # tests/services/test_fitting.py
+    monkeypatch.setattr(
+        evaluate, "fit_release", lambda release_id: None
+    )  # tests/services/evaluation/test_fitting.py
     release = leaderboard.fill(20)
     leaderboard.predict(release, 2)
     found = leaderboard.measure(release, repeat=2)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.release_format import PUBLISHED_KEYS
+from annotation.core.releases.record_format import PUBLISHED_KEYS
 from tests.browser.server import Site
 from tests.browser.visitors import sign_in
 from tests.browser.workbench import seen

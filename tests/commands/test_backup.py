@@ -13,11 +13,11 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.utils import DatabaseError
 
-from annotation.management import archive, restoring
 from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
-from annotation.services import blocks, release
+from annotation.services import batched_writes, release
 from annotation.services.ingest.receive import receive_file, stored_path
+from config.management import archive, restoring
 from tests.databases import empty_everything
 from tests.people import (
     import_records,
@@ -220,7 +220,7 @@ def test_backup_whose_restore_was_killed_is_seen_by_nobody_and_completed(
     (tmp_path / "other.tar.gz").write_bytes((tmp_path / "b.tar.gz").read_bytes() + b"\0")
     empty_everything()
     monkeypatch.setattr(restoring, "BATCH", 3)
-    monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(batched_writes, "BLOCK_SECONDS", 0.0)
 
     class Killed(BaseException):
         pass

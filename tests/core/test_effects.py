@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from annotation.core.agreement.effects import FloatArray, IntArray, fit, level_beside, sums_of
+from annotation.core.influence.effects import FloatArray, IntArray, fit, level_beside, sums_of
 
 TASKS = 14
 Data = tuple[IntArray, IntArray, IntArray, FloatArray]

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from annotation.core.experiment import ARMS, POLICY, TWO_ARMS, Arm, arm_of, arms_of, deal
-from annotation.core.triage import contested, share_found_early, triaged
+from annotation.core.influence.experiment import ARMS, POLICY, TWO_ARMS, Arm, arm_of, arms_of, deal
+from annotation.core.influence.triage import contested, share_found_early, triaged
 
 # ── Arms of people on tasks ───────────────
 

@@ -11,7 +11,8 @@ from scipy.stats import norm
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.agreement.bootstrap import MIN_TASKS
-from annotation.core.agreement.influence import (
+from annotation.core.agreement.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
+from annotation.core.influence.arm_figures import (
     MDE_FACTOR,
     Estimate,
     Tables,
@@ -19,8 +20,7 @@ from annotation.core.agreement.influence import (
     estimates,
     shares_of,
 )
-from annotation.core.agreement.label_changes import NO_MAJORITY, changes, majority
-from annotation.core.agreement.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
+from annotation.core.influence.label_changes import NO_MAJORITY, changes, majority
 
 Numbers = npt.NDArray[np.int64]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core import splitting
-from annotation.core.json_layout import HEAD_BYTES, Layout, outline
-from annotation.core.jsonlines import (
+from annotation.core.jsonio import splitting
+from annotation.core.jsonio.json_layout import HEAD_BYTES, Layout, outline
+from annotation.core.jsonio.jsonlines import (
     MAX_DEPTH,
     BadJson,
     Record,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import (
     LabelFile,
     LabelLine,

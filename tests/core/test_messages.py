@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid, TooLarge
-from annotation.core.images import MAX_IMAGE_BYTES, decode_data_uri, image_size, sniff_data_uri
-from annotation.core.messages import Message, Part, ToolCall, message_text, normalise, pair_results
-from annotation.core.trajectory import step_indexes
+from annotation.core.trajectories.images import MAX_IMAGE_BYTES, decode_data_uri, image_size, sniff_data_uri
+from annotation.core.trajectories.messages import (
+    Message,
+    Part,
+    ToolCall,
+    message_text,
+    normalise,
+    pair_results,
+)
+from annotation.core.trajectories.trajectory import step_indexes
 from tests.strategies import ANY_JSON
 
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from annotation.core import toolschema
-from annotation.core.rawmessage import message_json
-from annotation.core.toolschema import Problem, problems, read_tools
+from annotation.core.trajectories import tool_schema
+from annotation.core.trajectories.raw_message import message_json
+from annotation.core.trajectories.tool_schema import Problem, problems, read_tools
 from frontend.rendering import structure
 from frontend.rendering.structure import Fields, Items, Passage, Passages, Text, Value
 
@@ -173,9 +173,9 @@ def test_tools_in_a_system_prompt_are_read_as_json_or_python() -> None:
 
 
 def test_tool_parameters_say_their_type_in_words() -> None:
-    assert toolschema.type_in_words({"type": "array", "items": {"type": "integer"}}) == "array of integer"
-    assert toolschema.type_in_words({"type": ["string", "null"]}) == "string or null"
-    assert toolschema.type_in_words({"enum": [1]}) == ""
+    assert tool_schema.type_in_words({"type": "array", "items": {"type": "integer"}}) == "array of integer"
+    assert tool_schema.type_in_words({"type": ["string", "null"]}) == "string or null"
+    assert tool_schema.type_in_words({"enum": [1]}) == ""
 
 
 # --- letter by letter ---------------------------------------------------------------------------------------

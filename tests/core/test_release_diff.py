@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.core.release_changelog import changelog
-from annotation.core.release_details import DetailsOf, ReleasedDetails
-from annotation.core.release_diff import Outline, ReleaseDiff, compare
-from annotation.core.release_statistics import release_statistics
+from annotation.core.releases.changelog import changelog
+from annotation.core.releases.details import DetailsOf, ReleasedDetails
+from annotation.core.releases.diff import Outline, ReleaseDiff, compare
+from annotation.core.releases.statistics import release_statistics
 from annotation.core.scoring import ReleasedLabels
 
 LABELS = ("step_labels", "step_kinds", "step_roots", "step_reasons")

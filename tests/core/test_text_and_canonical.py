@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core import errors, vocabulary
-from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.text import escape, unescape
 from tests.strategies import ANY_JSON, ANY_TEXT
 

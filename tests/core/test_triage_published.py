@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotation.core.triage import BATCH, contested, share_found_early, triaged
+from annotation.core.influence.triage import BATCH, contested, share_found_early, triaged
 
 pytestmark = pytest.mark.published
 SEEDS = range(10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.core.canonical import sha256_hex
+from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.vocabulary import ImportState, TrajectoryState
 from annotation.models import (
     Adjudication,

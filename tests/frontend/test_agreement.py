@@ -14,13 +14,13 @@ import pytest
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure
 from annotation.policies import OPERATOR
-from annotation.reports.agreement import agreement as figures
-from annotation.reports.agreement import as_json
-from annotation.reports.agreement_cuts import CUTS
-from annotation.reports.agreement_steps import steps
+from annotation.reports.agreement.cuts import CUTS
+from annotation.reports.agreement.differing_steps import steps
+from annotation.reports.agreement.report import agreement as figures
+from annotation.reports.agreement.report import as_json
 from annotation.services import projects
-from frontend.pages.agreement_charts import Charts
-from frontend.pages.agreement_figures import tables as figure_tables
+from frontend.pages.agreement.charts import Charts
+from frontend.pages.agreement.figures import tables as figure_tables
 from tests import people
 from tests.callers import Caller
 

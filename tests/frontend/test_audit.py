@@ -96,8 +96,8 @@ def test_audit_export_has_the_same_rows_and_no_formula(browse, cast, at):
 
 
 def test_audit_kinds_are_what_services_write():
-    from annotation.reports.audit_log import KINDS
-    from frontend.pages.audit import OBJECTS
+    from annotation.reports.work.audit_log import KINDS
+    from frontend.pages.projects.audit import OBJECTS
 
     assert set(OBJECTS) == set(KINDS)
     assert {kind.model._meta.model_name: name for name, kind in KINDS.items()} == {

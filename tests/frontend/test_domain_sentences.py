@@ -13,11 +13,11 @@ ONLY_ENGLISH = {
     "annotation/checks.py": "Django's system checks, at the operator's terminal",
     "annotation/core/judging/prompt.py": "what a prompt left out, kept with the raw answer",
     "annotation/core/judging/trajectory_text.py": "the same",
-    "annotation/core/release_changelog.py": "a section for the card of a data set",
-    "annotation/core/release_exports/card.py": "the card of a data set, which is in English",
-    "annotation/core/release_exports/card_sections.py": "the same",
-    "annotation/core/release_exports/croissant.py": "the same",
-    "annotation/core/release_format.py": "manage.py verify_release of files, at a terminal",
+    "annotation/core/releases/changelog.py": "a section for the card of a data set",
+    "annotation/core/releases/exports/card.py": "the card of a data set, which is in English",
+    "annotation/core/releases/exports/card_sections.py": "the same",
+    "annotation/core/releases/exports/croissant.py": "the same",
+    "annotation/core/releases/record_format.py": "manage.py verify_release of files, at a terminal",
     "annotation/providers/http/transport.py": "of an exception that posting.py says in words of its own",
 }
 ERRORS = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import OperationalError
 from django.test import Client, override_settings
 
-from frontend.pages import errors
+from frontend.pages.shared import errors
 from tests import people
 
 
@@ -91,7 +91,7 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     def fail(*args: object, **kwargs: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("frontend.pages.home.waiting_for", fail)
+    monkeypatch.setattr("frontend.pages.cases.home.waiting_for", fail)
     client = browse("ann")
     client.raise_request_exception = False
     response = client.get(at("home"))
@@ -116,7 +116,7 @@ def test_failure_of_the_database_asks_to_try_again(
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     monkeypatch.setattr("annotation.services.label.rows.read", fail)
-    monkeypatch.setattr("frontend.pages.home.waiting_for", fail)
+    monkeypatch.setattr("frontend.pages.cases.home.waiting_for", fail)
     client = browse("ann")
     client.raise_request_exception = False
     body = {"op_id": "1", "changes": []}

@@ -9,11 +9,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Exposure, PredictionSet, Trajectory
-from annotation.reports.leaderboard import Pair
+from annotation.reports.evaluation.leaderboard import Pair
 from annotation.services import evaluate
 from annotation.services import release as service
-from frontend.pages.evaluation import names_at
-from frontend.pages.leaderboard_pairs import pairs_of
+from frontend.pages.evaluation.evaluation import names_at
+from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.templatetags.tristep import percent
 from tests import people
 from tests.fixtures.shared_rows import shared_rows

@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from annotation.models import Assignment, Membership, Notice, Trajectory, User
-from annotation.services import adjudicate, assign, discuss, notices, open_work
+from annotation.services import adjudicate, assign, claim_expiry, discuss, notices
 from tests import callers, people
 
 
@@ -56,8 +56,8 @@ def test_notices_tell_of_claims_and_of_cases_and_lead_there(cast, browse, at, te
     claim = people.claim(cast.cleo, cast.project)
     long_ago = timezone.now() - timedelta(days=13)
     Assignment.objects.filter(pk=claim.pk).update(last_used_at=long_ago)
-    open_work.sweep()
-    open_work.sweep()
+    claim_expiry.sweep()
+    claim_expiry.sweep()
     assert [one.kind for one in Notice.objects.filter(user=cast.cleo)] == ["claim_warned"]
     client = browse("cleo")
     first = Notice.objects.get(user=cast.cleo)

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.models import User
 from annotation.services import release as service
-from frontend.pages.public_releases import Readers
+from frontend.pages.evaluation.public_releases import Readers
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from annotation.models import Freeze, Release
 from annotation.services import release as service
-from frontend.pages.releases import agreement
+from frontend.pages.releases.releases import agreement
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.publishing import before_signatures
@@ -121,13 +121,13 @@ def test_release_shows_the_intervals_of_agreement_that_its_manifest_states():
         "agreement": {"project": {"overall": {"kappa": stated}}, "release": {"overall": {"kappa": alone}}}
     }
 
-    page = render_to_string("frontend/results/release_agreement.html", {"agreement": agreement(manifest)})
+    page = render_to_string("frontend/releases/release_agreement.html", {"agreement": agreement(manifest)})
 
     assert " ".join(page.split()).count("0.714 … 0.813") == 1
     assert page.count('title="fewer than 20 tasks"') == 1
 
     manifest["agreement"]["project"] = None
-    page = render_to_string("frontend/results/release_agreement.html", {"agreement": agreement(manifest)})
+    page = render_to_string("frontend/releases/release_agreement.html", {"agreement": agreement(manifest)})
     assert page.count("fewer than 20 tasks") == 1 and "There are no intervals: fewer than 20 tasks." in page
 
 

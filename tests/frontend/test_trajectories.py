@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Membership, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports import trajectory_list
+from annotation.reports.work import trajectory_list
 from annotation.services import suggest
 from frontend.rendering import csv_lines
 from tests import people

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import UndefinedError
 
-from annotation.core.messages import EARLIER
-from annotation.core.trajectory import normalise, pair_results
+from annotation.core.trajectories.messages import EARLIER
+from annotation.core.trajectories.trajectory import normalise, pair_results
 from annotation.models import Step
-from annotation.reports.transcripts import Transcript
+from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import transcript
 from frontend.rendering.transcript import Text, escape_control_chars, lay_out
 from frontend.templatetags.macros import macro

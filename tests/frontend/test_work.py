@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Project, Trajectory
-from annotation.reports import own_work
+from annotation.reports.work import my_progress
 from annotation.services import assign
 from tests import people
 
@@ -181,7 +181,7 @@ def test_neighbours_are_ones_own_that_can_be_opened(browse, cast, at):
     assign.return_assignment(actor=cast.ann, assignment=back, reason="Later")
     people.claim(cast.ben, cast.project)
     mine.append(people.claim(cast.ann, cast.project))
-    found = [own_work.neighbours(one) for one in mine]
+    found = [my_progress.neighbours(one) for one in mine]
     keys = [one.pk for one in mine]
     assert [(one.previous, one.next) for one in found] == [
         (None, keys[1]),

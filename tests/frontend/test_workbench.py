@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.core.errors import Denied, StaleState
 from annotation.models import Assignment
-from annotation.reports.workbench import workbench
+from annotation.reports.work.workbench import workbench
 from annotation.services import assign, label, projects
 from tests.callers import signed_in
 from tests.people import change, claim, import_records, label_all, make_record, op_id, step_indexes

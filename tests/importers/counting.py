@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from annotation.core.errors import Invalid
-from annotation.core.trajectory import TrajectoryDraft, normalise, step_indexes
+from annotation.core.trajectories.trajectory import TrajectoryDraft, normalise, step_indexes
 from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 
 

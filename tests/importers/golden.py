@@ -10,8 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.core.canonical import content_digest
-from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results, step_indexes
+from annotation.core.trajectories.trajectory import (
+    TrajectoryDraft,
+    content_digest,
+    normalise,
+    pair_results,
+    step_indexes,
+)
 from annotation.importers import FORMATS, ReadContext
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "golden"

@@ -4,7 +4,7 @@ import io
 import json
 from typing import Any
 
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext, RecordError
 
 CHAT = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core.atif import StepLabel, document
-from annotation.core.canonical import canonical_json, content_digest
-from annotation.core.trajectory import SourceLabel, TrajectoryDraft, step_indexes
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.trajectories.atif import StepLabel, document
+from annotation.core.trajectories.trajectory import SourceLabel, TrajectoryDraft, content_digest, step_indexes
 from annotation.importers import FORMATS, ReadContext
 from tests.strategies import ANY_JSON
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.core.trajectory import TrajectoryDraft, step_indexes
+from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 
 FOLDERS = {

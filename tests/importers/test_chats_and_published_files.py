@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotation.core.canonical import content_digest
-from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results, step_indexes
+from annotation.core.trajectories.trajectory import (
+    TrajectoryDraft,
+    content_digest,
+    normalise,
+    pair_results,
+    step_indexes,
+)
 from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 
 from .reading import CHAT, chat, draft, errors, read

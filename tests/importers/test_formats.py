@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from annotation.core.canonical import canonical_json, content_digest, content_json
 from annotation.core.errors import Invalid
-from annotation.core.trajectory import FileLabels, TrajectoryDraft, normalise
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.trajectories.trajectory import (
+    FileLabels,
+    TrajectoryDraft,
+    content_digest,
+    content_json,
+    normalise,
+)
 from annotation.importers import FORMATS, HEAD_BYTES, by_name, sniff
 
 from . import golden

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext, sniff
-from annotation.importers import inspect_messages as messages
+from annotation.importers.benchmarks import inspect_messages as messages
 
 from .archives import zip_of
 from .counting import count_of

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from annotation.core.messages import EARLIER
+from annotation.core.trajectories.messages import EARLIER
 from annotation.importers.parts import model_calls
 from annotation.importers.parts.dialects import is_cut_off, read_messages, read_tools
-from annotation.importers.parts.growing import GrowingInput
 from annotation.importers.parts.model_calls import ModelCall, ToolRun, stitch
+from annotation.importers.traces.opentelemetry.incremental_inputs import GrowingInput
 
 USER = {"role": "user", "content": "Q?"}
 ANSWER = {"role": "assistant", "content": "A."}

@@ -4,9 +4,14 @@ import io
 
 import pytest
 
-from annotation.core.canonical import content_digest
 from annotation.core.errors import Invalid
-from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results, step_indexes
+from annotation.core.trajectories.trajectory import (
+    TrajectoryDraft,
+    content_digest,
+    normalise,
+    pair_results,
+    step_indexes,
+)
 from annotation.importers import FORMATS, ReadContext, RecordError, sniff
 from tests.importers.mutations import mutations
 

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from annotation.importers import OWN
-from annotation.importers.openai_chat import OpenAIChat
+from annotation.importers.chats.openai_chat import OpenAIChat
 from annotation.importers.others import GROUP, with_others
 
 

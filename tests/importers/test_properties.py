@@ -7,8 +7,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core.canonical import content_digest, content_json
-from annotation.core.trajectory import TrajectoryDraft, normalise, pair_results, step_indexes
+from annotation.core.trajectories.trajectory import (
+    TrajectoryDraft,
+    content_digest,
+    content_json,
+    normalise,
+    pair_results,
+    step_indexes,
+)
 from annotation.importers import FORMATS, ReadContext, RecordError
 from tests.strategies import ANY_JSON
 

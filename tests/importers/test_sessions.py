@@ -5,10 +5,10 @@ import json
 import time
 from typing import Any
 
-from annotation.core.trajectory import TrajectoryDraft, step_indexes
+from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.importers import FORMATS, ReadContext, RecordError
+from annotation.importers.agents.line_tree import trees
 from annotation.importers.options import ReadOptions, apply_options, pointers, record_of
-from annotation.importers.parts.line_tree import trees
 
 from .reading import errors
 

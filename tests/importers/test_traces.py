@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.core.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.importers.options import ReadOptions, apply_options
-from annotation.importers.parts import elements, spool
+from annotation.importers.parts import json_array_stream, spool
 
 
 def span(trace: str, span_id: str, start: int, parent: str = "", **attributes: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_traces_need_the_memory_of_one_however_many_there_are(monkeypatch: pytes
     monkeypatch.setattr(
         spool, "IN_MEMORY", 1 << 16
     )  # above this the spans lie on disk: what stays is the index
-    monkeypatch.setattr(elements, "CHUNK_BYTES", 1 << 16)
+    monkeypatch.setattr(json_array_stream, "CHUNK_BYTES", 1 << 16)
 
     def peak(traces: int) -> int:
         said = [text("user", "q" * 1000), text("assistant", "a" * 1000)]
@@ -124,7 +124,7 @@ def test_objects_beside_the_traces_are_counted() -> None:
     context = ReadContext("f")
     found = list(FORMATS["opentelemetry"].read(io.BytesIO(b"\n".join(lines)), context))
     assert [draft.record_id for draft in found] == ["a"]
-    assert context.notes == {elements.OTHER_OBJECTS: 3}
+    assert context.notes == {json_array_stream.OTHER_OBJECTS: 3}
 
 
 def test_long_file_is_gathered_only_at_its_beginning_when_it_is_only_looked_at() -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { IDLE_MS, MOST_MS, makeClock } from "../../frontend/static/frontend/js/workbench/activity.js";
+import { IDLE_MS, MOST_MS, makeClock } from "../../frontend/static/frontend/js/workbench/saving/activity.js";
 
 describe("time at work", () => {
   test("is the time between signs of life", () => {

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { guidelineTopic } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { guidelineTopic } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
 import { after, makeState } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} Action */
 
 /** @param {number} position @returns {Action} */
 const focus = (position) => ({ type: "focus", position });

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { merge } from "../../frontend/static/frontend/js/workbench/merge.js";
-import { NO_LABEL } from "../../frontend/static/frontend/js/workbench/labels.js";
-import { makeLocalBackup } from "../../frontend/static/frontend/js/workbench/local_backup.js";
-import { nextBatch, restore, takeAnswer, toBackup } from "../../frontend/static/frontend/js/workbench/sync.js";
-import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { merge } from "../../frontend/static/frontend/js/workbench/state/merge.js";
+import { NO_LABEL } from "../../frontend/static/frontend/js/workbench/state/labels.js";
+import { makeLocalBackup } from "../../frontend/static/frontend/js/workbench/saving/local_backup.js";
+import { nextBatch, restore, takeAnswer, toBackup } from "../../frontend/static/frontend/js/workbench/saving/sync.js";
+import { labelAt } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").State} State */
 /** @param {number | "outcome"} key @param {any} value @returns {any} */
 const press = (key, value) => ({ type: "value", key, value });
 /** @template T @param {T} value @returns {T} as it comes out of the browser's storage */
@@ -24,7 +24,7 @@ function batchOf(state, id = "op") {
 
 /**
  * @param {State} state
- * @param {readonly import("../../frontend/static/frontend/js/workbench/sync.js").Batch[]} batches
+ * @param {readonly import("../../frontend/static/frontend/js/workbench/saving/sync.js").Batch[]} batches
  */
 function keptOf(state, batches) {
   const kept = toBackup(state, batches);
@@ -183,7 +183,7 @@ describe("the browser's storage", () => {
     Object.setPrototypeOf(entries, methods);
     return /** @type {Storage} */ (/** @type {unknown} */ (entries));
   }
-  /** @type {import("../../frontend/static/frontend/js/workbench/sync.js").Backup} */
+  /** @type {import("../../frontend/static/frontend/js/workbench/saving/sync.js").Backup} */
   const kept = { v: 1, ops: [], edits: [], marks: null };
 
   test("holds one's own entry until it is cleared, and sees those of the same person and assignment", () => {

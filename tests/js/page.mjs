@@ -1,10 +1,10 @@
 // @ts-check
 /** A page to test with: steps at the message indexes 2, 4, 6 …, nothing labelled. */
 
-import { initialState, reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
+import { initialState, reduce } from "../../frontend/static/frontend/js/workbench/state/reducer.js";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} Action */
 
 const BARE = {
   value: null,
@@ -69,7 +69,7 @@ export function shown(state) {
 /**
  * What a server would answer that stores everything it is sent: the labels as the page has them, new versions.
  * @param {State} state
- * @param {import("../../frontend/static/frontend/js/workbench/sync.js").Batch} batch
+ * @param {import("../../frontend/static/frontend/js/workbench/saving/sync.js").Batch} batch
  * @param {Record<string, object>} [refused] results by message index (or "outcome") that are not "saved"
  */
 export function answer(state, batch, refused = {}) {

@@ -11,11 +11,11 @@ import {
   labelAt,
   nextUnlabelled,
   stepToExplain,
-} from "../../frontend/static/frontend/js/workbench/selectors.js";
-import { reduce } from "../../frontend/static/frontend/js/workbench/reducer.js";
+} from "../../frontend/static/frontend/js/workbench/state/selectors.js";
+import { reduce } from "../../frontend/static/frontend/js/workbench/state/reducer.js";
 import { after, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} Action */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} Action */
 /** @param {number | "outcome"} key @param {any} value @returns {Action} */
 const press = (key, value) => ({ type: "value", key, value });
 /** @param {number} index @returns {Action} */

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
-import { makeSaver } from "../../frontend/static/frontend/js/workbench/saver.js";
-import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
-import { createStore } from "../../frontend/static/frontend/js/workbench/store.js";
+import { makeSaver } from "../../frontend/static/frontend/js/workbench/saving/saver.js";
+import { labelAt } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
+import { createStore } from "../../frontend/static/frontend/js/workbench/state/store.js";
 import { answer, makePage, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/store.js").Store} Store */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/store.js").Store} Store */
 /** @param {number | "outcome"} key @param {any} value @returns {any} */
 const press = (key, value) => ({ type: "value", key, value });
 

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { suggestionTarget } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { suggestionTarget } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
 import { after, makeState } from "./page.mjs";
 
-/** @param {number} position @returns {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} */
+/** @param {number} position @returns {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} */
 const focus = (position) => ({ type: "focus", position });
-/** @param {number} key @returns {import("../../frontend/static/frontend/js/workbench/reducer.js").Action} */
+/** @param {number} key @returns {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} */
 const plus = (key) => ({ type: "value", key, value: 1 });
 
 describe("which step the key for suggestions means", () => {
-  /** @param {import("../../frontend/static/frontend/js/workbench/reducer.js").State} state */
+  /** @param {import("../../frontend/static/frontend/js/workbench/state/reducer.js").State} state */
   const labelled = (state) => (/** @type {number} */ index) => state.labels.get(index)?.value !== null;
 
   test("the focused one", () => {

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { nextBatch, retryDelay, takeAnswer } from "../../frontend/static/frontend/js/workbench/sync.js";
-import { labelAt } from "../../frontend/static/frontend/js/workbench/selectors.js";
+import { nextBatch, retryDelay, takeAnswer } from "../../frontend/static/frontend/js/workbench/saving/sync.js";
+import { labelAt } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
 import { after, answer, makeState, shown } from "./page.mjs";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/reducer.js").State} State */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").State} State */
 /** @param {number | "outcome"} key @param {any} value @returns {any} */
 const press = (key, value) => ({ type: "value", key, value });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isVisible } from "../../frontend/static/frontend/js/workbench/visibility.js";
+import { isVisible } from "../../frontend/static/frontend/js/workbench/view/visibility.js";
 
 test("half of a small step is enough", () => {
   assert.equal(isVisible(100, 300, 52, 900), true);

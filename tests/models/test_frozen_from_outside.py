@@ -12,8 +12,8 @@ import psycopg2
 import pytest
 from django.db import connection
 
-from annotation.core.canonical import canonical_json
-from annotation.core.release_format import with_checksum
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.releases.record_format import with_checksum
 from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
 from annotation.policies import OPERATOR

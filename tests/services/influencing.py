@@ -3,7 +3,7 @@ what they did then."""
 
 from __future__ import annotations
 
-from annotation.core.experiment import arm_of
+from annotation.core.influence.experiment import arm_of
 from annotation.models import Assignment, Project, Trajectory, User
 from annotation.services import assign, label
 from tests.fixtures.judges import make_imported_judge

@@ -16,7 +16,7 @@ from annotation.core.errors import TristepError
 from annotation.core.vocabulary import RESOLVED, AdjudicationState, AssignmentState, TrajectoryState
 from annotation.models import Adjudication, Assignment, Membership, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, adjudicate, assign, label, open_work, projects
+from annotation.services import accounts, adjudicate, assign, claim_expiry, label, projects
 from tests import people
 from tests.people import Cast
 
@@ -152,7 +152,7 @@ class Project(World):
         user = self._person(who)
         if not by_service:
             User.objects.filter(pk=user.pk).update(is_active=not closed)
-            open_work.sweep(now=self.now)
+            claim_expiry.sweep(now=self.now)
         elif closed:
             accounts.close_account(actor=OPERATOR, user=user)
         else:
@@ -165,7 +165,7 @@ class Project(World):
     @rule(days=st.sampled_from((1, 4, 20)))
     def wait(self, days: int) -> None:
         self.now += timedelta(days=days)
-        open_work.sweep(now=self.now)
+        claim_expiry.sweep(now=self.now)
 
     # ── Disputes ──────────────────────────
     @rule(who=WHO, which=WHICH)

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db import connection, models
 
-from annotation.core.canonical import canonical_json
-from annotation.core.release_exports import export_options
-from annotation.core.release_format import UNSIGNED_FORMAT, manifest_file, with_checksum
-from annotation.core.signatures import SigningKey
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.releases.exports import export_options
+from annotation.core.releases.record_format import UNSIGNED_FORMAT, manifest_file, with_checksum
+from annotation.core.releases.signatures import SigningKey
 from annotation.models import Project, Release, frozen
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, release

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.models import Assignment, Label, Project
 from annotation.policies import OPERATOR
-from annotation.reports.suggestions import StepSuggestions
+from annotation.reports.judging.suggestions import StepSuggestions
 from annotation.services import label, projects
 from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, claim, import_records, make_record

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Comment, Discussion, Notice, Revision, User
-from annotation.reports import discussions as reports
-from annotation.services import discuss, sights
+from annotation.reports.cases import discussions as reports
+from annotation.services import discuss, noted_reads
 
 
 def read(user: User, talk: Discussion) -> reports.Discussed:
     rows = Discussion.objects.select_related(
         "project", "trajectory__project", "trajectory__subset", "trajectory__task"
     )
-    return sights.discussion(actor=user, row=rows.get(pk=talk.pk))
+    return noted_reads.discussion(actor=user, row=rows.get(pk=talk.pk))
 
 
 def letter_of(user: User, talk: Discussion) -> str:

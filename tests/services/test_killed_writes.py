@@ -29,9 +29,9 @@ from annotation.models import (
     User,
 )
 from annotation.policies import OPERATOR
-from annotation.reports.runs import judges as summaries
-from annotation.reports.suggestions import anonymised_order
-from annotation.services import assign, blocks, label, projects, release, suggest
+from annotation.reports.judging.runs import judges as summaries
+from annotation.reports.judging.suggestions import anonymised_order
+from annotation.services import assign, batched_writes, label, projects, release, suggest
 from annotation.services.label import import_rows as label_rows
 from annotation.services.release import contents, staging
 from annotation.services.suggest import import_file as suggestion_file
@@ -57,7 +57,7 @@ class Killed(BaseException):
 @pytest.fixture
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One piece in a transaction, and of labels one trajectory in a piece."""
-    monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(batched_writes, "BLOCK_SECONDS", 0.0)
     monkeypatch.setattr(label_rows, "MOST_AT_ONCE", 1)
 
 

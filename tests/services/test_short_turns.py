@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from annotation.management import archive
 from annotation.models import Assignment, Trajectory
 from annotation.services import label
+from config.management import archive
 from config.sqlite3 import queue
 from tests import people
 from tests.databases import empty_everything

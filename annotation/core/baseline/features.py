@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.messages import RESULT_ROLES, Message, ToolCall, normalise
-from annotation.core.toolschema import Tool, problems, read_tools
+from annotation.core.trajectories.messages import RESULT_ROLES, Message, ToolCall, normalise
+from annotation.core.trajectories.tool_schema import Tool, problems, read_tools
 
 from ..judging.judge_input import JudgeInput
 from .text_features import (

@@ -15,8 +15,8 @@ from annotation.core.agreement.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES
 
+from ..judging.judge_answer import Judgement
 from ..judging.judge_input import JudgeInput
-from ..judging.judgement import Judgement
 from . import model
 from .evidence import Evidence
 from .explanations import reason

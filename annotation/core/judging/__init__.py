@@ -1,8 +1,8 @@
 """Ask an LLM about a trajectory: the input, the prompt, the strict reading of its answer, the cost."""
 
 from .cost import FREE, Estimate, Price, Usage, cost, estimate
+from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .judge_input import JudgeInput
-from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .parsing import parse
 from .prompt import ANSWER_SCHEMA, Prompt, TooLong, build
 from .prompts import LATEST, VERSIONS

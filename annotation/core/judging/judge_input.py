@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.core.trajectory import step_indexes
+from annotation.core.trajectories.trajectory import step_indexes
 
 
 @dataclass(frozen=True, slots=True)

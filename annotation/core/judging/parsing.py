@@ -19,7 +19,7 @@ from annotation.core.i18n import translatable
 from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
-from .judgement import Judgement, Problem, ProblemKind, Unusable, UnusableKind
+from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .lenient_json import MAX_ANSWER_CHARS, Object, last_object
 
 MAX_PROBLEMS: Final = 100

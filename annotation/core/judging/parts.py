@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, Estimate, answer_tokens, estimate
+from .judge_answer import Judgement, Problem, ProblemKind
 from .judge_input import JudgeInput
-from .judgement import Judgement, Problem, ProblemKind
 from .parsing import MAX_PROBLEMS
 from .prompt import Prompt, TooLong, build
 from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings

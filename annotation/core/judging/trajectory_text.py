@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core.messages import RESULT_ROLES, Message, normalise, pair_results
+from annotation.core.trajectories.messages import RESULT_ROLES, Message, normalise, pair_results
 
 from .judge_input import JudgeInput
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import floor
 from typing import Final
 
-from annotation.core.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.vocabulary import ConsensusKind, JudgeDoubt, Origin
 
 DIGITS: Final = 13
@@ -71,7 +71,8 @@ def origin_of(kinds: frozenset[str]) -> Origin:
 
 
 def doubt_of(contested: float | None) -> JudgeDoubt:
-    """Whether judges differ about a trajectory, from how contested it is (core.triage.contested)."""
+    """Whether judges differ about a trajectory, from how contested it is
+    (core.influence.triage.contested)."""
     if contested is None:
         return JudgeDoubt.UNKNOWN
     return JudgeDoubt.DIFFERED if contested > 0 else JudgeDoubt.AGREED

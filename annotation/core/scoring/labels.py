@@ -14,7 +14,7 @@ import numpy.typing as npt
 from annotation.core.agreement import grouping
 from annotation.core.agreement.judge_scores import MISSING
 from annotation.core.agreement.measure import IntArray
-from annotation.core.canonical import canonical_json
+from annotation.core.jsonio.canonical import canonical_json
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
@@ -47,7 +47,8 @@ class ReleasedLabels:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> ReleasedLabels:
-        """From the records of a release in order (core.release_format.release_record). A task is known by its
+        """From the records of a release in order (core.releases.record_format.release_record). A task is
+        known by its
         subset and key, without one by its query index."""
         subsets: dict[str, int] = {}
         tasks: dict[tuple[Any, ...], int] = {}

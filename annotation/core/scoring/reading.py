@@ -15,10 +15,10 @@ from typing import IO, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
-from annotation.core.canonical import canonical_json, sha256_hex
-from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import NO_INDEX, OCCURS_TWICE, LabelLine, excerpt, label_lines, moment
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 from annotation.core.i18n import translatable
 from annotation.importers.conversion import Conversation
 
-from .blocks import as_json, without
-from .thread import Response, Thread
+from .content_blocks import as_json, without
+from .conversation_builder import Response, Thread
 
 __all__ = ["ENCRYPTED", "TOOL_BLOCKS", "add_response", "add_user", "tools_of"]
 

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
-from annotation.core.jsonlines import BadJson, parse_text
+from annotation.core.jsonio.jsonlines import BadJson, parse_text
 
 from .message_parts import MessageParts, as_one, as_text
 

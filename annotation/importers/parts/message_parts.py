@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from annotation.core.jsonlines import BadJson, parse_text
+from annotation.core.jsonio.jsonlines import BadJson, parse_text
 
-from .blocks import as_json as as_text
-from .blocks import call_of, data_uri, part_of
+from .content_blocks import as_json as as_text
+from .content_blocks import call_of, data_uri, part_of
 
 __all__ = ["MessageParts", "as_object", "as_one", "as_text"]
 

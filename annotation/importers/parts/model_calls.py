@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.messages import EARLIER
+from annotation.core.trajectories.messages import EARLIER
 from annotation.importers.conversion import Conversation
 
 from .dialects import parse_json

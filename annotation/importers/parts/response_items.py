@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, parse_text
+from annotation.core.jsonio.jsonlines import BadJson, parse_text
 from annotation.importers.conversion import Conversation
 
-from .blocks import as_json, data_uri, without
 from .claude import ENCRYPTED
-from .thread import Response, Thread
+from .content_blocks import as_json, data_uri, without
+from .conversation_builder import Response, Thread
 
 __all__ = ["CALLS", "COMPACTIONS", "ITEM_TYPES", "OUTPUTS", "add_item", "chat_tools", "kind_of"]
 

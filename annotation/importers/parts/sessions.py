@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.json_layout import Layout, outline
-from annotation.core.jsonlines import BadJson, RecordError, describe_not_text, parse_bytes
-from annotation.core.splitting import RawRecord, Source, SplitError, split_elements, split_lines
+from annotation.core.jsonio.json_layout import Layout, outline
+from annotation.core.jsonio.jsonlines import BadJson, RecordError, describe_not_text, parse_bytes
+from annotation.core.jsonio.splitting import RawRecord, Source, SplitError, split_elements, split_lines
 from annotation.importers.base import ReadContext
 
 __all__ = ["BROKEN_LINES", "Session", "SessionOf", "sessions"]

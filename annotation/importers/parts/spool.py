@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.importers.base import ReadContext
 
 __all__ = ["BEGINNING", "Spool", "SpooledTrace", "too_large"]

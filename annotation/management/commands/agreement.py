@@ -6,7 +6,7 @@ from typing import Any
 from annotation.core.agreement.figures import FIGURES
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.agreement import Part, agreement, as_json
+from annotation.reports.agreement.report import Part, agreement, as_json
 
 
 class Command(OperatorCommand):

@@ -5,8 +5,8 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import selections
-from annotation.reports.score_json import selections_json
+from annotation.reports.evaluation.leaderboard import selections
+from annotation.reports.evaluation.score_json import selections_json
 
 
 class Command(OperatorCommand):

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.release_diff_json import change_json
+from annotation.core.releases.diff_json import change_json
 from annotation.management.base import OperatorCommand, add_project, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.services.release import compare, diff_as_json

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Trajectory
-from annotation.reports.atif_documents import atif_documents
+from annotation.reports.releases.atif_documents import atif_documents
 
 
 class Command(OperatorCommand):

@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.core.release_exports import FORMATS, export_options
-from annotation.core.release_exports.options import ALIASES, PROPAGATED, PROTOCOLS, ZERO_TRUE, ZEROS
-from annotation.core.release_format import AGENTPROCESSBENCH
+from annotation.core.releases.exports import FORMATS, export_options
+from annotation.core.releases.exports.options import ALIASES, PROPAGATED, PROTOCOLS, ZERO_TRUE, ZEROS
+from annotation.core.releases.record_format import AGENTPROCESSBENCH
 from annotation.management.base import OperatorCommand, add_project, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.importers import FORMATS, ReadContext
 from annotation.importers.options import ReadOptions
-from annotation.importers.parts.layouts import Log, joined, together
+from annotation.importers.parts.folder_layouts import Log, joined, together
 from annotation.importers.preview import preview
 from annotation.management.base import OperatorCommand, add_project, counted, existing_file
 from annotation.models import ImportFile, Project

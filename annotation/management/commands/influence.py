@@ -3,13 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.agreement.influence import Difference
+from annotation.core.influence.arm_figures import Difference
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.influence import Contrast, Influence, Line
-from annotation.reports.influence_json import as_json
-from annotation.reports.label_changes import ChangeRates
-from annotation.reports.trial import Tested, Trial
+from annotation.reports.influence.experiment_report import Tested, Trial
+from annotation.reports.influence.influence_json import as_json
+from annotation.reports.influence.report import Contrast, Influence, Line
+from annotation.reports.shared.label_changes import ChangeRates
 from annotation.services.interim import influence
 
 NAMES = {"people": "annotators", "judges": "judges, pooled", "majority": "most judges"}

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.label_quality import LabelQuality, as_json, label_quality
+from annotation.reports.quality.label_quality import LabelQuality, as_json, label_quality
 
 
 class Command(OperatorCommand):

@@ -7,8 +7,8 @@ from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.leaderboard import Cell, RecalibratedCell, Row, leaderboard
-from annotation.reports.score_json import leaderboard_json
+from annotation.reports.evaluation.leaderboard import Cell, RecalibratedCell, Row, leaderboard
+from annotation.reports.evaluation.score_json import leaderboard_json
 
 SHOWN = {
     "step_accuracy": "StepAcc",

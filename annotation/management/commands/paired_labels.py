@@ -9,7 +9,7 @@ from annotation.core.vocabulary import SETTLED
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Trajectory
 from annotation.services import pairing
-from annotation.services.blocks import in_blocks
+from annotation.services.batched_writes import in_blocks
 
 
 class Command(OperatorCommand):

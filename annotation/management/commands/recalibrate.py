@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Judge
 from annotation.policies import OPERATOR
-from annotation.reports.judges import judge_agreement
+from annotation.reports.judging.judge_figures import judge_agreement
 from annotation.services import suggest
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.models import Judge
 from annotation.policies import OPERATOR
-from annotation.reports.judge_coverage import judge_coverage
+from annotation.reports.judging.judge_coverage import judge_coverage
 from annotation.services import evaluate
 
 

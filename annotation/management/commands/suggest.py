@@ -19,10 +19,10 @@ from annotation.management.base import OperatorCommand, add_project, counted, fi
 from annotation.management.judges import dollars, find_judge, in_words
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
-from annotation.reports import estimates
-from annotation.reports.baseline import lines, training
-from annotation.reports.run_selection import Selection
-from annotation.reports.runs import failures
+from annotation.reports.judging import estimates
+from annotation.reports.judging.baseline import lines, training
+from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.runs import failures
 from annotation.services import suggest
 
 State = SuggestionRunState

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.core.signatures import PublicKey
+from annotation.core.releases.signatures import PublicKey
 from annotation.core.vocabulary import SignatureState
 from annotation.management.base import OperatorCommand, counted, existing_file, find_release
 from annotation.policies import OPERATOR

@@ -13,7 +13,7 @@ from annotation.management.base import OperatorCommand, add_project, counted, fi
 from annotation.management.judges import dollars, find_judge, in_words
 from annotation.models import Judge, SuggestionRun, WorkshopSample
 from annotation.policies import OPERATOR
-from annotation.reports import workshop
+from annotation.reports.judging import workshop
 from annotation.services import suggest
 
 

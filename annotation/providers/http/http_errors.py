@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import BadJson, parse_bytes
+from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
 from annotation.providers.base import Failure, FailureKind
 
 _CREDIT: Final = re.compile(

@@ -1,9 +1,9 @@
 """Adjudicate: one person takes a dispute, decides what is disputed, and closes the case."""
 
-from .closing import close_case, reopen_case
+from .claim_case import assign_case, open_case, release_case, reveal, take_case_back
+from .close_case import close_case, reopen_case
 from .deciding import decide, let_majority_stand, withdraw_decision
 from .examples import MAX_TEXT, MAX_TITLE, mark_example, unmark_example
-from .taking import assign_case, open_case, release_case, reveal, take_case_back
 
 __all__ = [
     "MAX_TEXT",

@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.core import text as escaping
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.messages import Message, normalise
+from annotation.core.trajectories.messages import Message, normalise
 from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, Consensus, Example, OutcomeConsensus, Step, Trajectory, User
 from annotation.policies import field_access, require

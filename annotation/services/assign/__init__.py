@@ -8,7 +8,7 @@ from .claiming import (
     label_next,
     unfinished,
 )
-from .giving_back import MAX_REASON, resume_assignment, return_assignment, take_back
+from .return_assignment import MAX_REASON, resume_assignment, return_assignment, take_back
 from .slots import guideline_in_force, take_slot, take_slots
 
 __all__ = [

@@ -23,7 +23,7 @@ from annotation.models import (
 from annotation.policies import require
 from annotation.policies.rechecks import askable
 
-from .. import arms, open_work, rechecks
+from .. import arms, claim_expiry, rechecks
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -116,7 +116,7 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
 
 
 def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int | None) -> Assignment:
-    require(open_work.hold(actor), "claim", project)
+    require(claim_expiry.hold(actor), "claim", project)
     if claim_key:
         again = Assignment.stored.filter(annotator=actor, claim_key=claim_key).first()
         if again is not None and again.project_id != project.pk:
@@ -169,7 +169,7 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     Raises Conflict when all places are taken, they have had it or seen others' labels of it before, or they
     hold as many as they may.
     """
-    require(open_work.hold(actor), "claim", trajectory.project)
+    require(claim_expiry.hold(actor), "claim", trajectory.project)
     keep_limit(actor, trajectory.project)
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:

@@ -7,8 +7,8 @@ is a revision, which stands beside them.
 """
 
 from .comments import MAX_COMMENT, comment, mark_read, open_discussion, retract, see_discussion, see_notices
+from .permissions import tell_others
 from .revisions import revise
-from .speaking import tell_others
 
 __all__ = [
     "MAX_COMMENT",

@@ -25,11 +25,11 @@ from annotation.models import (
 )
 from annotation.models.consensus import new_letter_seed
 from annotation.policies import participants, require, voice_of
-from annotation.reports.letters import letters
+from annotation.reports.shared.pseudonyms import letters
 
 from .. import audit, notices
 from ..judged_steps import step_at
-from .speaking import lock, require_voice, speak, tell_others
+from .permissions import lock, require_voice, speak, tell_others
 
 MAX_COMMENT = 20_000
 ADJUDICATOR = ("Adjudicator", "adjudicator", "裁决员")

@@ -9,7 +9,7 @@ from annotation.core.vocabulary import NoticeKind, Voice
 from annotation.models import Assignment, Discussion, Label, OutcomeLabel, Revision, Step, User
 
 from ..judged_steps import checked_note, checked_reason, checked_value, root_at, step_at
-from .speaking import speak, tell_others
+from .permissions import speak, tell_others
 
 
 @transaction.atomic

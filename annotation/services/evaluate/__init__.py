@@ -1,9 +1,9 @@
 """Predictions of models on frozen releases; nothing here changes a release."""
 
+from .delete_predictions import delete_predictions
 from .fitting import fit_release, sweep_unfitted
 from .import_file import PredictionImport, import_predictions
 from .judges import ScoredJudge, score_judge, score_run, sweep_runs
-from .sets import delete_predictions
 from .store import About
 
 __all__ = [

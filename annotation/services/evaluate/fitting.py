@@ -28,7 +28,7 @@ from annotation.core.scoring.fitted import METHOD, kept
 from annotation.core.scoring.recalibration import recalibrated, stacked
 from annotation.core.seed import SEED
 from annotation.models import PredictionSet, Release, ReleaseOutline
-from annotation.reports import release_labels as report
+from annotation.reports.shared import release_labels as report
 
 from ..job_lease import passed
 

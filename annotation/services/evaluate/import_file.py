@@ -9,16 +9,16 @@ from typing import IO, BinaryIO, cast
 
 import numpy as np
 
-from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt
 from annotation.core.scoring import MISSING, Predictions
 from annotation.core.scoring.reading import PredictionFile, read_predictions
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
-from annotation.reports import release_labels as report
+from annotation.reports.shared import release_labels as report
 
 from .store import REASONS_AT_ONCE, About, Reasons, checked, model_name, packed_reasons, store
 

@@ -27,8 +27,8 @@ from annotation.models import (
     SuggestionRun,
 )
 from annotation.policies import OPERATOR, Actor, require
-from annotation.reports.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
-from annotation.reports.release_labels import released_labels
+from annotation.reports.shared.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
+from annotation.reports.shared.release_labels import released_labels
 
 from .store import REASONS_AT_ONCE, Reasons, model_name, packed_reasons, store
 

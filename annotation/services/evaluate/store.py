@@ -12,9 +12,9 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.core.canonical import canonical_json
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.text import escape
 from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseOutline

@@ -12,11 +12,11 @@ from django.conf import settings
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import HEAD_BYTES
+from annotation.core.jsonio.jsonlines import HEAD_BYTES
 from annotation.importers import FORMATS
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.archive import Archive, BadArchive, is_zip
-from annotation.importers.parts.layouts import joined, together
+from annotation.importers.parts.folder_layouts import joined, together
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, require
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from annotation.core.canonical import canonical_json, content_json, sha256_hex
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.text import escape
-from annotation.core.trajectory import TrajectoryDraft
-from annotation.core.turns import turns_stand_alone
+from annotation.core.trajectories.conversation_turns import turns_stand_alone
+from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json
 from annotation.importers import RecordError
 from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
@@ -42,7 +42,8 @@ class Prepared:
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of an import so far. `standalone_turns` counts new records (core.turns); `replaced` are the
+    """The counts of an import so far. `standalone_turns` counts new records
+    (core.trajectories.conversation_turns); `replaced` are the
     pks of the live rows that its rows shall replace. `notes` and `left_out` are those of the reader
     (importers.ReadContext)."""
 

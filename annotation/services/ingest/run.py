@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, TristepError
-from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.vocabulary import ImportState
 from annotation.importers import ReadContext, RecordError, by_name
 from annotation.importers.options import ReadOptions, apply_options

@@ -9,19 +9,19 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict
-from annotation.core.file_errors import FileErrors
 from annotation.core.i18n import translatable
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import LabelLine, counting_lines, problems_against
 from annotation.core.propagation import Rules, StepInput, resolve
 from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, Membership, OutcomeLabel, Project, Trajectory, User
 from annotation.policies import Actor, require
-from annotation.reports.label_json import rules_of
+from annotation.reports.shared.label_json import rules_of
 
 from .. import accounts, audit, planner_stats
-from ..blocks import FORGOTTEN
+from ..batched_writes import FORGOTTEN
 from ..record_lookup import (
     StepRow,
     chunks,

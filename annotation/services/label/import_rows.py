@@ -16,13 +16,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.errors import TristepError
-from annotation.core.file_errors import FileErrors
-from annotation.core.jsonlines import RecordError
+from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, Trajectory, User
 
 from .. import assign
-from ..blocks import in_blocks, parts
+from ..batched_writes import in_blocks, parts
 from ..bulk import insert, moment
 from ..cursors import lower_cursors
 from .submit import finish

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.core.propagation import StepInput, StepResult, resolve
 from annotation.core.vocabulary import LabelSource
-from annotation.reports.label_json import label_json, outcome_json
+from annotation.reports.shared.label_json import label_json, outcome_json
 
 from . import rows
 from .changes import Change

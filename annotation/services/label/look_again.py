@@ -26,10 +26,10 @@ from annotation.models import (
     User,
 )
 from annotation.policies import OPERATOR, Actor, require
-from annotation.reports import look_again as report
-from annotation.reports.releases import frozen_in
+from annotation.reports.quality import look_again as report
+from annotation.reports.releases.release_preview import frozen_in
 
-from .. import assign, audit, consensus, notices, open_work
+from .. import assign, audit, claim_expiry, consensus, notices
 from .reopen import open_again
 
 NOT_ASKED = translatable("You are not asked to look at this again (any more).")
@@ -115,7 +115,7 @@ def look_again(*, actor: User, assignment: Assignment) -> Assignment:
     Raises Conflict (codes "not_asked", "frozen"), Denied to whoever has seen others' labels of it
     meanwhile.
     """
-    require(open_work.hold(actor), "label", assignment)
+    require(claim_expiry.hold(actor), "label", assignment)
     Assignment.stored.select_for_update(no_key=True).get(pk=assignment.pk)
     Project.objects.select_for_update(no_key=True).get(pk=assignment.project_id)
     trajectory = (

@@ -11,7 +11,7 @@ from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, LabelEvent, LookAgain, Trajectory, User
 from annotation.policies import require
 
-from .. import assign, audit, open_work
+from .. import assign, audit, claim_expiry
 from ..transitions import advance
 
 TOO_LATE = translatable(
@@ -26,7 +26,7 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     Raises Conflict (code "too_late") once another annotator has submitted, Denied to whoever has seen others'
     labels of it meanwhile (an admin may have), StaleState when it is not submitted.
     """
-    require(open_work.hold(actor), "label", assignment)
+    require(claim_expiry.hold(actor), "label", assignment)
     # The assignment's row before the trajectory's, as in submitting: else the two could wait for
     # each other.
     Assignment.stored.select_for_update(no_key=True).get(pk=assignment.pk)

@@ -15,7 +15,12 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, SuggestionPolicy
 from annotation.models import ACTIVE_STATES, Assignment, Label, LabelEvent, OutcomeLabel, User
 from annotation.policies import field_access, require
-from annotation.reports.suggestions import JudgeSuggestion, StepSuggestions, requested_steps, suggestions_for
+from annotation.reports.judging.suggestions import (
+    JudgeSuggestion,
+    StepSuggestions,
+    requested_steps,
+    suggestions_for,
+)
 
 from .. import exposures
 

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.propagation import allowed_confirmation
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, User

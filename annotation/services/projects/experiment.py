@@ -6,11 +6,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, Locked
-from annotation.core.experiment import ARMS, MAX_SEED, TWO_ARMS, Unit
 from annotation.core.i18n import translatable
+from annotation.core.influence.experiment import ARMS, MAX_SEED, TWO_ARMS, Unit
 from annotation.models import Assignment, Project
 from annotation.policies import Actor, require
-from annotation.reports.experiment import has_begun
+from annotation.reports.shared.experiment import has_begun
 
 from .. import audit
 from ..arms import deal_again

@@ -9,7 +9,7 @@ from annotation.core.vocabulary import ExpiryReason
 from annotation.models import Adjudication, Assignment, Membership, Project, User
 from annotation.policies import Actor, require
 
-from .. import audit, open_work
+from .. import audit, claim_expiry
 
 NO_ROLE = translatable("Choose at least one role.")
 
@@ -52,7 +52,7 @@ def _set_roles(
 ) -> Membership:
     if not (is_annotator or is_adjudicator or is_admin):
         raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
-    open_work.hold(user)
+    claim_expiry.hold(user)
     claims = [] if is_annotator else _open_claims(project, user)
     if not is_adjudicator:
         _release_cases(actor, project, user)
@@ -62,7 +62,7 @@ def _set_roles(
     if current is not None and current.is_admin and not is_admin:
         _keep_an_admin(project, current)
     # before the membership: trajectories are locked first, here as in claiming
-    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     membership, _ = Membership.objects.update_or_create(
         project=project, user=user, defaults=held, create_defaults={**held, "created_at": timezone.now()}
     )
@@ -82,13 +82,13 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
     """End a membership. What the person labelled stays, their open work goes back to the others; the last
     admin cannot be removed."""
     require(actor, "members.change", membership)
-    user = open_work.hold(membership.user)
+    user = claim_expiry.hold(membership.user)
     claims = _open_claims(membership.project, user)
     _release_cases(actor, membership.project, user)
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     if membership.is_admin:
         _keep_an_admin(membership.project, membership)
-    open_work.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
     audit.record(
         actor=actor,
         verb="member.remove",
@@ -100,12 +100,12 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
 
 
 def _open_claims(project: Project, user: User) -> list[Assignment]:
-    return open_work.lock_claims(Assignment.stored.filter(project=project, annotator=user))
+    return claim_expiry.lock_claims(Assignment.stored.filter(project=project, annotator=user))
 
 
 def _release_cases(actor: Actor, project: Project, user: User) -> None:
     cases = Adjudication.objects.filter(project=project, adjudicator=user)
-    open_work.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
+    claim_expiry.release_cases(actor=actor, cases=cases, because=ExpiryReason.LEFT)
 
 
 def _keep_an_admin(project: Project, leaving: Membership) -> None:

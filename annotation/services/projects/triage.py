@@ -1,4 +1,5 @@
-"""Triage of a project's queue: what judges contest is served first (core.triage), until taken back."""
+"""Triage of a project's queue: what judges contest is served first (core.influence.triage), until taken
+back."""
 
 import secrets
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -8,15 +9,15 @@ from itertools import chain
 from django.db import connection, transaction
 
 from annotation.core.errors import Invalid
-from annotation.core.experiment import MAX_SEED
 from annotation.core.i18n import translatable
-from annotation.core.triage import MAX_BATCH, triaged
+from annotation.core.influence.experiment import MAX_SEED
+from annotation.core.influence.triage import MAX_BATCH, triaged
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require
-from annotation.reports.triage import scores, unclaimed
+from annotation.reports.influence.triage import scores, unclaimed
 
 from .. import audit
-from ..blocks import in_blocks
+from ..batched_writes import in_blocks
 from ..cursors import lower_cursors
 
 PAIRS = 50

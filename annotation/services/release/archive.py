@@ -9,8 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import IO
 
-from annotation.core.release_exports import DATASET_FORMATS, ExportOptions
-from annotation.core.release_format import file_name
+from annotation.core.releases.exports import DATASET_FORMATS, ExportOptions
+from annotation.core.releases.record_format import file_name
 from annotation.models import Release
 from annotation.policies import Actor
 

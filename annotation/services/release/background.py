@@ -28,8 +28,8 @@ from ..transitions import advance
 from . import contents
 from .contents import Progress
 from .freeze import NOTHING_RESOLVED, freeze, taken
+from .freeze_request import Wanted, wanted
 from .outline import outline
-from .wanted import Wanted, wanted
 
 log = logging.getLogger(__name__)
 

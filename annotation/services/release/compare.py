@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_changelog import changelog
-from annotation.core.release_diff import RecordChange, ReleaseDiff, What
-from annotation.core.release_diff import compare as compare_outlines
-from annotation.core.release_diff_json import diff_json
-from annotation.core.release_format import agreement_of
+from annotation.core.releases.changelog import changelog
+from annotation.core.releases.diff import RecordChange, ReleaseDiff, What
+from annotation.core.releases.diff import compare as compare_outlines
+from annotation.core.releases.diff_json import diff_json
+from annotation.core.releases.record_format import agreement_of
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Release, Trajectory, User

@@ -13,10 +13,10 @@ from typing import Any
 
 from django.db.models import Max, QuerySet
 
-from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.release_format import (
+from annotation.core.jsonio.canonical import sha256_hex
+from annotation.core.releases.record_format import (
     RecordIndexes,
     Resolved,
     published_line,
@@ -33,7 +33,7 @@ from annotation.models import (
     ReleaseRecord,
     Trajectory,
 )
-from annotation.reports.blind_labels import Turn, pseudonyms, turns
+from annotation.reports.releases.blind_labels import Turn, pseudonyms, turns
 
 CHUNK = 100
 CHANGED = translatable("Labels changed while the release was being frozen; try again.")

@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, manifest_file
+from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE, manifest_file
 from annotation.models import Release
 
 from .signatures import Signature

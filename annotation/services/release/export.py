@@ -12,17 +12,17 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.release_exports import DATASET_FORMATS, ExportOptions
-from annotation.core.release_exports.checksums import named_files
-from annotation.core.release_exports.layout import (
+from annotation.core.releases.exports import DATASET_FORMATS, ExportOptions
+from annotation.core.releases.exports.checksums import named_files
+from annotation.core.releases.exports.layout import (
     CHECKSUMS,
     CHECKSUMS_SIGNATURE,
     CROISSANT,
     EXPORT_KEY,
     README,
 )
-from annotation.core.release_exports.options import refuse_unless_allowed
-from annotation.core.release_format import MANIFEST, PUBLIC_KEY, SIGNATURE, file_name, published_line
+from annotation.core.releases.exports.options import refuse_unless_allowed
+from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE, file_name, published_line
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Release, ReleaseRecord, Trajectory, User
 from annotation.policies import Actor, require

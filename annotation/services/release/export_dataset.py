@@ -11,14 +11,14 @@ from typing import IO, Any, Protocol
 
 from django.conf import settings
 
-from annotation.core.canonical import sha256_hex
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.release_exports import ExportOptions
-from annotation.core.release_exports.card import card
-from annotation.core.release_exports.checksums import checksums
-from annotation.core.release_exports.croissant import croissant
-from annotation.core.release_exports.layout import (
+from annotation.core.jsonio.canonical import sha256_hex
+from annotation.core.releases.exports import ExportOptions
+from annotation.core.releases.exports.card import card
+from annotation.core.releases.exports.checksums import checksums
+from annotation.core.releases.exports.croissant import croissant
+from annotation.core.releases.exports.layout import (
     CHECKSUMS,
     CHECKSUMS_SIGNATURE,
     CROISSANT,
@@ -27,7 +27,7 @@ from annotation.core.release_exports.layout import (
     DataFile,
     data_files,
 )
-from annotation.core.release_exports.split import TEST, TRAIN, task_of, test_tasks
+from annotation.core.releases.exports.split import TEST, TRAIN, task_of, test_tasks
 from annotation.core.text import unescape
 from annotation.models import Release, ReleaseRecord
 

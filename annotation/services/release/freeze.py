@@ -9,22 +9,22 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation.core.canonical import canonical_json
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_format import FORMAT, manifest_file, predecessor, with_checksum
-from annotation.core.signatures import SigningKey
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.releases.record_format import FORMAT, manifest_file, predecessor, with_checksum
+from annotation.core.releases.signatures import SigningKey
 from annotation.core.text import escape
 from annotation.models import AuditEvent, Project, Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, planner_stats
-from ..blocks import read_snapshot
+from ..batched_writes import read_snapshot
 from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
+from .freeze_request import Wanted, wanted
 from .keys import signing_key
 from .manifest import described
-from .wanted import Wanted, wanted
 
 NOTHING_RESOLVED = translatable("Nothing is resolved yet, so there is nothing to freeze.")
 

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.signatures import PublicKey, SigningKey
+from annotation.core.releases.signatures import PublicKey, SigningKey
 from annotation.policies import OPERATOR
 
 from .. import audit

@@ -12,13 +12,13 @@ from django.db.models import Count
 
 from annotation.core.i18n import translatable
 from annotation.core.rechecks.label_error import CONFIDENCE
-from annotation.core.release_format import distribution, file_name
+from annotation.core.releases.record_format import distribution, file_name
 from annotation.core.vocabulary import RESOLVED, TrajectoryState
 from annotation.models import Membership, Project, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports.influence_json import as_json
-from annotation.reports.label_error import certified_error, error_json
-from annotation.reports.release_agreement import agreement_twice
+from annotation.reports.influence.influence_json import as_json
+from annotation.reports.quality.label_error import certified_error, error_json
+from annotation.reports.releases.release_agreement import agreement_twice
 
 from .. import assign, interim
 from .contents import ReleaseDigest

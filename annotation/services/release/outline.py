@@ -8,9 +8,9 @@ from typing import Any
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.release_details import DetailsOf, ReleasedDetails
-from annotation.core.release_diff import Outline
-from annotation.core.release_statistics import ReleaseStatistics, release_statistics
+from annotation.core.releases.details import DetailsOf, ReleasedDetails
+from annotation.core.releases.diff import Outline
+from annotation.core.releases.statistics import ReleaseStatistics, release_statistics
 from annotation.core.scoring import ReleasedLabels
 from annotation.models import Release, ReleaseOutline
 from annotation.policies import Actor, require

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.release_statistics import ReleaseStatistics
+from annotation.core.releases.statistics import ReleaseStatistics
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import PublicRelease, Release, User
 from annotation.policies import OPERATOR, Actor, Viewer, recorded, require, require_published

@@ -13,13 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.core.canonical import canonical_json
-from annotation.core.release_format import (
-    UNSIGNED_FORMAT,
-    manifest_file,
-    withdrawal_statement,
-)
-from annotation.core.signatures import ALGORITHM, PublicKey, SigningKey
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.releases.record_format import UNSIGNED_FORMAT, manifest_file, withdrawal_statement
+from annotation.core.releases.signatures import ALGORITHM, PublicKey, SigningKey
 from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseWithdrawal
 

@@ -25,7 +25,7 @@ from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.models import Release, ReleaseLabel, ReleaseRecord
 
-from ..blocks import in_blocks
+from ..batched_writes import in_blocks
 from . import contents
 from .contents import PreparedRecord, Progress
 

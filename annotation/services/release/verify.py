@@ -9,9 +9,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from annotation.core.canonical import canonical_json, sha256_hex
 from annotation.core.i18n import translatable
-from annotation.core.release_format import (
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.releases.record_format import (
     UNSIGNED_FORMAT,
     file_name,
     manifest_problems,
@@ -19,7 +19,7 @@ from annotation.core.release_format import (
     published_line,
     record_line,
 )
-from annotation.core.signatures import PublicKey
+from annotation.core.releases.signatures import PublicKey
 from annotation.core.text import unescape
 from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseLabel, ReleaseRecord

@@ -9,9 +9,9 @@ from typing import Any
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_exports.checksums import read_checksums
-from annotation.core.release_exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, DATA_FOLDERS, EXPORT_KEY
-from annotation.core.release_format import (
+from annotation.core.releases.exports.checksums import read_checksums
+from annotation.core.releases.exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, DATA_FOLDERS, EXPORT_KEY
+from annotation.core.releases.record_format import (
     MANIFEST,
     PUBLIC_KEY,
     SIGNATURE,
@@ -19,7 +19,7 @@ from annotation.core.release_format import (
     manifest_file,
     manifest_problems,
 )
-from annotation.core.signatures import PublicKey
+from annotation.core.releases.signatures import PublicKey
 from annotation.core.vocabulary import SignatureState
 
 from .keys import known_keys

@@ -7,15 +7,15 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.release_format import withdrawal_statement
+from annotation.core.releases.record_format import withdrawal_statement
 from annotation.core.text import escape
 from annotation.models import Release, ReleaseWithdrawal
 from annotation.policies import Actor, recorded, require
 
 from .. import audit
 from . import signatures
+from .freeze_request import MAX_NOTE
 from .keys import signing_key
-from .wanted import MAX_NOTE
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, planner_stats
-from ..blocks import FORGOTTEN, in_blocks
+from ..batched_writes import FORGOTTEN, in_blocks
 from ..record_lookup import (
     StepRow,
     chunks,
@@ -28,7 +28,7 @@ from ..record_lookup import (
     record_error,
     steps_of,
 )
-from .doubt import renew_doubt
+from .judge_disagreement import renew_doubt
 
 STORED_AT_ONCE = 25
 MAX_SOURCE = 255

@@ -5,7 +5,7 @@ from collections import deque
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import Guideline, SuggestionItem, SuggestionRun
-from annotation.reports.run_selection import given_labels, incomplete
+from annotation.reports.judging.run_selection import given_labels, incomplete
 
 from .call_pool import PendingCall
 

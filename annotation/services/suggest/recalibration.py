@@ -24,8 +24,8 @@ from annotation.core.seed import SEED
 from annotation.core.vocabulary import VALUES
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestedLabel, Suggestion, SuggestionRun
 from annotation.policies import OPERATOR, Actor, require
-from annotation.reports.integer_rows import Integers
-from annotation.reports.recalibration import material, recalibration
+from annotation.reports.judging.recalibration import material, recalibration
+from annotation.reports.shared.integer_rows import Integers
 
 from .. import audit
 

@@ -23,7 +23,7 @@ from annotation.core.vocabulary import (
 from annotation.models import Guideline, Judge, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
-from annotation.reports.run_selection import ALL, INCOMPLETE, Selection, pending_trajectories
+from annotation.reports.judging.run_selection import ALL, INCOMPLETE, Selection, pending_trajectories
 
 from .. import audit
 from ..bulk import insert
@@ -53,7 +53,8 @@ def start_run(
 ) -> SuggestionRun:
     """Queue a run of a judge over a selection, and fix which trajectories it is about.
 
-    `budget` in US dollars; `estimate` is kept with the run (reports.estimates). With `enqueue` False the
+    `budget` in US dollars; `estimate` is kept with the run (reports.judging.estimates). With `enqueue` False
+    the
     caller does it (`run_suggestions`) in its own process. Raises Invalid when no trajectory is pending or a
     value is wrong, Conflict when the judge is at work or retired.
     """

@@ -8,7 +8,7 @@ from typing import Any
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
-from annotation.core.trajectory import SourceLabel
+from annotation.core.trajectories.trajectory import SourceLabel
 from annotation.models import ImportFile, Trajectory
 from annotation.policies import Actor, require
 

@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.providers import Failure, Reply
 
 from .call_pool import CallResult
-from .doubt import renew_doubt
+from .judge_disagreement import renew_doubt
 
 MAX_MESSAGE = 2_000
 LACKING = Q(missing__gt=0) | Q(invalid__gt=0) | Q(outcome=None)

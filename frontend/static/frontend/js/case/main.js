@@ -8,7 +8,7 @@ import { byRole } from "../lib/dom.js";
 import { coveredTop, openFind, rawOfFocused } from "../workbench/find_and_raw.js";
 import { drawHelp, nameShortcuts } from "../workbench/help.js";
 import { makeKeys } from "../workbench/keys.js";
-import { visibleBottom } from "../workbench/mobile_bar.js";
+import { visibleBottom } from "../workbench/view/mobile_bar.js";
 import { choose, makeDecisions } from "./decisions.js";
 import {
   drawAllEffects,
@@ -25,7 +25,7 @@ import {
   words,
 } from "./view.js";
 
-/** @typedef {import("../workbench/propagation.js").Value} Value */
+/** @typedef {import("../workbench/state/propagation.js").Value} Value */
 /** @typedef {import("./view.js").Item} Item */
 
 const keys = makeKeys(page.keys);

@@ -5,11 +5,11 @@
 
 import { openFind, rawOfFocused } from "./find_and_raw.js";
 import { openGuidelines } from "./guideline_part.js";
-import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled, stepToExplain } from "./selectors.js";
-import { openNote } from "./step_view.js";
+import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled, stepToExplain } from "./state/selectors.js";
+import { openNote } from "./view/step_view.js";
 
-/** @typedef {import("./labels.js").Key} Key */
-/** @typedef {import("./labels.js").Value} Value */
+/** @typedef {import("./state/labels.js").Key} Key */
+/** @typedef {import("./state/labels.js").Value} Value */
 /**
  * What a key does, or a button by its `data-action`. Some are for buttons alone.
  * @typedef {import("./keys.js").Action | "confirm_step" | "confirm_up_to_here" | "toggle_note" | "reveal" | "keep_mine"
@@ -19,11 +19,11 @@ import { openNote } from "./step_view.js";
 
 /**
  * @param {object} options
- * @param {import("./store.js").Store} options.store
- * @param {import("./view.js").View} options.view
+ * @param {import("./state/store.js").Store} options.store
+ * @param {import("./view/view.js").View} options.view
  * @param {import("./navigation.js").Navigation} options.navigation
  * @param {import("./submit.js").Submission} options.submission
- * @param {import("./suggestions.js").Suggestions} options.suggestions
+ * @param {import("./view/suggestions.js").Suggestions} options.suggestions
  * @param {{understood: () => void}} options.propagationNote
  * @returns {Record<Command, (key: Key) => unknown>} each takes the label that is meant: the focused step's, or the
  *   one whose button it is
@@ -122,7 +122,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
     dispatch({ type: "edit", key, change: { [name]: !labelAt(store.get(), key)[name] } });
   }
 
-  /** @param {keyof import("./reducer.js").Marks} name */
+  /** @param {keyof import("./state/reducer.js").Marks} name */
   function toggleMark(name) {
     dispatch({ type: "mark", change: { [name]: !store.get().marks[name] } });
   }

@@ -4,9 +4,9 @@
  * the default guidelines have it; guidelines with other headings open at their beginning.
  */
 
-import { focused, guidelineTopic, labelAt } from "./selectors.js";
+import { focused, guidelineTopic, labelAt } from "./state/selectors.js";
 
-/** @typedef {import("./reducer.js").State} State */
+/** @typedef {import("./state/reducer.js").State} State */
 
 const PART = "prose__part";
 const MEANT = "is-meant";

@@ -5,25 +5,25 @@
  */
 
 import { byRole, setText } from "../lib/dom.js";
-import { reportWorkTime } from "./activity.js";
-import { makeClosingReason } from "./closing_reason.js";
+import { reportWorkTime } from "./saving/activity.js";
+import { makeClosingReason } from "./view/closing_reason.js";
 import { makeCommands } from "./commands.js";
 import { coveredTop } from "./find_and_raw.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { makeKeys } from "./keys.js";
-import { drawMobileBar, followTouch, visibleBottom } from "./mobile_bar.js";
+import { drawMobileBar, followTouch, visibleBottom } from "./view/mobile_bar.js";
 import { makeNavigation } from "./navigation.js";
-import { makePropagationNote } from "./propagation_note.js";
-import { ownStorage, startSaving } from "./saving.js";
-import { focused } from "./selectors.js";
-import { createStore } from "./store.js";
+import { makePropagationNote } from "./view/propagation_note.js";
+import { ownStorage, startSaving } from "./saving/saving.js";
+import { focused } from "./state/selectors.js";
+import { createStore } from "./state/store.js";
 import { makeSubmission } from "./submit.js";
-import { makeSuggestions } from "./suggestions.js";
-import { makeView } from "./view.js";
-import { watchVisibility } from "./visibility.js";
+import { makeSuggestions } from "./view/suggestions.js";
+import { makeView } from "./view/view.js";
+import { watchVisibility } from "./view/visibility.js";
 
-/** @typedef {import("./labels.js").Key} Key */
-/** @typedef {import("./labels.js").Value} Value */
+/** @typedef {import("./state/labels.js").Key} Key */
+/** @typedef {import("./state/labels.js").Value} Value */
 
 const page = JSON.parse(document.getElementById("workbench-state")?.textContent ?? "{}");
 const keys = makeKeys(page.keys);
@@ -36,7 +36,7 @@ const propagationNote = makePropagationNote({ view, storage: ownStorage() });
 /** @type {() => void} */
 let watchAgain = () => {};
 
-/** @param {import("./reducer.js").State} state */
+/** @param {import("./state/reducer.js").State} state */
 function draw(state) {
   view.draw(state);
   drawClosingReason(state);

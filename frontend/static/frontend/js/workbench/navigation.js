@@ -3,13 +3,13 @@
 
 import { byRole } from "../lib/dom.js";
 import { coveredTop } from "./find_and_raw.js";
-import { visibleBottom } from "./mobile_bar.js";
-import { focused } from "./selectors.js";
+import { visibleBottom } from "./view/mobile_bar.js";
+import { focused } from "./state/selectors.js";
 
 /** @typedef {ReturnType<typeof makeNavigation>} Navigation */
 
 /**
- * @param {import("./store.js").Store} store
+ * @param {import("./state/store.js").Store} store
  * @param {ReadonlyMap<number, {article: HTMLElement}>} steps
  */
 export function makeNavigation(store, steps) {

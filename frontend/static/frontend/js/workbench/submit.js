@@ -5,16 +5,16 @@
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
 import { byRole, setText } from "../lib/dom.js";
-import { allMissing, firstMissing, oddity } from "./selectors.js";
+import { allMissing, firstMissing, oddity } from "./state/selectors.js";
 
 /** @typedef {ReturnType<typeof makeSubmission>} Submission */
 
 /**
  * @param {object} options
- * @param {import("./store.js").Store} options.store
- * @param {import("./view.js").View} options.view
+ * @param {import("./state/store.js").Store} options.store
+ * @param {import("./view/view.js").View} options.view
  * @param {import("./navigation.js").Navigation} options.navigation
- * @param {import("./saving.js").Saving} options.saving
+ * @param {import("./saving/saving.js").Saving} options.saving
  * @param {() => Promise<void>} options.reportTime
  * @param {{submit: string, return: string, done: string}} options.urls
  */

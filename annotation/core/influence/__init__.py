@@ -1,0 +1,1 @@
+"""What suggestions do to labels (docs/influence.md): arms, effects, interim analyses, triage."""

@@ -1,0 +1,1 @@
+"""What a release holds: its record format, differences, statistics, signatures and exports."""

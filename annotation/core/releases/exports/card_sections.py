@@ -1,0 +1,216 @@
+"""The parts of a dataset card that explain: the scheme, how labels came about, agreement, the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from annotation.core.releases.record_format import agreement_of
+
+from .columns import Kind
+from .layout import DataFile
+from .markup import markdown_text
+from .options import (
+    INDEPENDENT,
+    ZERO_CUT,
+    ZERO_FALSE,
+    ZERO_MERGE,
+    ZERO_TRUE,
+    ExportOptions,
+    has_blind_labels,
+    has_roots,
+)
+
+_KINDS: Final = {
+    "unanimous": "all annotators said the same on their own",
+    "discussed": "the annotators came to the same in a discussion",
+    "majority": "an adjudicator accepted what most annotators said",
+    "adjudicated": "an adjudicator decided",
+}
+_ZEROS: Final = {
+    ZERO_TRUE: "counts as **true**: the step is no error, though it may not have helped",
+    ZERO_FALSE: "counts as **false**: only correct and effective steps are rewarded",
+    ZERO_MERGE: (
+        "is **left out without leaving out the step**: the step has no label of its own, and its text stands "
+        "before that of the next labelled step; after the last labelled step it is dropped"
+    ),
+    ZERO_CUT: "**ends the trajectory**: the step and everything after it is left out",
+}
+FIGURES: Final = (
+    ("percent_agreement", "Agreement"),
+    ("kappa", "Cohen’s κ"),
+    ("quadratic_kappa", "κ, quadratic weights"),
+)
+
+
+def about_labels(
+    manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile]
+) -> Iterator[str]:
+    """The label scheme, the protocol, and how labels came about."""
+    yield "## Labels"
+    yield ""
+    yield (
+        "A step is a message of the assistant, addressed by its index in `messages`, and judged without "
+        "hindsight: on the messages up to and including its own tool results. **+1** is correct and "
+        "effective, **0** neutral or exploratory, **−1** incorrect or harmful. The outcome has the same "
+        "values."
+    )
+    yield ""
+    if options.protocol == INDEPENDENT:
+        without = sum(file.labels[None] for file in files if not file.blind)
+        lost = f" In this export {without} steps have no label." if options.format != "training" else ""
+        yield (
+            "Protocol **independent**: each step is judged for itself. An error of its own is −1. A −1 that "
+            "only follows from an earlier error has no label (null), because nobody said what the step would "
+            f"be without that error; nor has a −1 of which people did not agree where it began.{lost}"
+        )
+    else:
+        yield "Protocol **propagated**: a consequence of an error is −1 like the error itself, as frozen."
+    yield ""
+    if not has_roots(manifest):
+        yield "It was frozen before it was kept where each error began: `step_roots` holds nulls only."
+        yield ""
+    kinds = manifest.get("label_kinds") or {}
+    number = manifest.get("annotators_per_trajectory")
+    guideline = manifest.get("guideline_version")
+    yield (
+        f"How they came about: {number or 'an unknown number of'} annotators labelled each trajectory "
+        "without seeing each other’s labels"
+        + (f", by version {guideline} of the guidelines" if guideline else "")
+        + ". Labels of steps by how they were reached:"
+    )
+    yield ""
+    for kind, count in kinds.items():
+        yield f"- {markdown_text(kind)}: {count} ({_KINDS.get(kind, 'see the manifest')})"
+    yield ""
+    yield from _sight(manifest)
+    if options.blind_labels:
+        rows = sum(file.rows for file in files if file.blind)
+        yield (
+            "The configurations `….blind_labels` hold what each annotator said before they had seen a "
+            f"suggestion or another’s label: {rows} rows. `annotator` is a pseudonym that tells no name."
+            if rows
+            else "Blind labels were asked for; nobody labelled a trajectory of this release blind."
+        )
+        yield ""
+    elif options.format != "training" and not has_blind_labels(manifest):
+        yield "This release was frozen before releases kept blind labels, so there are none."
+        yield ""
+
+
+def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """How many labels were given in sight of a suggestion, and how often a third person differs."""
+    exposure = manifest.get("exposure") or {}
+    if exposure.get("labels"):
+        yield (
+            f"Of the {exposure['labels']} labels that annotators gave to steps, "
+            f"{exposure['labels_in_sight']} were given in sight of a judge’s suggestion or another’s label."
+        )
+        yield ""
+    error = (manifest.get("label_error") or {}).get("value")
+    if error is not None:
+        yield f"Certified label error: {error:.2%} (how, and its bound: `label_error` in the manifest)."
+        yield ""
+
+
+def about_training(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
+    """How a trajectory became prompt, completions and labels."""
+    yield "## Step rewards"
+    yield ""
+    yield (
+        "The shape is that of stepwise supervision in TRL (`prompt`: text, `completions`: list of texts, "
+        "`labels`: list of booleans, one a completion). +1 is true, −1 is false, and the label 0 "
+        f"{_ZEROS[options.zero]}. A step is never dropped from the middle: what follows was said after it."
+    )
+    yield ""
+    yield (
+        "`prompt` holds the messages before the first step. A completion is a step with the results of its "
+        "own tool calls; what a user or the system says afterwards stands at the head of the next "
+        "completion, so that no label is learnt with hindsight. What stands after the last step’s results is "
+        "left out. Each message is written as its role in brackets (`[user]`, `[tool NAME]`), its text, and "
+        "each tool call as JSON between `<tool_call>` and `</tool_call>`; messages are parted by an empty "
+        "line. That is for reading and training and cannot be turned back: `messages` and "
+        "`tools` hold the exact originals."
+    )
+    yield ""
+    left_out = sum(file.left_out for file in files)
+    yield f"Trajectories without any labelled step, which are left out: {left_out}."
+    yield ""
+
+
+def agreement(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The figures of agreement, by what they are over."""
+    yield "## Agreement of the annotators"
+    yield ""
+    written = False
+    for title, figures in _figures(manifest):
+        rows = [
+            f"| {name} | {_value(figures[key])} | {_interval(figures[key])} |"
+            for key, name in FIGURES
+            if isinstance(figures.get(key), Mapping)
+        ]
+        if rows:
+            yield from (
+                f"{title}:",
+                "",
+                "| figure | value | 95 % interval |",
+                "| --- | ---: | --- |",
+                *rows,
+                "",
+            )
+            written = True
+    if not written:
+        yield "The manifest states none."
+        yield ""
+
+
+def _figures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    said = agreement_of(manifest)
+    for title, name in (
+        ("Over the blind pairs of labels of these trajectories", "release"),
+        ("Over all blind pairs of labels of the project when it was frozen", "project"),
+    ):
+        yield title, (said[name] or {}).get("overall") or {}
+
+
+def _value(measure: Mapping[str, Any]) -> str:
+    value = measure.get("value")
+    if value is None:
+        return f"undefined: {markdown_text(str(measure.get('reason') or 'unknown'))}"
+    return f"{value:.4f}"
+
+
+def _interval(measure: Mapping[str, Any]) -> str:
+    interval = measure.get("interval")
+    if interval is None:
+        return markdown_text(measure.get("interval_reason") or "–")
+    return f"{interval[0]:.4f} to {interval[1]:.4f}"
+
+
+def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
+    """What stands in each column, and how JSON in one is read."""
+    yield "## Columns"
+    yield ""
+    seen: list[Any] = []
+    for file in files:
+        if file.columns in seen:
+            continue
+        seen.append(file.columns)
+        if file.blind:
+            yield "Of the blind labels:"
+            yield ""
+        yield "| column | holds | what |"
+        yield "| --- | --- | --- |"
+        for column in file.columns:
+            yield f"| `{column.name}` | {column.kind} | {column.says} |"
+        yield ""
+    json_columns = [
+        f"`{column.name}`" for column in (files[0].columns if files else ()) if column.kind is Kind.JSON
+    ]
+    yield (
+        f"{', '.join(json_columns)} hold one JSON value each, as its shape varies from record to record: "
+        '`json.loads(row["messages"])` gives back exactly what was frozen. Where a value does not fit its '
+        "column (a text with lone surrogates, an integer beyond 64 bits), the column holds a text with "
+        "U+FFFD or null, and `other` has the exact value under the column’s name."
+    )
+    yield ""

@@ -1,0 +1,180 @@
+"""The choices of an export, and which of them a release allows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.releases.record_format import (
+    AGENTPROCESSBENCH,
+    FORMAT_WITHOUT_BLIND_LABELS,
+    FORMAT_WITHOUT_ROOTS,
+    UNSIGNED_FORMAT,
+)
+
+HUGGINGFACE: Final = "huggingface"
+TRAINING: Final = "training"
+FORMATS: Final = (AGENTPROCESSBENCH, HUGGINGFACE, TRAINING)
+DATASET_FORMATS: Final = (HUGGINGFACE, TRAINING)
+ALIASES: Final = {"parquet": HUGGINGFACE}
+"""Names of formats that older scripts use."""
+
+PROPAGATED: Final = "propagated"
+INDEPENDENT: Final = "independent"
+PROTOCOLS: Final = (PROPAGATED, INDEPENDENT)
+
+ZERO_TRUE: Final = "true"
+ZERO_FALSE: Final = "false"
+ZERO_MERGE: Final = "merge"
+ZERO_CUT: Final = "cut"
+ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
+
+MAX_SEED: Final = 2**63 - 1
+_SHARE: Final = re.compile(r"0?\.[0-9]{1,6}", re.ASCII)
+_SEED: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_WITHOUT_ROOTS: Final = (UNSIGNED_FORMAT, FORMAT_WITHOUT_ROOTS)
+_WITHOUT_BLIND_LABELS: Final = (*_WITHOUT_ROOTS, FORMAT_WITHOUT_BLIND_LABELS)
+_TRUE: Final = ("true", "1", "on")
+_FALSE: Final = ("", "false", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is exported, and how.
+
+    `share` of each subset's tasks go to the test split (None: no split), drawn with `seed`. `protocol` says
+    what a consequence of an error is labelled, `zero` what becomes of the label 0 in a training set.
+    """
+
+    format: str = AGENTPROCESSBENCH
+    share: float | None = None
+    seed: int = 0
+    protocol: str = PROPAGATED
+    blind_labels: bool = False
+    zero: str = ZERO_TRUE
+
+    def as_json(self) -> dict[str, Any]:
+        """The choices that bear on this format, as an export says them of itself."""
+        said: dict[str, Any] = {"format": self.format}
+        if self.format in DATASET_FORMATS:
+            said |= {"split": self.share, "protocol": self.protocol}
+            if self.share is not None:
+                said["seed"] = self.seed
+        if self.format == HUGGINGFACE:
+            said["blind_labels"] = self.blind_labels
+        if self.format == TRAINING:
+            said["zero"] = self.zero
+        return said
+
+
+def export_options(given: Mapping[str, Any]) -> ExportOptions:
+    """The choices under the names `format`, `split`, `seed`, `protocol`, `blind_labels`, `zero`, each as text
+    or of its own type; what is missing, None or empty has its default.
+
+    Raises Invalid, with the field, for a value that cannot be or that the format does not know.
+    """
+    said = {key: value for key, value in given.items() if value not in (None, "")}
+    unknown = sorted(said.keys() - {"format", "split", "seed", "protocol", "blind_labels", "zero"})
+    if unknown:
+        raise _invalid(unknown[0][:40], translatable("An export has no such choice."))
+    format = ALIASES.get(str(said.get("format")), str(said.get("format", AGENTPROCESSBENCH)))
+    _one_of("format", format, (*FORMATS, *ALIASES), FORMATS)
+    found = ExportOptions(
+        format=format,
+        share=_share(said["split"]) if "split" in said else None,
+        seed=_seed(said["seed"]) if "seed" in said else 0,
+        protocol=str(said.get("protocol", PROPAGATED)),
+        blind_labels=_yes(said.get("blind_labels", "")),
+        zero=str(said.get("zero", ZERO_TRUE)).lower(),
+    )
+    _one_of("protocol", found.protocol, PROTOCOLS, PROTOCOLS)
+    _one_of("zero", found.zero, ZEROS, ZEROS)
+    if found.format == AGENTPROCESSBENCH and found != ExportOptions():
+        raise _invalid(
+            "format",
+            translatable(
+                "The AgentProcessBench files are exported as they were frozen; choose another format to "
+                "split them or to change their labels."
+            ),
+        )
+    if found.blind_labels and found.format != HUGGINGFACE:
+        raise _invalid("blind_labels", translatable("Blind labels go with the format “huggingface” only."))
+    return found
+
+
+def refuse_unless_allowed(options: ExportOptions, manifest: Mapping[str, Any]) -> None:
+    """Raise Invalid when a release, by its manifest, does not hold what these choices need."""
+    if options.protocol == INDEPENDENT and not has_roots(manifest):
+        raise _invalid(
+            "protocol",
+            translatable(
+                "This release was frozen before it was kept where each error began, so that its steps can be "
+                "exported with the protocol “propagated” only."
+            ),
+        )
+    if options.blind_labels and not has_blind_labels(manifest):
+        raise _invalid(
+            "blind_labels",
+            translatable("This release was frozen before releases kept blind labels, so there are none."),
+        )
+
+
+def has_roots(manifest: Mapping[str, Any]) -> bool:
+    """Whether the records of a release say where each error began."""
+    return manifest["format"] not in _WITHOUT_ROOTS
+
+
+def has_blind_labels(manifest: Mapping[str, Any]) -> bool:
+    """Whether the records of a release hold what each annotator said blind."""
+    return manifest["format"] not in _WITHOUT_BLIND_LABELS
+
+
+def _invalid(field: str, message: str) -> Invalid:
+    return Invalid(message, fields={field: message})
+
+
+def _one_of(field: str, value: str, known: tuple[str, ...], named: tuple[str, ...]) -> None:
+    if value not in known:
+        raise _invalid(
+            field,
+            translatable(
+                "“{value}” is no {field} of an export; choose {choices}.",
+                value=value[:40],
+                field=field,
+                choices=", ".join(named),
+            ),
+        )
+
+
+def _share(given: Any) -> float:
+    text = given if isinstance(given, str) else repr(given)
+    share = float(text) if _SHARE.fullmatch(text.strip()) else math.nan
+    if not 0 < share < 1:
+        raise _invalid(
+            "split",
+            translatable(
+                "The share of tasks for the test split must be a number between 0 and 1 with at most six "
+                "decimals, such as 0.2."
+            ),
+        )
+    return share
+
+
+def _seed(given: Any) -> int:
+    text = str(given).strip()
+    seed = int(text) if _SEED.fullmatch(text) else -1
+    if not 0 <= seed <= MAX_SEED:
+        raise _invalid("seed", translatable("The seed must be a whole number from 0."))
+    return seed
+
+
+def _yes(given: Any) -> bool:
+    text = str(given).lower()
+    if text not in (*_TRUE, *_FALSE):
+        raise _invalid("blind_labels", translatable("Say true or false."))
+    return text in _TRUE

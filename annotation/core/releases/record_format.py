@@ -1,0 +1,221 @@
+"""The format of a release: one canonical record per trajectory, and the lines and manifest of an export.
+
+Pure functions over the stored content of a trajectory (core.trajectories.trajectory.TrajectoryDraft.content)
+and its
+consensus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ..jsonio.canonical import canonical_json, sha256_hex
+
+# Version 2 names the release before, and is signed; the records of version 3 say where each error began and
+# why, those of version 4 what each annotator said blind, and its manifest has agreement twice. Releases
+# frozen before stay as they are.
+FORMAT: Final = "tristep-release/4"
+FORMAT_WITHOUT_BLIND_LABELS: Final = "tristep-release/3"
+FORMAT_WITHOUT_ROOTS: Final = "tristep-release/2"
+UNSIGNED_FORMAT: Final = "tristep-release/1"
+FORMATS: Final = (FORMAT, FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
+WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
+AGENTPROCESSBENCH: Final = "agentprocessbench"
+MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.json.sig"
+PUBLIC_KEY: Final = "release-key.pem"
+
+# Keys and order of the published AgentProcessBench files (arXiv 2603.14465).
+PUBLISHED_KEYS: Final = (
+    "total_index",
+    "query_index",
+    "sample_index",
+    "question",
+    "data_source",
+    "ground_truth",
+    "answer_text",
+    "messages",
+    "tool_metrics",
+    "tools",
+    "step_labels",
+    "final_label",
+)
+_OWN_HINTS: Final = frozenset({"total_index", "tool_metrics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The consensus of one trajectory: (value, kind) per message index of each step, and of the outcome.
+
+    `roots` are message indexes, of those −1 whose root is agreed; `reasons` are codes of the scheme, of those
+    labels that have one; None is the outcome.
+    """
+
+    steps: Mapping[int, tuple[int, str]]
+    outcome: tuple[int, str]
+    roots: Mapping[int, int] = field(default_factory=dict)
+    reasons: Mapping[int | None, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BlindLabels:
+    """What one annotator, under a pseudonym, said of a trajectory before seeing a suggestion or anybody
+    else's label of it: value by message index, and the outcome (None without one)."""
+
+    annotator: str
+    steps: Mapping[int, int]
+    outcome: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordIndexes:
+    """Where a record stands: its subset, and indexes that fill in for a file that had none.
+
+    `total_index` counts the release's records from 0, `query_index` the subset's tasks, `sample_index` the
+    task's trajectories, each in the order of the release.
+    """
+
+    subset: str
+    record_id: str
+    policy_model: str
+    total_index: int
+    query_index: int
+    sample_index: int
+
+
+def release_record(
+    content: Mapping[str, Any],
+    indexes: RecordIndexes,
+    resolved: Resolved,
+    blind: Sequence[BlindLabels] = (),
+) -> dict[str, Any]:
+    """The record of one trajectory: everything it came with, its consensus, how each label was reached, and
+    what those who labelled it blind said, in the order of their pseudonyms."""
+    hints = dict(content.get("hints") or {})
+    total = hints.get("total_index")
+    return {
+        "record_id": indexes.record_id,
+        "subset": indexes.subset,
+        "policy_model": indexes.policy_model,
+        "task_key": content.get("task_key"),
+        "total_index": total if type(total) is int else indexes.total_index,
+        "query_index": _given(content.get("query_index"), indexes.query_index),
+        "sample_index": _given(content.get("sample_index"), indexes.sample_index),
+        "question": content.get("question"),
+        "data_source": content.get("data_source") or indexes.subset,
+        "ground_truth": content.get("reference_answer"),
+        "task_description": content.get("task_description"),
+        "answer_text": content.get("answer_text"),
+        "messages": content["messages"],
+        "tools": content.get("tools") or [],
+        "tool_metrics": hints.get("tool_metrics", {}),
+        "hints": {key: value for key, value in hints.items() if key not in _OWN_HINTS},
+        "step_labels": {str(index): value for index, (value, _) in resolved.steps.items()},
+        "step_kinds": {str(index): kind for index, (_, kind) in resolved.steps.items()},
+        "step_roots": {str(index): root for index, root in resolved.roots.items()},
+        "step_reasons": {str(index): code for index, code in resolved.reasons.items() if index is not None},
+        "final_label": resolved.outcome[0],
+        "final_kind": resolved.outcome[1],
+        "final_reason": resolved.reasons.get(None, ""),
+        "blind_labels": [
+            {
+                "annotator": one.annotator,
+                "step_labels": {str(index): value for index, value in one.steps.items()},
+                "final_label": one.outcome,
+            }
+            for one in blind
+        ],
+    }
+
+
+def _given(value: Any, otherwise: int) -> int:
+    return value if type(value) is int else otherwise
+
+
+def record_line(record: Mapping[str, Any]) -> bytes:
+    """The canonical JSON line of a record, without its newline: what a release's digest is made of."""
+    return canonical_json(record)
+
+
+def published_line(record: Mapping[str, Any]) -> bytes:
+    """A record in exactly the shape of the published files, with its newline.
+
+    UTF-8 as published; a record with lone surrogates, which UTF-8 cannot hold, is escaped to ASCII.
+    """
+    labels = record["step_labels"]
+    shaped = {key: record[key] for key in PUBLISHED_KEYS}
+    shaped["step_labels"] = {index: labels[index] for index in sorted(labels, key=int)}
+    try:
+        return json.dumps(shaped, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(shaped, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def file_name(subset: str) -> str:
+    """The file of a subset in an export."""
+    return f"{subset}.jsonl"
+
+
+def with_checksum(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with the checksum of its own canonical JSON, so that a changed manifest is found out too."""
+    body = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return {**body, "manifest_sha256": sha256_hex(canonical_json(body))}
+
+
+def manifest_file(manifest: Any) -> bytes:
+    """The manifest as the file that goes with an export: the bytes that a signature covers."""
+    return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def predecessor(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """How the next release's manifest names the release of this one: its digest covers all of the
+    manifest, and with it the records' digest and the release before."""
+    return {key: manifest[key] for key in ("number", "version")} | {
+        "manifest_sha256": with_checksum(manifest)["manifest_sha256"]
+    }
+
+
+def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: datetime) -> bytes:
+    """What the signature of a withdrawal covers: which release, why, and when."""
+    return canonical_json(
+        {
+            "format": WITHDRAWAL_FORMAT,
+            "project": manifest["project"],
+            "release": predecessor(manifest),
+            "reason": reason,
+            "created_at": created_at.astimezone(UTC).isoformat(),
+        }
+    )
+
+
+def agreement_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """What a manifest of any format says of agreement: {"project": …, "release": …}.
+
+    Each is {"overall": figures of steps by name, "outcome": {"n", "figures", "confusion"}, "subsets": {name:
+    the same without "subsets"}}, with "n", "trajectories", "tasks", "annotators" and "headline" (the name of
+    the figure to go by) from format 4 on. "project" is over all blind pairs of labels of the project when it
+    was frozen, "release" over those of the trajectories in it: None before format 4.
+    """
+    said = manifest.get("agreement") or {}
+    if "project" in said:
+        return {name: said.get(name) for name in ("project", "release")}
+    return {"project": {"overall": {}, "outcome": {}, "subsets": {}, **said}, "release": None}
+
+
+def manifest_problems(manifest: Any) -> list[str]:
+    """What is wrong with a manifest that was read from a file; empty when its own checksum holds."""
+    known = isinstance(manifest, dict) and manifest.get("format") in FORMATS
+    if not known or not isinstance(manifest.get("files"), dict):
+        return [f"{MANIFEST}: this is no manifest of a release."]
+    if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):
+        return [f"{MANIFEST}: its own checksum does not match."]
+    return []
+
+
+def distribution(counts: Mapping[int, int]) -> dict[str, int]:
+    """How often each value occurs, by its name: {"-1": n, "0": n, "+1": n}."""
+    return {"-1": counts.get(-1, 0), "0": counts.get(0, 0), "+1": counts.get(1, 0)}

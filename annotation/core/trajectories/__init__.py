@@ -1,0 +1,1 @@
+"""One trajectory as data: messages, tools, images, and its form as ATIF."""

@@ -1,0 +1,1 @@
+"""Files of benchmarks and evaluation harnesses."""

@@ -1,0 +1,1 @@
+"""Chats in the shapes of model APIs and of training sets."""

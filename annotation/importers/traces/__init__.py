@@ -1,0 +1,1 @@
+"""Traces: spans, observations and runs of tracing tools."""

@@ -1,0 +1,1 @@
+"""Disputes, their discussions and cases, and what happened to a step."""

@@ -1,0 +1,148 @@
+"""What is waiting for a person, project by project, in a constant number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
+
+from annotation import policies
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    ExposureKind,
+    ImportState,
+    Role,
+    TrajectoryState,
+)
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Exposure,
+    ImportFile,
+    Membership,
+    Project,
+    Trajectory,
+    User,
+)
+from annotation.policies.rechecks import askable
+
+from ..work.my_progress import OwnWork, own_work, with_progress
+from .disputes import to_decide
+
+OPEN_SHOWN = 5
+PROJECTS_SHOWN = 30
+UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
+
+
+@dataclass
+class Waiting:
+    """One project on the home page: what this person can do in it now.
+
+    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
+    nobody has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
+    """
+
+    project: Project
+    roles: tuple[Role, ...]
+    open: list[Assignment] = field(default_factory=list)
+    own: OwnWork = field(default_factory=OwnWork)
+    can_claim: bool = False
+    disputes: int = 0
+    cases: list[Adjudication] = field(default_factory=list)
+    imports: list[ImportFile] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All trajectories of the project (admins)."""
+        return sum(self.counts.values())
+
+    @property
+    def resolved(self) -> int:
+        """Those with a consensus (admins)."""
+        return self.counts.get(TrajectoryState.UNANIMOUS, 0) + self.counts.get(TrajectoryState.ADJUDICATED, 0)
+
+
+def waiting_for(user: User) -> list[Waiting]:
+    """The projects of a person, the first 30 by name, with what waits in each. At most nine queries."""
+    projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
+    memberships = {row.project_id: row for row in _memberships(user, projects)}
+    cards = {}
+    for project in projects:
+        member = memberships.get(project.pk)
+        roles = set(member.roles) if member is not None else set()
+        if user.is_superuser:
+            roles.add(Role.ADMIN)
+        cards[project.pk] = Waiting(project=project, roles=tuple(role for role in Role if role in roles))
+        if member is not None:
+            cards[project.pk].can_claim = member.is_annotator and bool(getattr(member, "has_work", False))
+    _own_work(user, cards)
+    _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
+    _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
+    return list(cards.values())
+
+
+def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
+    """The person's memberships, each with `has_work`: they would be given something if they claimed."""
+    theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
+    rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
+    seen = Exposure.objects.filter(
+        trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
+    )
+    free = Trajectory.objects.filter(
+        ~Exists(theirs),
+        ~Exists(rechecked),
+        ~Exists(seen),
+        project=OuterRef("project"),
+        live=True,
+        free_slots__gt=0,
+        position__gte=OuterRef("claim_cursor"),
+    )
+    rows = Membership.objects.filter(user=user, project__in=[project.pk for project in projects])
+    rechecks = askable(user).filter(project=OuterRef("project"))
+    return rows.annotate(has_work=Exists(free) | Exists(rechecks))
+
+
+def can_claim(user: User, project: Project) -> bool:
+    """Whether something in a project is free for this person to label. One query."""
+    row = _memberships(user, [project]).first()
+    return row is not None and row.is_annotator and bool(getattr(row, "has_work", False))
+
+
+def _own_work(user: User, cards: dict[int, Waiting]) -> None:
+    for project, work in own_work(user, cards).items():
+        cards[project].own = work
+    if any(card.own.open for card in cards.values()):
+        own = Assignment.stored.filter(annotator=user, project__in=cards, state=AssignmentState.OPEN)
+        newest = with_progress(own).order_by("-last_used_at", "-pk")
+        for assignment in newest[: OPEN_SHOWN * PROJECTS_SHOWN]:
+            card = cards[assignment.project_id]
+            if len(card.open) < OPEN_SHOWN:
+                card.open.append(assignment)
+
+
+def _disputes(user: User, cards: dict[int, Waiting]) -> None:
+    if not cards:
+        return
+    for row in to_decide(user, cards).values("project").annotate(n=Count("pk")).order_by():
+        cards[row["project"]].disputes = row["n"]
+    cases = Adjudication.objects.filter(adjudicator=user, project__in=cards, state=AdjudicationState.OPEN)
+    for case in cases.select_related("trajectory__subset"):
+        cards[case.project_id].cases.append(case)
+
+
+def _for_admins(user: User, cards: dict[int, Waiting]) -> None:
+    if not cards:
+        return
+    states: dict[int, dict[str, int]] = defaultdict(dict)
+    rows = Trajectory.objects.filter(project__in=cards, live=True).values("project", state_name=F("state"))
+    for row in rows.annotate(n=Count("pk")).order_by():
+        states[row["project"]][row["state_name"]] = row["n"]
+    for pk, counts in states.items():
+        cards[pk].counts = counts
+    running = policies.visible(user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED))
+    for source in running.select_related("subset").defer("errors"):
+        cards[source.project_id].imports.append(source)

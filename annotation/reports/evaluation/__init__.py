@@ -1,0 +1,1 @@
+"""Models scored on a release."""

@@ -1,0 +1,95 @@
+"""Who is on a leaderboard: models, what is made of them, and baselines, with their predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from annotation.core.i18n import Translatable, translatable
+from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.blind import read_blind
+from annotation.core.scoring.fitted import read
+from annotation.core.scoring.labels import always_plus, majority
+from annotation.models import PredictionSet, Release
+
+from ..shared.release_labels import outline, predictions
+
+ALWAYS_PLUS: Final = "always_plus_one"
+MAJORITY: Final = "majority"
+TRAINED: Final = "trained_baseline"
+STACKED: Final = "stacked"
+HUMAN: Final = "blind_human"
+BASELINES: Final[dict[str, Translatable]] = {
+    ALWAYS_PLUS: translatable("Always +1"),
+    MAJORITY: translatable("The commonest label"),
+    TRAINED: translatable("The trained baseline"),
+}
+TITLES: Final[dict[str, Translatable]] = {
+    **BASELINES,
+    STACKED: translatable("All models, stacked"),
+    HUMAN: translatable("Blind human"),
+}
+"""The rows that are no models, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a leaderboard with its predictions, and the subsets (by place) that these are of; `row` is
+    None for what is no model. `recalibrated`: the same model's predictions after recalibration, if there
+    are."""
+
+    name: str
+    row: PredictionSet | None
+    said: Predictions
+    covered: frozenset[int]
+    recalibrated: Predictions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
+    (core.scoring.blind), None as long as nobody has looked for them. `pending`: something is still to be
+    fitted."""
+
+    released: ReleasedLabels
+    models: list[Entry]
+    others: list[Entry]
+    turns: list[Predictions] | None
+    pending: bool
+
+
+def entries(release: Release) -> Entries:
+    """Everybody on the leaderboard of a release. Two queries, however many models there are."""
+    known = outline(release)
+    released = known.released
+    rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
+    models = [
+        Entry(
+            row.model,
+            row,
+            said,
+            _covered(released, said),
+            read(row.recalibrated if known.fitted else None, released),
+        )
+        for row, said in zip(rows, predictions(released, rows), strict=True)
+    ]
+    others = [
+        Entry(name, None, said, _covered(released, said))
+        for name, said in (
+            (STACKED, read(known.stacked, released)),
+            (ALWAYS_PLUS, always_plus(released)),
+            (MAJORITY, majority(released)),
+            (TRAINED, read(known.baseline, released)),
+        )
+        if said is not None
+    ]
+    # what has neither predictions nor an outline is fitted by nobody
+    pending = (known.kept or bool(rows)) and (
+        None in (known.baseline, known.stacked, known.blind) or any(row.recalibrated is None for row in rows)
+    )
+    turns = None if known.blind is None else read_blind(known.blind, released)
+    return Entries(released, models, others, turns, pending)
+
+
+def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:
+    return frozenset(released.subset[said.there].tolist())

@@ -1,0 +1,148 @@
+"""One model on a release: its figures, where it errs, and the trajectories on which it errs most."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from annotation.core.agreement.firsterror import FirstErrors
+from annotation.core.agreement.measure import IntArray
+from annotation.core.scoring import Predictions, ReleasedLabels, Scores
+from annotation.core.scoring.counts import task_sums
+from annotation.core.scoring.details import (
+    Costs,
+    Part,
+    Place,
+    Worst,
+    by_length,
+    by_position,
+    confusion,
+    costs,
+    offsets,
+    worst,
+)
+from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.fitted import read
+from annotation.core.scoring.ranks import changes
+from annotation.core.scoring.scores import Compared, every_compared, of_compared
+from annotation.models import PredictionSet
+from annotation.policies import Actor, require
+
+from ..shared.release_labels import outline, predictions
+from .leaderboard import RecalibratedCell
+from .score_json import recalibrated_cell_json, scores_json
+
+WORST: Final = 20
+"""So many trajectories are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erring:
+    """A trajectory on which the model errs; `ordinal` is its place in the release."""
+
+    ordinal: int
+    record_id: str
+    subset: str
+    found: Worst
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScores:
+    """A model over the subsets that it predicts anything of. `confusion` (3, 4): the release in the rows, the
+    model in the columns, in the order −1, 0, +1, none. `recalibrated` is None until it is worked out."""
+
+    scores: Scores
+    recalibrated: RecalibratedCell | None
+    confusion: IntArray
+    offsets: FirstErrors
+    lengths: list[Part]
+    places: list[Place]
+    worst: list[Erring]
+    costs: Costs
+
+
+def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
+    """Everything about one prediction set, which comes with its release. One query and those of the
+    permission."""
+    require(actor, "release.view", row.release)
+    known = outline(row.release)
+    whole = known.released
+    (everything,) = predictions(whole, [row])
+    covered = np.isin(whole.subset, whole.subset[everything.there])
+    released, said = whole.only(covered), everything.only(whole, covered)
+    ordinals = np.flatnonzero(covered)
+    made = read(row.recalibrated if known.fitted else None, whole)
+    sums = task_sums(released, said)[None]
+    every = every_compared(released, sums)
+    return ModelScores(
+        scores=of_compared(released, [said], sums, every)[0],
+        recalibrated=None if made is None else recalibrated_cell(released, made.only(whole, covered), every),
+        confusion=confusion(released, said),
+        offsets=offsets(released, said),
+        lengths=by_length(released, said),
+        places=by_position(released, said),
+        worst=[
+            Erring(
+                int(ordinals[one.record]),
+                released.record_id[one.record],
+                released.subsets[released.subset[one.record]],
+                one,
+            )
+            for one in worst(released, said, WORST)
+        ],
+        costs=costs(released, said, None if row.cost is None else float(row.cost)),
+    )
+
+
+def recalibrated_cell(
+    released: ReleasedLabels, made: Predictions, before: dict[str, Compared]
+) -> RecalibratedCell:
+    """The scores of one model after recalibration, and how they differ from those `before`."""
+    sums = task_sums(released, made)[None]
+    after = every_compared(released, sums)
+    return RecalibratedCell(
+        of_compared(released, [made], sums, after)[0],
+        {
+            name: changes(before[name], after[name], share=figure.percent)[0]
+            for name, figure in FIGURES.items()
+        },
+    )
+
+
+def _costs_json(found: Costs) -> dict[str, Any]:
+    shown = {
+        "usd_per_100_trajectories": found.per_hundred,
+        "usd_per_point_over_always_plus_one": found.per_point,
+    }
+    return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
+
+
+def as_json(found: ModelScores) -> dict[str, Any]:
+    """The same as JSON: unrounded numbers, null with a reason where undefined."""
+    return {
+        "overall": scores_json(found.scores),
+        "recalibrated": None if found.recalibrated is None else recalibrated_cell_json(found.recalibrated),
+        "confusion": found.confusion.tolist(),
+        "first_errors": asdict(found.offsets),
+        "cost": _costs_json(found.costs),
+        "by_length": [
+            {"from": part.low, "to": part.high, **scores_json(part.scores)} for part in found.lengths
+        ],
+        "by_position": [
+            {"from": one.low, "to": one.high, "steps": one.steps, "right": one.right} for one in found.places
+        ],
+        "worst": [
+            {
+                "ordinal": one.ordinal,
+                "record_id": one.record_id,
+                "subset": one.subset,
+                "steps": one.found.steps,
+                "wrong": one.found.wrong,
+                "first_error_right": one.found.first_error,
+                "outcome_right": one.found.outcome,
+            }
+            for one in found.worst
+        ],
+    }

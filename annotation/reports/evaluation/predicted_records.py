@@ -1,0 +1,233 @@
+"""Trajectories as a release holds them, with the consensus of each step and what a model predicts of it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from annotation.core.agreement.firsterror import FirstErrors
+from annotation.core.agreement.measure import IntArray
+from annotation.core.errors import NotFound
+from annotation.core.i18n import translatable
+from annotation.core.releases.frozen_content import content_of
+from annotation.core.scoring import MISSING
+from annotation.core.scoring.details import Worst, erring, in_cell, in_class
+from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseRecord, Step, Trajectory
+from annotation.policies import Actor, Viewer, require
+
+from ..shared.release_labels import parsed_record, predictions, released_labels
+from ..shared.transcripts import Transcript, read_content
+
+CLASSES = tuple(FirstErrors.__dataclass_fields__)
+
+
+@dataclass(slots=True)
+class PredictedStep:
+    """A step (None: the outcome) of a record: its consensus, how it came about, the step at which its error
+    began and why; and what the model says of it. `predicted` is None without a label, and when there is no
+    model."""
+
+    step: Step | None
+    released: int
+    kind: str
+    root: Step | None = None
+    code: str = ""
+    predicted: int | None = None
+    reason: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the model says something else, or nothing."""
+        return self.predicted != self.released
+
+
+@dataclass(slots=True)
+class FrozenRecord:
+    """One record of a release. With a model: whether it was `asked`, whether its judgement `failed`, and its
+    `comment`. `record_id`, `subset` and `policy_model` are texts as they came in; `trajectory`: the live one
+    of this name, if there is one."""
+
+    release: Release
+    ordinal: int
+    record_id: str
+    subset: str
+    policy_model: str
+    transcript: Transcript
+    steps: list[PredictedStep]
+    outcome: PredictedStep
+    trajectory: Trajectory | None
+    asked: bool = False
+    failed: bool = False
+    comment: str = ""
+
+    @property
+    def told(self) -> list[PredictedStep]:
+        """What the model says anything of."""
+        return [one for one in (*self.steps, self.outcome) if one.predicted is not None or one.reason]
+
+    @property
+    def wrong(self) -> int:
+        """How many steps the model labels otherwise."""
+        return sum(one.differs for one in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A record in a list: its place in the release, how the model does on it, and how many of its steps are
+    what was asked for (`indexes`: the first of them)."""
+
+    ordinal: int
+    record_id: str
+    subset: str
+    found: Worst
+    count: int
+    indexes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which records: with steps of a `released` label that the model labels `predicted` (None: not at all),
+    or whose first error the model sees in `first` (a class of FirstErrors). Nothing: those with an error of
+    the model."""
+
+    cell: tuple[int, int | None] | None = None
+    first: str = ""
+    subset: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a list, and how many steps (or, by class, trajectories) these are together."""
+
+    rows: list[Listed] = field(default_factory=list)
+    total: int = 0
+
+
+def raw_record(release: Release, ordinal: int) -> tuple[ReleaseRecord, bytes, dict[str, Any]]:
+    """A record of a release with its line and what that says. One query. Raises NotFound, and Conflict on a
+    damaged one."""
+    row = ReleaseRecord.objects.filter(release=release, ordinal=ordinal).first()
+    if row is None:
+        raise NotFound(translatable("There is no such record in this release."))
+    record = parsed_record(row.record_id, row.body)
+    return row, zlib.decompress(bytes(row.body)), record
+
+
+def frozen_record(*, actor: Viewer, release: Release, ordinal: int) -> FrozenRecord:
+    """One record with its consensus. Two queries and those of the permission. Raises NotFound, and Conflict
+    on a damaged record."""
+    require(actor, "release.view", release)
+    row, _line, record = raw_record(release, ordinal)
+    content = content_of(record)
+    steps = [
+        Step(message_index=int(index), ordinal=number)
+        for number, index in enumerate(sorted(record["step_labels"], key=int))
+    ]
+    by_index = {step.message_index: step for step in steps}
+    roots, codes = record.get("step_roots") or {}, record.get("step_reasons") or {}
+    trajectory = Trajectory.objects.filter(
+        project=release.project_id, subset__name=row.subset, record_id=row.record_id, live=True
+    )
+    return FrozenRecord(
+        release=release,
+        ordinal=ordinal,
+        record_id=record["record_id"],
+        subset=record["subset"],
+        policy_model=record.get("policy_model") or "",
+        transcript=read_content(content, reference_answer=True, hints=False),
+        steps=[_step(step, record, roots, codes, by_index) for step in steps],
+        outcome=PredictedStep(
+            None, record["final_label"], record.get("final_kind", ""), code=record.get("final_reason") or ""
+        ),
+        trajectory=trajectory.select_related("project", "subset", "task").first(),
+    )
+
+
+def _step(
+    step: Step,
+    record: Mapping[str, Any],
+    roots: Mapping[str, int],
+    codes: Mapping[str, str],
+    by_index: Mapping[int, Step],
+) -> PredictedStep:
+    key = str(step.message_index)
+    return PredictedStep(
+        step,
+        record["step_labels"][key],
+        (record.get("step_kinds") or {}).get(key, ""),
+        root=by_index.get(roots.get(key, -1)),
+        code=codes.get(key, ""),
+    )
+
+
+def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
+    """Say beside each step what a model predicts of it, with its reasons. Two queries."""
+    released = released_labels(row.release)
+    (said,) = predictions(released, [row])
+    starts = released.starts()
+    values = said.steps[starts[shown.ordinal] : starts[shown.ordinal + 1]].tolist()
+    told = _reasons(row, shown.ordinal)
+    reasons = told.get("steps", {})
+    for one, value in zip(shown.steps, values, strict=True):
+        one.predicted = None if value == MISSING else value
+        one.reason = reasons.get(str(one.step.message_index) if one.step else "", "")
+    outcome = int(said.outcome[shown.ordinal])
+    shown.outcome.predicted = None if outcome == MISSING else outcome
+    shown.outcome.reason = told.get("final", "")
+    shown.comment = told.get("comment", "")
+    shown.asked, shown.failed = bool(said.there[shown.ordinal]), bool(said.failed[shown.ordinal])
+
+
+def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:
+    """What a model says of a record besides its labels; what was stored last counts."""
+    kept = PredictionReasons.objects.filter(prediction_set=row, first__lte=ordinal, last__gte=ordinal)
+    found: dict[str, Any] = {}
+    for body in kept.order_by("pk").values_list("body", flat=True):
+        found = json.loads(zlib.decompress(bytes(body))).get(str(ordinal), found)
+    return found
+
+
+def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> Records:
+    """The records of a list, those with the most wrong steps first (or with the most steps of the cell). One
+    query and those of the permission; `row` comes with its release."""
+    require(actor, "release.view", row.release)
+    whole = released_labels(row.release)
+    (said,) = predictions(whole, [row])
+    # a model is scored on the subsets of which it predicts anything
+    covered = np.isin(whole.subset, whole.subset[said.there])
+    if asked.subset:
+        names = [at for at, name in enumerate(whole.subsets) if name == asked.subset]
+        covered &= np.isin(whole.subset, names)
+    counts: IntArray | None = None
+    steps: IntArray = np.zeros(0, dtype=np.int64)
+    if asked.cell is not None:
+        steps = np.flatnonzero(in_cell(whole, said, *asked.cell) & covered[whole.record])
+        counts = np.bincount(whole.record[steps], minlength=whole.n_records)
+        chosen = counts > 0
+    elif asked.first:
+        chosen = covered & in_class(whole, said, CLASSES.index(asked.first))
+    else:
+        chosen = covered
+    only_wrong = asked.cell is None and not asked.first
+    found = erring(whole, said, chosen, only_wrong=only_wrong, first=counts)
+    of_record: dict[int, list[int]] = {}
+    for at in steps.tolist():
+        of_record.setdefault(int(whole.record[at]), []).append(int(whole.message_index[at]))
+    rows = [
+        Listed(
+            one.record,
+            whole.record_id[one.record],
+            whole.subsets[whole.subset[one.record]],
+            one,
+            int(counts[one.record]) if counts is not None else one.wrong,
+            tuple(of_record.get(one.record, ())),
+        )
+        for one in found
+    ]
+    total = len(steps) if asked.cell is not None else len(rows)
+    return Records(rows, total)

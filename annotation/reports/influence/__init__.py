@@ -1,0 +1,1 @@
+"""What suggestions do to labels."""

@@ -1,0 +1,276 @@
+"""How far judges' suggestions move the annotators of a project: by arm of its experiment, or as observed.
+
+An experiment deals people on tasks to arms (`trial`), or, when it was begun in an older version, whole tasks:
+then arms are compared as what they are, different tasks.
+
+Only trajectories whose N labels are all in count, as in the agreement report, so that nobody who may yet
+label one learns of others' labels through a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation import models as m
+from annotation.core.agreement.pairs import LabelTable, pair_up
+from annotation.core.influence.arm_figures import (
+    NOT_RANDOMISED,
+    Difference,
+    Estimate,
+    Tables,
+    difference,
+    estimates,
+)
+from annotation.core.influence.experiment import ARMS, Arm
+from annotation.core.seed import SEED
+from annotation.policies import Actor, deals_people, require
+
+from ..shared import influence_rows as rows_of
+from ..shared.influence_rows import MISSING
+from ..shared.integer_rows import Integers
+from ..shared.label_changes import ChangeRates, change_rates, revealed_labels
+from .experiment_report import ArmFate, Trial, fates, most_of, trial
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One comparison. `who`: "people" (pairs of annotators), "judges" (people with all judges, pooled),
+    "majority" (people with what most judges say) or "judge" with its name. `basis`: "final" values, or
+    "blind" ones, from before anything was seen."""
+
+    who: str
+    judge: str
+    basis: str
+    agreement: Estimate
+    kappa: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFigures:
+    """One arm; `arm` empty: everything, where nothing was randomised. `allocated`: its tasks, or people on
+    tasks, also those without labels so far; the other counts are of what the figures are made of. `pairs`:
+    pairs of labels; 0 where people are dealt."""
+
+    arm: str
+    allocated: int
+    tasks: int
+    trajectories: int
+    steps: int
+    pairs: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What an arm has more than the sealed one, in final values, for one comparison as in `Line`."""
+
+    arm: str
+    who: str
+    judge: str
+    agreement: Difference
+    kappa: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """What the influence page and `influence --json` show. `seed` is the experiment's; None: not randomised,
+    and then there is one arm without a name, and `reason` says why there are no contrasts. `trial`: the
+    contrasts and all else of an experiment whose units are people on tasks."""
+
+    project: m.Project
+    seed: int | None
+    arms: tuple[ArmFigures, ...]
+    contrasts: tuple[Contrast, ...]
+    change_rates: tuple[ChangeRates, ...]
+    reason: str
+    trial: Trial | None = None
+    interval_seed: int = SEED
+
+    @property
+    def randomised(self) -> bool:
+        """Whether the tasks were randomised over arms."""
+        return self.seed is not None
+
+    @property
+    def unit(self) -> str | None:
+        """What was dealt to arms: "annotator" (a person on a task) or "task"; None without an experiment."""
+        return self.project.experiment_unit if self.randomised else None
+
+
+def influence(*, viewer: Actor, project: m.Project) -> Influence:
+    """Compute every figure. At most 13 queries; raises Denied to all but admins.
+
+    Of a running experiment it is read through `services.interim`, which notes the look.
+    """
+    require(viewer, "influence.view", project)
+    rng = np.random.default_rng(SEED)
+    if deals_people(project):
+        return _of_people(project, rng)
+    judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    labels = rows_of.labels(project)
+    of_step = rows_of.suggested(project)
+    arm_of_task = rows_of.arms(project)
+    names: tuple[str, ...] = tuple(ARMS) if project.experiment_seed is not None else ("",)
+    arms = tuple(
+        _arm_figures(
+            name,
+            sum(found == name for found in arm_of_task.values()),
+            labels[np.isin(labels[:, 1], [task for task, found in arm_of_task.items() if found == name])],
+            judges,
+            of_step,
+            rng,
+        )
+        for name in names
+    )
+    randomised = project.experiment_seed is not None
+    return Influence(
+        project=project,
+        seed=project.experiment_seed,
+        arms=arms,
+        contrasts=tuple(_contrasts(arms)) if randomised else (),
+        change_rates=_changes(project, judges, rng),
+        reason="" if randomised else NOT_RANDOMISED,
+    )
+
+
+def _changes(project: m.Project, judges: dict[int, str], rng: np.random.Generator) -> tuple[ChangeRates, ...]:
+    return (
+        *change_rates("step", revealed_labels(project, m.Label), judges, rng),
+        *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
+    )
+
+
+def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
+    """An experiment whose units are people on tasks."""
+    everybody = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    labels = rows_of.labels(project)
+    arm = rows_of.arms_of_labels(project, labels)
+    suggested = rows_of.suggested(project)
+    in_time = set(suggested[:, 0].tolist())
+    judges = {pk: name for pk, name in everybody.items() if pk in in_time}
+    said = rows_of.said_of_labels(labels, judges, suggested)
+    found = trial(
+        project, labels, arm, list(judges.values()), said, fates(project, labels, arm, everybody), rng
+    )
+    beside = np.concatenate([said, most_of(said)[None]])
+    return Influence(
+        project=project,
+        seed=project.experiment_seed,
+        arms=tuple(
+            _arm_of_people(fate, labels[rows], beside[:, rows], judges, rng)
+            for fate in found.fates
+            for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
+        ),
+        contrasts=(),
+        change_rates=_changes(project, everybody, rng),
+        reason="",
+        trial=found,
+    )
+
+
+def _arm_of_people(
+    fate: ArmFate, labels: Integers, beside: Integers, judges: dict[int, str], rng: np.random.Generator
+) -> ArmFigures:
+    """The people of one arm with most judges, then with each; `beside` (J + 1, n): each judge, then most."""
+    lines = []
+    for basis in ("final", "blind") if fate.arm == Arm.AFTER_LABEL else ("final",):
+        values = labels[:, 6 if basis == "final" else 7]
+        for place, name in [(len(judges), ""), *enumerate(judges.values())]:
+            there = (values != MISSING) & (beside[place] != MISSING)
+            rows = [labels[:, 0], labels[:, 1], np.zeros_like(values), values, beside[place]]
+            tables = Tables.of(np.stack(rows, axis=1)[there])
+            lines.append(Line("judge" if name else "majority", name, basis, *estimates(tables, rng)))
+    tasks, trajectories, steps = (len(np.unique(labels[:, column])) for column in (1, 2, 4))
+    return ArmFigures(fate.arm, fate.dealt, tasks, trajectories, steps, pairs=0, lines=tuple(lines))
+
+
+# ── Arms ──────────────────────────────────
+def _arm_figures(
+    arm: str,
+    allocated: int,
+    labels: Integers,
+    judges: dict[int, str],
+    suggested: Integers,
+    rng: np.random.Generator,
+) -> ArmFigures:
+    # blind values differ from final ones only where something is shown after labelling
+    bases = ("final", "blind") if arm in ("", Arm.AFTER_LABEL) else ("final",)
+    pairs = _people(labels, "final")
+    lines = []
+    for basis in bases:
+        tables = pairs if basis == "final" else _people(labels, basis)
+        lines.append(Line("people", "", basis, *estimates(tables, rng)))
+        beside = _beside_judges(labels, basis, judges, suggested)
+        lines.append(Line("judges", "", basis, *estimates(Tables.of(beside), rng)))
+        lines += [
+            Line("judge", name, basis, *estimates(Tables.of(beside[beside[:, 2] == pk]), rng))
+            for pk, name in judges.items()
+        ]
+    return ArmFigures(
+        arm=arm,
+        allocated=allocated,
+        tasks=len(np.unique(labels[:, 1])),
+        trajectories=len(np.unique(labels[:, 2])),
+        steps=len(np.unique(labels[:, 4])),
+        pairs=int(pairs.counts.sum()),
+        lines=tuple(lines),
+    )
+
+
+def _values(labels: Integers, basis: str) -> tuple[Integers, Integers]:
+    """The labels that have a value of that basis, and the values."""
+    values = labels[:, 6 if basis == "final" else 7]
+    there = values != MISSING
+    return labels[there], values[there]
+
+
+def _people(labels: Integers, basis: str) -> Tables:
+    """Each pair of annotators is a stratum."""
+    rows, values = _values(labels, basis)
+    subset, task, trajectory, ordinal, _step, annotator = rows[:, :6].T
+    # how long trajectories are plays no part in tables
+    length = np.ones_like(ordinal)
+    table = np.column_stack([trajectory, ordinal, annotator, values, task, subset, length])
+    pairs = pair_up(LabelTable.of(table))
+    if not len(pairs):
+        return Tables.of([])
+    return Tables.of(
+        np.column_stack([pairs.task_subset[pairs.task], pairs.task, pairs.pair, pairs.a, pairs.b])
+    )
+
+
+def _beside_judges(labels: Integers, basis: str, judges: dict[int, str], suggested: Integers) -> Integers:
+    """People's labels beside each judge's: subset, task, judge, the person's value, the judge's."""
+    rows, values = _values(labels, basis)
+    found = [np.zeros((0, 5), dtype=np.int64)]
+    for judge in judges:
+        its = suggested[suggested[:, 0] == judge]
+        if not len(its):
+            continue
+        place = np.minimum(np.searchsorted(its[:, 1], rows[:, 4]), len(its) - 1)
+        said = its[place, 1] == rows[:, 4]
+        columns = [rows[:, 0], rows[:, 1], np.full(len(rows), judge), values, its[place, 2]]
+        found.append(np.column_stack(columns)[said])
+    return np.concatenate(found)
+
+
+def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:
+    """The other arms against the sealed one, in final values."""
+    sealed = {(line.who, line.judge): line for line in _final(arms[ARMS.index(Arm.SEALED)])}
+    for name in (Arm.ALWAYS, Arm.AFTER_LABEL):
+        for line in _final(arms[ARMS.index(name)]):
+            base = sealed[line.who, line.judge]
+            yield Contrast(
+                arm=name.value,
+                who=line.who,
+                judge=line.judge,
+                agreement=difference(line.agreement, base.agreement),
+                kappa=difference(line.kappa, base.kappa),
+            )
+
+
+def _final(arm: ArmFigures) -> Iterator[Line]:
+    return (line for line in arm.lines if line.basis == "final")

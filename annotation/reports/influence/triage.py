@@ -1,0 +1,110 @@
+"""Scores that triage sorts by, and what triage has brought forward so far."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from django.db import connections
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from annotation import models as m
+from annotation.core.agreement.measure import Measure
+from annotation.core.i18n import translatable
+from annotation.core.influence.triage import contested, share_found_early
+from annotation.core.vocabulary import SETTLED, TrajectoryState
+from annotation.policies import Actor, require
+
+BLOCK: Final = 10_000
+DISPUTES: Final = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+HALF: Final = 0.5
+NO_DISPUTE: Final = translatable("no fully labelled trajectory was disputed")
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """`seed` None: the queue is in the order of the import. `waiting`: trajectories nobody has begun, which
+    triage would move. `found`: of the disputes so far, the share in the first half of the queue of settled
+    trajectories; `by_import`: the same in the order of the import. Chance finds 50 %."""
+
+    seed: int | None
+    batch_size: int
+    waiting: int
+    found: Measure
+    by_import: Measure
+
+
+def triage_so_far(*, viewer: Actor, project: m.Project) -> Triage:
+    """For admins. Two queries."""
+    require(viewer, "influence.view", project)
+    settled = m.Trajectory.objects.filter(project=project, live=True, state__in=SETTLED)
+    rows = list(settled.order_by("position", "pk").values_list("source", "pk", "state"))
+    disputes = frozenset((source, pk) for source, pk, state in rows if state in DISPUTES)
+    queue = [(source, pk) for source, pk, _state in rows]
+
+    def found(order: list[tuple[int, int]]) -> Measure:
+        share = share_found_early(order, disputes, HALF)
+        return Measure(share, len(disputes), "" if share is not None else NO_DISPUTE)
+
+    return Triage(
+        seed=project.triage_seed,
+        batch_size=project.triage_batch_size,
+        waiting=unclaimed(project).count(),
+        found=found(queue),
+        # rows of one file have their keys in the order of its lines
+        by_import=found(sorted(queue)),
+    )
+
+
+def unclaimed(project: m.Project) -> QuerySet[m.Trajectory]:
+    """The trajectories that nobody has ever begun: all their places free, and no assignment given back."""
+    begun = m.Assignment.objects.filter(trajectory=OuterRef("pk"))
+    return m.Trajectory.objects.filter(
+        ~Exists(begun),
+        project=project,
+        live=True,
+        state=TrajectoryState.LABELLING,
+        free_slots=F("project__annotators_per_trajectory"),
+    )
+
+
+def scores(project: m.Project) -> dict[int, float | None]:
+    """How far the judges disagree about each trajectory that they have suggestions for, by its pk (see
+    core.influence.triage.contested). Two queries; for services, which have asked permission."""
+    return _scores(judge__project=project, trajectory__live=True)
+
+
+def scores_of(trajectories: Collection[int]) -> dict[int, float | None]:
+    """The same of these trajectories; those without suggestions are left out. Two queries."""
+    return _scores(trajectory__in=trajectories)
+
+
+def _scores(**of_suggestions: Any) -> dict[int, float | None]:
+    outcomes: dict[int, list[int | None]] = defaultdict(list)
+    suggestions = m.Suggestion.objects.filter(**of_suggestions).order_by()
+    for trajectory, outcome in _rows(suggestions.values_list("trajectory", "outcome")):
+        outcomes[trajectory].append(outcome)
+    of_labels = {f"suggestion__{path}": value for path, value in of_suggestions.items()}
+    labels = m.SuggestedLabel.objects.filter(**of_labels).order_by(
+        "suggestion__trajectory_id", "suggestion_id"
+    )
+    found: dict[int, float | None] = {pk: contested([], given) for pk, given in outcomes.items()}
+    columns = ("suggestion__trajectory", "suggestion", "step", "value")
+    for trajectory, of_it in groupby(_rows(labels.values_list(*columns)), key=lambda row: row[0]):
+        judges: dict[int, dict[int, int | None]] = defaultdict(dict)
+        for _trajectory, suggestion, step, value in of_it:
+            judges[suggestion][step] = value
+        found[trajectory] = contested(list(judges.values()), outcomes[trajectory])
+    return found
+
+
+def _rows(query: QuerySet[Any, Any]) -> Iterator[Any]:
+    """Rows by the driver's own cursor: there may be a million, all whole numbers or null."""
+    statement, values = query.query.sql_with_params()
+    with connections[query.db].cursor() as cursor:
+        cursor.execute(statement, values)
+        while block := cursor.fetchmany(BLOCK):
+            yield from block

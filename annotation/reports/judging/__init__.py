@@ -1,0 +1,1 @@
+"""Judges, their runs and suggestions."""

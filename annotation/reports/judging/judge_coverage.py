@@ -1,0 +1,89 @@
+"""Which of a project's judges have suggestions for the trajectories of a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import BooleanField, ExpressionWrapper
+
+from annotation.core.vocabulary import RUNNABLE_KINDS, SuggestionItemState
+from annotation.models import Judge, PredictionSet, Release, Suggestion, SuggestionItem, SuggestionRun
+from annotation.policies import Actor, require
+
+from ..shared.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
+from .run_selection import INCOMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCoverage:
+    """A judge on a release, in records of it: `suggested`, and of the others `failed` (it was asked, in vain)
+    and `pending` (it can be asked still; those that failed included). `prediction_set`: what was scored of it
+    so far. `run`: its run that has not ended."""
+
+    judge: Judge
+    suggested: int
+    failed: int
+    pending: int
+    prediction_set: PredictionSet | None
+    run: SuggestionRun | None
+
+    @property
+    def may_run(self) -> bool:
+        """Whether a run could bring what is missing."""
+        return (
+            self.pending > 0
+            and self.run is None
+            and self.judge.kind in RUNNABLE_KINDS
+            and self.judge.retired_at is None
+        )
+
+    @property
+    def fresh(self) -> int:
+        """How many records scoring would add to what was scored so far."""
+        return max(0, self.suggested - (self.prediction_set.record_count if self.prediction_set else 0))
+
+
+def judge_coverage(
+    *, actor: Actor, release: Release, found: FrozenTrajectories | None = None
+) -> list[JudgeCoverage]:
+    """The judges of the release's project by name. Five queries beside those of `frozen_trajectories` (or
+    `found`, when they are known), and those of the permission."""
+    require(actor, "predictions.change", release)
+    found = found or frozen_trajectories(release)
+    suggested: dict[int, set[int]] = {}
+    complete: dict[int, set[int]] = {}
+    rest = ExpressionWrapper(INCOMPLETE, output_field=BooleanField())
+    rows = Suggestion.objects.filter(trajectory__in=of_release(release)).annotate(rest=rest).order_by()
+    for judge, trajectory, lacks in rows.values_list("judge", "trajectory", "rest"):
+        if trajectory in found.place:
+            suggested.setdefault(judge, set()).add(found.place[trajectory])
+            if not lacks:
+                complete.setdefault(judge, set()).add(found.place[trajectory])
+    failed: dict[int, set[int]] = {}
+    items = SuggestionItem.objects.filter(
+        trajectory__in=of_release(release), state=SuggestionItemState.FAILED, run__project=release.project_id
+    )
+    for judge, trajectory in items.order_by().values_list("run__judge", "trajectory"):
+        if trajectory in found.place:
+            failed.setdefault(judge, set()).add(found.place[trajectory])
+    sets = {row.judge_id: row for row in _sets(release)}
+    runs = SuggestionRun.objects.filter(project=release.project_id, finished_at__isnull=True)
+    active = {run.judge_id: run for run in runs}
+    possible = {found.place[pk] for pk in found.live}
+    none: set[int] = set()
+    return [
+        JudgeCoverage(
+            judge=judge,
+            suggested=len(suggested.get(judge.pk, none)),
+            failed=len(failed.get(judge.pk, none) - suggested.get(judge.pk, none)),
+            pending=len(possible - complete.get(judge.pk, none)),
+            prediction_set=sets.get(judge.pk),
+            run=active.get(judge.pk),
+        )
+        for judge in Judge.objects.filter(project=release.project_id).order_by("name")
+    ]
+
+
+def _sets(release: Release) -> list[PredictionSet]:
+    rows = PredictionSet.objects.filter(release=release, judge__isnull=False)
+    return list(rows.only("judge", "model", "record_count", "release").order_by("pk"))

@@ -1,0 +1,121 @@
+"""Recalibration of a judge on the resolved labels of its project: whether there are enough of them, and what
+the regression is fitted on and asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Count, Exists, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from annotation import models as m
+from annotation.core.baseline.training import task_of
+from annotation.core.i18n import translatable
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.vocabulary import RESOLVED
+from annotation.policies import Actor, require
+
+from ..shared.integer_rows import Integers, integer_rows
+from .judge_figures import its_label
+
+FEWEST_STEPS: Final = 30
+FEWEST_TASKS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """How a judge's recalibration stands. `steps` and `tasks`: resolved ones that it has labelled, at this
+    moment; `details`: what the present labels were fitted on, empty before the first fit."""
+
+    on: bool
+    steps: int
+    tasks: int
+    details: dict[str, Any]
+
+    @property
+    def lacking(self) -> str:
+        """What is missing for a fit, as a sentence; empty when nothing is."""
+        if self.steps >= FEWEST_STEPS and self.tasks >= FEWEST_TASKS:
+            return ""
+        return translatable(
+            "Recalibration needs {fewest_steps} resolved steps of {fewest_tasks} tasks that this judge has "
+            "labelled. So far there are {steps} steps of {tasks} tasks.",
+            fewest_steps=FEWEST_STEPS,
+            fewest_tasks=FEWEST_TASKS,
+            steps=self.steps,
+            tasks=self.tasks,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All steps (S,) of the trajectories that a judge has suggestions for: `known` with the resolved labels,
+    of which only those where `resolved` (S,) count, `said` by the judge, and `step`, the steps' pks."""
+
+    known: ReleasedLabels
+    said: Predictions
+    resolved: npt.NDArray[np.bool_]
+    step: Integers
+
+
+def recalibration(*, viewer: Actor, judge: m.Judge) -> Recalibration:
+    """How it stands. One query and those of the permission. Raises Denied."""
+    require(viewer, "judges.change", judge)
+    labelled = m.SuggestedLabel.objects.filter(
+        suggestion__judge=judge, step=OuterRef("step"), value__isnull=False
+    )
+    found = m.Consensus.objects.filter(
+        Exists(labelled),
+        trajectory__project=judge.project_id,
+        trajectory__live=True,
+        trajectory__state__in=RESOLVED,
+    ).aggregate(steps=Count("pk"), tasks=Count("trajectory__task", distinct=True))
+    return Recalibration(judge.recalibrate, found["steps"], found["tasks"], judge.recalibration)
+
+
+def material(judge: m.Judge) -> Material:
+    """What a fit needs, in two queries. A question that stands in two subsets is one task."""
+    resolved = m.Consensus.objects.filter(
+        step=OuterRef("pk"), trajectory__state__in=RESOLVED, trajectory__live=True
+    ).order_by()
+    rows = integer_rows(
+        m.Step.objects.filter(
+            trajectory__live=True, trajectory__suggestions__judge=judge, trajectory__suggestions__live=True
+        )
+        .annotate(
+            suggested=its_label(judge, "pk"),
+            agreed=Coalesce(Subquery(resolved.values("value")[:1]), Value(MISSING)),
+        )
+        .order_by("trajectory", "ordinal")
+        .values_list("trajectory__subset", "trajectory__task", "trajectory", "pk", "suggested", "agreed"),
+        6,
+    )
+    subset, task, trajectory, step, suggested, consensus = rows.T
+    first = np.unique(trajectory, return_index=True)[1]
+    record = np.cumsum(np.isin(np.arange(len(rows)), first)) - 1
+    subsets, places = np.unique(subset[first], return_inverse=True)
+    known = ReleasedLabels(
+        subsets=tuple(str(one) for one in subsets),
+        record_id=tuple(str(one) for one in trajectory[first]),
+        policy_model=("",) * len(first),
+        subset=places,
+        task=_tasks(judge, task[first]),
+        sample=np.zeros(len(first), dtype=np.int64),
+        outcome=np.zeros(len(first), dtype=np.int64),
+        record=record,
+        message_index=step,
+        value=consensus,
+    )
+    said = Predictions.constant(suggested, known.outcome)
+    return Material(known, said, consensus != MISSING, step)
+
+
+def _tasks(judge: m.Judge, task: Integers) -> Integers:
+    rows = m.Task.objects.filter(subset__project=judge.project_id).order_by()
+    questions = rows.values_list("pk", "question").iterator()
+    names = {pk: task_of(question, f"task {pk}") for pk, question in questions}
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(names[int(pk)], len(numbers)) for pk in task], dtype=np.int64)

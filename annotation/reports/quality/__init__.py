@@ -1,0 +1,1 @@
+"""Quality of labels and of those who give them."""

@@ -1,0 +1,255 @@
+"""Which submitted work a change of the guidelines touches, and what of it can be looked at again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.trajectories.messages import normalise
+from annotation.core.vocabulary import (
+    REASON_CODES_BY_CODE,
+    AdjudicationState,
+    AssignmentState,
+    ExposureKind,
+)
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Discussion,
+    Exposure,
+    Guideline,
+    Label,
+    LookAgain,
+    Membership,
+    Project,
+    Recheck,
+    ReleaseRecord,
+    Subset,
+    Trajectory,
+    TrajectoryContent,
+    User,
+)
+from annotation.policies import kept_from_lists, require
+
+FILTERS: Final = ("version", "subset", "value", "reason", "kind")
+KINDS: Final = ("call", "reply")
+MARKED: Final = ("queued", "frozen", "discussed", "seen", "away")
+"""Why something cannot be queued, the first that holds: it is queued already; a release holds it; its
+dispute is being discussed or decided; its annotator has seen what others said of it, or cannot be asked."""
+LEFT_OUT: Final = (*MARKED, "blind")
+"""And where the filters ask for labels: whoever asks is labelling it, or could claim it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What was labelled under one version of the guidelines."""
+
+    number: int
+    assignments: int
+    trajectories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was queued at once: how many, how many of them have been begun, and when."""
+
+    batch: UUID
+    version: int
+    asked_at: datetime
+    queued: int
+    begun: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What fits the filters: `ready` can be queued, `left_out` says how many cannot, and why."""
+
+    ready: tuple[Assignment, ...]
+    left_out: dict[str, int]
+
+    @property
+    def trajectories(self) -> int:
+        """How many trajectories would be queued."""
+        return len({row.trajectory_id for row in self.ready})
+
+    @property
+    def people(self) -> int:
+        """How many people would be asked."""
+        return len({row.annotator_id for row in self.ready})
+
+
+def current_version(project: Project) -> int:
+    """The version in force; 0 without one."""
+    return Guideline.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
+
+
+def _submitted(project: Project) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        project=project, state=AssignmentState.SUBMITTED, trajectory__live=True
+    ).order_by()
+
+
+def versions(*, actor: User, project: Project) -> list[Version]:
+    """Submitted work by the version that it was labelled under, the newest first. For admins."""
+    require(actor, "project.change", project)
+    rows = _submitted(project).values("guideline_version")
+    counted = rows.annotate(n=Count("pk"), of=Count("trajectory", distinct=True))
+    found = [Version(row["guideline_version"], row["n"], row["of"]) for row in counted]
+    return sorted(found, key=lambda one: -one.number)
+
+
+def batches(*, actor: User, project: Project) -> list[Batch]:
+    """What has been queued, the newest first. For admins."""
+    require(actor, "project.change", project)
+    rows = LookAgain.objects.filter(project=project).order_by().values("batch", "version")
+    counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
+    found = [Batch(row["batch"], row["version"], row["at"], row["n"], row["begun"]) for row in counted]
+    return sorted(found, key=lambda one: one.asked_at, reverse=True)
+
+
+def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Preview:
+    """What fits `filters` (of FILTERS; "" takes all): labelled under an older version than the one in force.
+    For admins. Raises Invalid for a filter that does not exist."""
+    require(actor, "project.change", project)
+    rows = _submitted(project).filter(guideline_version__lt=current_version(project))
+    if version := filters.get("version", ""):
+        if not version.isdecimal() or len(version) > 9:
+            raise Invalid(translatable("There is no version “{version}”.", version=version[:40]))
+        rows = rows.filter(guideline_version=int(version))
+    if subset := filters.get("subset", ""):
+        if not Subset.objects.filter(project=project, name=subset).exists():
+            raise Invalid(translatable("There is no subset “{subset}”.", subset=subset[:40]))
+        rows = rows.filter(trajectory__subset__name=subset)
+    labels = _labels(filters)
+    kind = filters.get("kind", "")
+    if kind not in ("", *KINDS):
+        raise Invalid(translatable("There is no kind of step “{kind}”.", kind=kind[:40]))
+    blind = 0
+    if labels is not None:
+        # whether these fit would tell of labels; that they are left out is said whatever the filter
+        kept = kept_from_lists(actor, project)
+        own = (
+            Trajectory.objects.filter(kept, project=project)
+            if kept is not None
+            else Trajectory.objects.none()
+        )
+        blind = rows.filter(trajectory__in=own).count()
+        rows = rows.exclude(trajectory__in=own).filter(Exists(labels.filter(assignment=OuterRef("pk"))))
+    found = list(_marked(rows).select_related("project", "annotator", "trajectory").order_by("pk"))
+    if kind:
+        fits = _of_kind(found, labels, calls=kind == "call")
+        found = [row for row in found if row.pk in fits]
+    why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in found}
+    counted = Counter(reason for reason in why.values() if reason) + Counter(blind=blind)
+    return Preview(
+        ready=tuple(row for row in found if not why[row.pk]),
+        left_out={name: counted[name] for name in LEFT_OUT if counted[name]},
+    )
+
+
+def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
+    """The labels that make a trajectory fit, by value and reason; None: any."""
+    value, reason = filters.get("value", ""), filters.get("reason", "")
+    if value not in ("", "-1", "0", "1"):
+        raise Invalid(translatable("There is no label “{value}”.", value=value[:40]))
+    if reason and reason not in REASON_CODES_BY_CODE:
+        raise Invalid(translatable("There is no reason “{reason}”.", reason=reason[:40]))
+    if not value and not reason:
+        return None
+    wanted = Label.objects.filter(value__isnull=False).order_by()
+    if value:
+        wanted = wanted.filter(value=int(value))
+    return wanted.filter(reason=reason) if reason else wanted
+
+
+def _discussed(path: str = "") -> Q:
+    """Whether the dispute of an assignment's trajectory is being discussed or decided."""
+    of_it = {"trajectory": OuterRef(f"{path}trajectory")}
+    case = Adjudication.objects.filter(**of_it, state=AdjudicationState.OPEN)
+    return Q(Exists(Discussion.objects.filter(**of_it))) | Q(Exists(case))
+
+
+def _seen(path: str = "") -> QuerySet[Exposure]:
+    """What an assignment's annotator has seen of what others said of it."""
+    of_it = {"trajectory": OuterRef(f"{path}trajectory"), "user": OuterRef(f"{path}annotator")}
+    return Exposure.objects.filter(**of_it, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS))
+
+
+def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """With why each cannot be looked at again."""
+    again = {"trajectory": OuterRef("trajectory"), "annotator": OuterRef("annotator")}
+    here = Membership.objects.filter(
+        user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True
+    ).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    return rows.annotate(
+        queued=Exists(LookAgain.objects.filter(assignment=OuterRef("pk"), begun_at__isnull=True)),
+        frozen=Exists(
+            ReleaseRecord.objects.filter(
+                release__project=OuterRef("project"),
+                release__withdrawal__isnull=True,
+                subset=OuterRef("trajectory__subset__name"),
+                record_id=OuterRef("trajectory__record_id"),
+            )
+        ),
+        discussed=_discussed(),
+        seen=Exists(_seen()),
+        # among those who have left: who is asked for the same labels otherwise, which nobody is to know
+        away=~Exists(here)
+        | Exists(Assignment.stored.filter(**again, recheck__isnull=False))
+        | Exists(Recheck.objects.filter(**again)),
+    )
+
+
+def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, calls: bool) -> set[int]:
+    """Those with a fitting label on a step that calls a tool, or on one that does not."""
+    rows = list(found)
+    wanted = (labels if labels is not None else Label.objects.filter(value__isnull=False).order_by()).filter(
+        assignment__in=[row.pk for row in rows]
+    )
+    steps: dict[int, set[int]] = {}
+    for assignment, index in wanted.values_list("assignment", "step__message_index"):
+        steps.setdefault(assignment, set()).add(index)
+    kinds: dict[int, list[bool]] = {}
+    contents = TrajectoryContent.objects.filter(trajectory__in={row.trajectory_id for row in rows})
+    for content in contents.iterator(100):
+        messages = normalise(content.parsed()["messages"])
+        kinds[content.trajectory_id] = [bool(message.tool_calls) for message in messages]
+    return {
+        row.pk
+        for row in rows
+        if any(kinds[row.trajectory_id][index] is calls for index in steps.get(row.pk, ()))
+    }
+
+
+def hopeless(looks: QuerySet[LookAgain]) -> QuerySet[LookAgain]:
+    """Those of these looks that nobody can begin any more: their annotator has left, or has seen what others
+    said. No query by itself."""
+    here = Membership.objects.filter(
+        user=OuterRef("assignment__annotator"),
+        project=OuterRef("project"),
+        is_annotator=True,
+        user__is_active=True,
+    )
+    return looks.filter(~Exists(here) | Exists(_seen("assignment__")))
+
+
+def waiting(*, actor: User, project: Project) -> QuerySet[LookAgain]:
+    """What a person is asked to look at again in a project, and can at this moment. One query."""
+    mine = Q(assignment__annotator=actor, assignment__state=AssignmentState.SUBMITTED)
+    rows = LookAgain.objects.filter(
+        ~_discussed("assignment__"),
+        ~Exists(_seen("assignment__")),
+        mine,
+        project=project,
+        begun_at__isnull=True,
+    )
+    return rows.select_related("assignment__trajectory__subset")

@@ -1,0 +1,1 @@
+"""What a release holds, and what it would hold."""

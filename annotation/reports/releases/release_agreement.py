@@ -1,0 +1,66 @@
+"""What a release's manifest says of agreement: over the whole project, and over the trajectories in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from annotation import models as m
+from annotation.core.agreement.measure import IntArray
+from annotation.core.agreement.pair_counts import CountedRows
+from annotation.core.agreement.pairs import BoolArray
+from annotation.core.agreement.summary import Summary, summarise
+from annotation.policies import Actor
+
+from ..agreement.pictures import measure_json
+from ..agreement.report import view_of
+
+
+def agreement_twice(*, viewer: Actor, project: m.Project, trajectories: IntArray) -> dict[str, Any]:
+    """{"project", "release"} as core.releases.record_format.agreement_of describes them, with intervals:
+    over all
+    blind pairs of labels of the project, and over those of `trajectories`, by pk. No figure tells of a single
+    annotator. As many queries as `agreement.view_of`."""
+    view, kept = view_of(viewer, project)
+    rows = kept.rows
+    inside = np.isin(rows.trajectory, trajectories)
+    whole = _part(kept.counted, None, view.subsets)
+    if inside.all():
+        return {"project": whole, "release": whole}
+    subsets = {pk: name for pk, name in view.subsets.items() if (inside & (rows.subset == pk)).any()}
+    return {"project": whole, "release": _part(kept.counted, inside, subsets)}
+
+
+def _part(counted: CountedRows, chosen: BoolArray | None, subsets: Any) -> dict[str, Any]:
+    every = _figures(counted, chosen)
+    # all of one subset is that subset
+    if len(subsets) == 1:
+        return {**every, "subsets": dict.fromkeys(subsets.values(), every)}
+    return {
+        **every,
+        "subsets": {
+            name: _figures(counted, (counted.rows.subset == pk) & (True if chosen is None else chosen))
+            for pk, name in subsets.items()
+        },
+    }
+
+
+def _figures(counted: CountedRows, chosen: BoolArray | None) -> dict[str, Any]:
+    steps, outcomes = (
+        summarise(counted.counts(sums, chosen)[0], with_pairs=False).without_people()
+        for sums in (counted.steps, counted.outcomes)
+    )
+    return {
+        "n": steps.n,
+        "trajectories": steps.n_trajectories,
+        "tasks": steps.n_tasks,
+        "annotators": steps.n_annotators,
+        "headline": steps.headline,
+        "overall": _json(steps),
+        "outcome": {"n": outcomes.n, "figures": _json(outcomes), "confusion": outcomes.table.tolist()},
+    }
+
+
+def _json(summary: Summary) -> dict[str, Any]:
+    return {name: measure_json(measure) for name, measure in summary.figures.items()}

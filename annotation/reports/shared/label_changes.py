@@ -1,0 +1,87 @@
+"""Labels before and after suggestions were revealed, and the suggestions that were shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet
+
+from annotation import models as m
+from annotation.core.influence.label_changes import Changes, changes, majority
+from annotation.core.vocabulary import SETTLED, AssignmentState
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRates:
+    """How often labels changed after a reveal. `unit`: "step" or "outcome"; `judge` empty: against the
+    majority of the judges that were shown."""
+
+    unit: str
+    judge: str
+    changes: Changes
+
+
+def counted(model: type[m.Label] | type[m.OutcomeLabel], project: m.Project) -> QuerySet[Any, Any]:
+    """The submitted labels of trajectories whose labels are all in."""
+    return model.objects.filter(
+        assignment__project=project,
+        assignment__state=AssignmentState.SUBMITTED,
+        assignment__trajectory__live=True,
+        assignment__trajectory__state__in=SETTLED,
+        value__isnull=False,
+    ).order_by()
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedLabel:
+    """A label that had a value when its suggestions were seen; `judge_values`: by the judge's pk."""
+
+    subset: int
+    task: int
+    blind: int
+    final: int
+    judge_values: dict[int, int | None]
+
+
+def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[RevealedLabel]:
+    """Every label with a blind value whose suggestions were revealed, with what was shown then."""
+    of_step = model is m.Label
+    revealed = m.LabelEvent.objects.filter(
+        kind="reveal",
+        step__isnull=not of_step,
+        assignment__project=project,
+        assignment__state=AssignmentState.SUBMITTED,
+        assignment__trajectory__live=True,
+        assignment__trajectory__state__in=SETTLED,
+    )
+    values: dict[tuple[int, int | None], dict[int, int | None]] = {}
+    for assignment, step, detail in revealed.order_by("-pk").values_list("assignment", "step", "detail"):
+        # newest first: what is left at the end was shown at the first exposure
+        values[assignment, step] = {one["judge"]: one["value"] for one in detail.get("judges", ())}
+    columns = ["assignment", "assignment__trajectory__subset", "assignment__trajectory__task"]
+    columns += ["blind_value", "value", *(["step"] if of_step else [])]
+    rows = counted(model, project).filter(exposed_at__isnull=False, blind_value__isnull=False)
+    return [
+        RevealedLabel(subset, task, blind, final, values[assignment, step[0] if step else None])
+        for assignment, subset, task, blind, final, *step in rows.values_list(*columns)
+        if (assignment, step[0] if step else None) in values
+    ]
+
+
+def change_rates(
+    unit: str, seen: list[RevealedLabel], judges: dict[int, str], rng: np.random.Generator
+) -> Iterator[ChangeRates]:
+    """Against the majority of what was shown, then against each judge that was shown."""
+    rows = [(one.subset, one.task, one.blind, one.final, majority(one.judge_values.values())) for one in seen]
+    yield ChangeRates(unit, "", changes(rows, rng=rng))
+    for judge, name in judges.items():
+        own = [
+            (one.subset, one.task, one.blind, one.final, value)
+            for one in seen
+            if (value := one.judge_values.get(judge)) is not None
+        ]
+        if own:
+            yield ChangeRates(unit, name, changes(own, rng=rng))

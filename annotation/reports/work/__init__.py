@@ -1,0 +1,1 @@
+"""The work itself: trajectories, progress, claims, the workbench."""

@@ -1,0 +1,86 @@
+"""What the workbench shows: one assignment, its trajectory, and its labels so far."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotation.core.errors import StaleState
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
+from annotation.policies import FieldAccess, field_access, require
+from annotation.policies.rechecks import closed
+
+from ..shared.label_json import label_json, outcome_json, rules_of
+from ..shared.transcripts import Transcript, transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """One assignment, ready to be labelled (or, when it is not `open` any more, to be read).
+
+    `state` is JSON-ready: {"rules": {...}, "steps": [...], "outcome": {...}}, with labels as `save_labels`
+    answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides.
+    """
+
+    assignment: Assignment
+    open: bool
+    access: FieldAccess
+    transcript: Transcript
+    steps: list[Step]
+    state: dict[str, Any]
+    guidelines: Guideline | None
+
+
+def workbench(*, actor: User, assignment: Assignment) -> Workbench:
+    """Everything the workbench of one's own assignment needs, in a constant number of queries (at most 9).
+
+    `assignment` comes with its project and its trajectory's subset and task. Raises Denied for somebody
+    else's, StaleState for one that was returned, has expired or is closed.
+    """
+    require(actor, "label", assignment)
+    if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
+        raise StaleState(
+            translatable("This trajectory has been returned. You can resume it from My work."),
+            code="not_open",
+        )
+    if assignment.state == AssignmentState.SUBMITTED and closed(assignment):
+        raise StaleState(
+            translatable(
+                "What you submitted more than {days} days ago is closed once it is resolved: you may be "
+                "asked to label some of it again, without what you said then.",
+                days=assignment.project.retest_days,
+            ),
+            code="closed",
+        )
+    trajectory = assignment.trajectory
+    trajectory.project = assignment.project  # the same row: spares a query
+    access = field_access(actor, trajectory)
+    steps = list(Step.objects.filter(trajectory=trajectory).order_by("message_index"))
+    return Workbench(
+        assignment=assignment,
+        open=assignment.state == AssignmentState.OPEN,
+        access=access,
+        transcript=transcript(trajectory=trajectory, access=access),
+        steps=steps,
+        state=_state(assignment, steps),
+        guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
+    )
+
+
+def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
+    index_of = {step.pk: step.message_index for step in steps}
+    labels = {label.step_id: label for label in Label.stored.filter(assignment=assignment)}
+    outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
+    rules = rules_of(assignment.project, assignment.trajectory.subset)
+    return {
+        "rules": asdict(rules),
+        "steps": [
+            {
+                "ordinal": step.ordinal,
+                "after_user_turn": step.after_user_turn,
+                **label_json(step.message_index, labels.get(step.pk), index_of),
+            }
+            for step in steps
+        ],
+        "outcome": outcome_json(outcome),
+    }

@@ -1,0 +1,180 @@
+"""Take a case, hand it back, and look at what judges suggest in it."""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.i18n import translatable
+from annotation.core.resolution import is_disputed
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    ExpiryReason,
+    ExposureKind,
+    NoticeKind,
+    TrajectoryState,
+)
+from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
+from annotation.models.consensus import new_letter_seed
+from annotation.policies import Actor, allowed, require
+from annotation.reports.judging.suggestions import StepSuggestions, requested_steps, suggestions_for
+
+from .. import audit, claim_expiry, consensus, exposures, notices
+from ..transitions import advance
+from .own_case import has_labelled, own_open, refuse_annotators
+
+
+@transaction.atomic
+def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
+    """Take a disputed trajectory; one's own open case is simply returned.
+
+    Raises Denied to whoever has labelled it, Conflict when somebody else has the case or it is not disputed.
+    """
+    require(claim_expiry.hold(actor), "adjudicate", trajectory.project)
+    refuse_annotators(actor, trajectory.pk)
+    case, fresh = _take(trajectory, actor)
+    if fresh:
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
+        audit.record(actor=actor, verb="case.open", project=trajectory.project, obj=case)
+    return case
+
+
+@transaction.atomic
+def assign_case(*, actor: Actor, trajectory: Trajectory, adjudicator: User) -> Adjudication:
+    """Give a disputed trajectory to an adjudicator, who sees it when they open it; a case that they have
+    already is simply returned.
+
+    Raises Invalid for somebody who is no adjudicator here or has labelled it, Conflict when somebody else has
+    the case or it is not disputed.
+    """
+    require(actor, "assign", trajectory.project)
+    person = claim_expiry.hold(adjudicator)
+    name = str(person)
+    refusal = ""
+    if not allowed(person, "adjudicate", trajectory.project):
+        refusal = translatable("{name} is no adjudicator of this project.", name=name)
+    elif has_labelled(person, trajectory.pk):
+        refusal = translatable("{name} has labelled this trajectory; another must decide it.", name=name)
+    if refusal:
+        raise Invalid(refusal, fields={"adjudicator": refusal})
+    case, fresh = _take(trajectory, person)
+    if fresh:
+        audit.record(
+            actor=actor, verb="case.assign", project=trajectory.project, obj=case, username=person.username
+        )
+        if person != actor:
+            notices.tell_one(
+                user=person.pk, kind=NoticeKind.CASE_GIVEN, adjudication=case, now=timezone.now()
+            )
+    return case
+
+
+def _take(trajectory: Trajectory, adjudicator: User) -> tuple[Adjudication, bool]:
+    """The case of a disputed trajectory for this person, and whether it is a new one."""
+    locked = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(pk=trajectory.pk)
+    active = (
+        Adjudication.objects.filter(trajectory=locked).exclude(state=AdjudicationState.RELEASED.value).first()
+    )
+    if active is not None and active.adjudicator_id == adjudicator.pk:
+        return active, False
+    if active is not None:
+        raise Conflict(translatable("Another adjudicator has this case."), code="case_taken")
+    if locked.state != TrajectoryState.DISPUTED:
+        raise Conflict(translatable("This trajectory is not disputed."), code="not_disputed")
+    # the letters of a discussion that is open already stay what they are
+    seed = Discussion.objects.filter(trajectory=locked).values_list("letter_seed", flat=True).first()
+    try:
+        with transaction.atomic():
+            case = Adjudication.objects.create(
+                project=trajectory.project,
+                trajectory=locked,
+                adjudicator=adjudicator,
+                letter_seed=new_letter_seed() if seed is None else seed,
+                opened_at=timezone.now(),
+            )
+    except IntegrityError as error:
+        raise Conflict(translatable("Another adjudicator has this case."), code="case_taken") from error
+    return case, True
+
+
+@transaction.atomic
+def release_case(*, actor: User, adjudication: Adjudication) -> None:
+    """Hand a case back undecided; another adjudicator may take it. The decisions so far stay with the old
+    case."""
+    case = own_open(actor, adjudication)
+    advance(Adjudication, case.pk, AdjudicationState.OPEN, AdjudicationState.RELEASED)
+    audit.record(actor=actor, verb="case.release", project=case.project, obj=case)
+
+
+@transaction.atomic
+def take_case_back(*, actor: Actor, adjudication: Adjudication) -> None:
+    """Hand somebody's open case back in their place, so that another adjudicator may take it.
+
+    Raises Conflict when it is not open any more.
+    """
+    require(actor, "assign", adjudication)
+    cases = Adjudication.objects.filter(pk=adjudication.pk)
+    if not claim_expiry.release_cases(actor=actor, cases=cases, because=ExpiryReason.TAKEN_BACK):
+        raise Conflict(translatable("This case is no longer open."), code="case_closed")
+
+
+@transaction.atomic
+def reveal(
+    *,
+    actor: User,
+    adjudication: Adjudication,
+    message_index: int | None = None,
+    outcome: bool = False,
+    everything: bool = False,
+) -> list[StepSuggestions]:
+    """Show what judges suggest for one step, the outcome or all of one's own case: asked for on purpose. The
+    exposure is noted, and the audit log says what had been decided by then.
+
+    What judges say of something disputed is sealed until one has decided it; of what is agreed on, until
+    everything disputed is decided. `everything` means what is not sealed.
+
+    `adjudication` comes with its trajectory. Raises Invalid for a message that is not a step, Conflict (code
+    "decide_first") for what is sealed, and for a case that was handed back.
+    """
+    require(actor, "adjudicate", adjudication)
+    case = Adjudication.objects.select_for_update(no_key=True, of=("self",)).get(pk=adjudication.pk)
+    if case.state == AdjudicationState.RELEASED:
+        raise Conflict(translatable("You have returned this case to the queue."), code="case_closed")
+    trajectory = adjudication.trajectory
+    wanted = requested_steps(
+        trajectory=trajectory, message_index=message_index, outcome=outcome, everything=everything
+    )
+    rows = Decision.objects.filter(adjudication=case)
+    decided: set[int | None] = set(rows.values_list("step", flat=True))
+    sealed = _sealed(case, decided)
+    if not everything and sealed.intersection(wanted):
+        raise Conflict(
+            translatable("Decide this first: what judges say of it is sealed until then."),
+            code="decide_first",
+        )
+    wanted = {step: index for step, index in wanted.items() if step not in sealed}
+    shown = suggestions_for(trajectory=trajectory, steps=wanted)
+    telling = [one.step for one in shown if one.tells]
+    fresh = exposures.expose_suggestions(user=actor, trajectory=trajectory, steps=telling, now=timezone.now())
+    if fresh:
+        audit.record(
+            actor=actor,
+            verb="case.reveal",
+            project=adjudication.project,
+            obj=case,
+            steps=[wanted[step] for step in wanted if step in fresh and step is not None],
+            outcome=None in fresh,
+            decided=[wanted[step] for step in wanted if step in fresh & decided and step is not None],
+            outcome_decided=None in fresh & decided,
+            recalibrated=any(one.recalibrated is not None for step in shown for one in step.suggestions),
+        )
+    return shown
+
+
+def _sealed(case: Adjudication, decided: set[int | None]) -> set[int | None]:
+    """Of which steps (by pk; None: the outcome) judges' suggestions are not for the adjudicator to see
+    yet."""
+    if case.state == AdjudicationState.DECIDED:
+        return set()
+    said = consensus.positions(case.trajectory_id)
+    open_ones = {step for step, positions in said.items() if is_disputed(positions)} - decided
+    return set(said) - decided if open_ones else set()

@@ -1,0 +1,117 @@
+"""Give a trajectory back, take it up again, take it from somebody."""
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.core import text
+from annotation.core.errors import Denied, Invalid, NotFound, StaleState
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import AssignmentState, ExpiryReason
+from annotation.models import (
+    Assignment,
+    Trajectory,
+    User,
+)
+from annotation.policies import Actor, require
+
+from .. import audit, claim_expiry, rechecks
+from ..cursors import lower_cursors
+from ..transitions import advance
+from .claiming import has_seen_labels, keep_limit
+from .slots import take_slot
+
+MAX_REASON = 2_000
+
+
+@transaction.atomic
+def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> Assignment:
+    """Give a trajectory back unfinished: the draft is kept, the slot is free for somebody else."""
+    require(actor, "label", assignment)
+    reason = _checked_reason(reason)
+    if not reason:
+        raise Invalid(
+            translatable("Give a reason for returning it."),
+            fields={"reason": translatable("Give a reason for returning it.")},
+        )
+    advance(
+        Assignment,
+        assignment.pk,
+        AssignmentState.OPEN,
+        AssignmentState.RETURNED,
+        slot=None,
+        returned_at=timezone.now(),
+        return_reason=text.escape(reason),
+    )
+    if assignment.recheck_id is not None:
+        rechecks.put_back(recheck=assignment.recheck_id, now=timezone.now())
+    else:
+        trajectory = assignment.trajectory
+        Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
+        lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
+    audit.record(actor=actor, verb="assignment.return", project=assignment.project, obj=assignment)
+    assignment.refresh_from_db()
+    return assignment
+
+
+def _checked_reason(reason: str) -> str:
+    reason = reason.strip()
+    if len(reason) > MAX_REASON:
+        message = translatable("Keep the reason under {reason} characters.", reason=f"{MAX_REASON:,}")
+        raise Invalid(message, fields={"reason": message})
+    return reason
+
+
+@transaction.atomic
+def take_back(*, actor: Actor, assignment: Assignment, reason: str = "") -> Assignment:
+    """End somebody's open claim, so that others can have its place; the draft is kept, and the annotator
+    reads the reason in their list of work.
+
+    Raises StaleState when it is not open (any more): submitted labels stay where they are.
+    """
+    require(actor, "assign", assignment)
+    reason = _checked_reason(reason)
+    claims = claim_expiry.lock_claims(Assignment.stored.filter(pk=assignment.pk))
+    because = ExpiryReason.TAKEN_BACK
+    if not claim_expiry.expire(actor=actor, claims=claims, because=because, reason=reason):
+        raise StaleState(
+            translatable("This trajectory has already been submitted or returned."), code="not_open"
+        )
+    assignment.refresh_from_db()
+    return assignment
+
+
+@transaction.atomic
+def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
+    """Take up a returned trajectory again, draft included, if a slot is still free.
+
+    Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
+    "claim_limit") to whoever holds as many as they may.
+    """
+    require(claim_expiry.hold(actor), "label", assignment)
+    current = Assignment.stored.select_for_update(no_key=True).filter(pk=assignment.pk).first()
+    if current is None:
+        raise NotFound(translatable("There is no such assignment."))
+    if has_seen_labels(actor, current.trajectory):
+        raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
+    keep_limit(actor, current.project)
+    slot = None
+    if current.recheck_id is not None:
+        rechecks.take(recheck=current.recheck_id, user=actor, dealt=False)
+    else:
+        slot = take_slot(current.trajectory_id, current.project_id)
+    advance(
+        Assignment,
+        current.pk,
+        (AssignmentState.RETURNED, AssignmentState.EXPIRED),
+        AssignmentState.OPEN,
+        slot=slot,
+        returned_at=None,
+        return_reason="",
+        expiry_reason="",
+        last_used_at=timezone.now(),
+        warned_at=None,
+    )
+    audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
+    current.refresh_from_db()
+    return current

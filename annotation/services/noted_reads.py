@@ -1,0 +1,238 @@
+"""What people see of what others said of a trajectory: each of these asks the policies, notes the exposure,
+and only then answers.
+
+Pages and the API get others' labels, records as they came in and raw answers from here alone.
+tests/test_permission_matrix.py walks every address as everybody, and holds what was shown against what was
+noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from annotation.core.errors import Denied
+from annotation.core.i18n import translatable
+from annotation.core.text import escape
+from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Discussion,
+    Exposure,
+    Judge,
+    JudgeAnswer,
+    PredictionSet,
+    Project,
+    Release,
+    Step,
+    Trajectory,
+    User,
+    WorkshopSample,
+)
+from annotation.policies import field_access, kept_from_lists, require, roles, visible
+from annotation.reports.agreement import differing_steps as step_lists
+from annotation.reports.cases import discussions, side_by_side
+from annotation.reports.cases import examples as example_lists
+from annotation.reports.cases import history as reports
+from annotation.reports.cases.history_entries import Entry, Place
+from annotation.reports.evaluation import model_scores as scores
+from annotation.reports.evaluation import predicted_records
+from annotation.reports.judging import runs, workshop
+from annotation.reports.releases.atif_documents import atif_documents
+from annotation.reports.work import trajectory_list
+
+from . import exposures
+
+Erring = TypeVar("Erring", predicted_records.Listed, scores.Erring)
+
+
+def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
+    """Whether seeing its labels would take from this person the right to claim a trajectory: then they are
+    asked first. At most two queries."""
+    if trajectory.state != TrajectoryState.LABELLING or Role.ANNOTATOR not in roles(
+        actor, trajectory.project
+    ):
+        return False
+    seen = Exposure.objects.filter(trajectory=trajectory, user=actor, kind=ExposureKind.LABEL)
+    return not visible(actor, seen).exists()
+
+
+def inspection(*, actor: User, trajectory: Trajectory) -> side_by_side.SideBySide:
+    """Everybody's labels, drafts included, the consensus, and what judges suggest. For admins who are not
+    labelling the trajectory; Denied for anybody else."""
+    shown = side_by_side.inspection(actor=actor, trajectory=trajectory)
+    exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
+    _suggestions(actor, trajectory, [item.step for item in (*shown.steps, shown.outcome) if item.told])
+    return shown
+
+
+def listed(*, actor: User, project: Project, rows: Sequence[Trajectory]) -> dict[int, trajectory_list.Said]:
+    """What was said of these trajectories of one project, by pk, as a list shows it. For admins.
+
+    Left out are those they are labelling and those they could still claim; the labels of all others are noted
+    as seen. Nine queries, and three when something is seen for the first time.
+    """
+    require(actor, "trajectory.list", project)
+    wanted = {row.pk for row in rows}
+    if (kept := kept_from_lists(actor, project)) is not None:
+        wanted -= set(Trajectory.objects.filter(kept, pk__in=wanted).order_by().values_list("pk", flat=True))
+    shown = trajectory_list.said(wanted)
+    told = [pk for pk, one in shown.items() if one.told]
+    exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.LABEL)
+    return shown
+
+
+def case(*, actor: User, adjudication: Adjudication) -> side_by_side.SideBySide:
+    """A case with the labels of "A" and "B", to its adjudicator, or to an admin. Denied for anybody else.
+
+    `adjudication` comes with its trajectory's project, subset and task.
+    """
+    shown = side_by_side.case(actor=actor, adjudication=adjudication)
+    exposures.expose(user=actor, trajectory=adjudication.trajectory, kind=ExposureKind.LABEL)
+    return shown
+
+
+def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
+    """A discussion with the labels of "A" and "B" and, once it is resolved, the consensus; to those who take
+    part in it. Denied for anybody else.
+
+    `row` comes with its trajectory's project, subset and task.
+    """
+    shown = discussions.discussion(actor=actor, row=row)
+    exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.LABEL)
+    if shown.shown.access.consensus:
+        exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
+def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]:
+    """Everything that happened to a step, with None to the outcome and the whole, or to all of it, as far as
+    one may see it; the oldest first.
+
+    `trajectory` comes with its project, subset and task.
+    """
+    shown, tells = reports.history(actor=actor, trajectory=trajectory, place=place)
+    if tells:
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
+    if any(one.kind in ("resolved", "erasure") for one in shown):
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
+def examples(*, actor: User, project: Project) -> list[example_lists.Shown]:
+    """The examples of a project's guidelines, with the consensus of each, to its members."""
+    require(actor, "project.view", project)
+    shown = example_lists.examples(actor=actor, project=project)
+    seen = sorted({one.of for one in shown})
+    exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
+    return shown
+
+
+def record(*, actor: User, trajectory: Trajectory) -> bytes:
+    """The record exactly as it came in, with the labels that may stand in it. For admins who are not
+    labelling the trajectory; Denied for anybody else."""
+    if not field_access(actor, trajectory).raw:
+        raise Denied(translatable("Only admins may see the original record."))
+    exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
+    return trajectory.content.raw_bytes()
+
+
+def atif(*, actor: User, trajectory: Trajectory) -> dict[str, Any]:
+    """The trajectory as an ATIF document with its consensus. For admins who are not labelling it; Denied for
+    anybody else."""
+    if not field_access(actor, trajectory).raw:
+        raise Denied(translatable("Only admins may export a trajectory."))
+    exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+    return next(atif_documents([trajectory]))
+
+
+def frozen_record(
+    *, actor: User, release: Release, ordinal: int, row: PredictionSet | None = None
+) -> predicted_records.FrozenRecord | None:
+    """A record of a release with its consensus, and beside it what a model predicts (`row`, of that release);
+    None for whoever is labelling that trajectory at present. For adjudicators and admins; Denied for anybody
+    else."""
+    shown = predicted_records.frozen_record(actor=actor, release=release, ordinal=ordinal)
+    trajectory = shown.trajectory
+    own = Assignment.stored.filter(trajectory=trajectory, annotator=actor, state=AssignmentState.OPEN)
+    if trajectory is not None and own.exists():
+        return None
+    if row is not None:
+        predicted_records.add_predictions(shown, row)
+    if trajectory is not None:
+        exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
+        if row is not None and row.judge_id is not None:
+            told = [one.step.message_index for one in shown.told if one.step is not None]
+            steps = Step.objects.filter(trajectory=trajectory, message_index__in=told)
+            of_outcome = [None] if len(told) < len(shown.told) else []
+            _suggestions(actor, trajectory, [*steps, *of_outcome])
+    return shown
+
+
+def model_scores(*, actor: User, row: PredictionSet) -> scores.ModelScores:
+    """Everything about one prediction set, which comes with its release; of the trajectories on which it errs
+    most those that `model_errors` shows. For adjudicators and admins."""
+    found = scores.model_scores(actor=actor, row=row)
+    return replace(found, worst=model_errors(actor=actor, release=row.release, rows=found.worst))
+
+
+def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> list[Erring]:
+    """A page of a list of a model's errors, which tells of labels of the release; without the trajectories
+    that the person is labelling at present. For adjudicators and admins; four queries at most."""
+    require(actor, "release.view", release)
+    names = {(row.subset, escape(row.record_id)): row for row in rows}
+    found = Trajectory.objects.filter(
+        project=release.project_id, live=True, record_id__in={record_id for _subset, record_id in names}
+    ).values_list("pk", "subset__name", "record_id")
+    here = {pk: (subset, name) for pk, subset, name in found if (subset, name) in names}
+    own = Assignment.stored.filter(trajectory__in=here, annotator=actor, state=AssignmentState.OPEN)
+    kept = set(own.values_list("trajectory", flat=True))
+    exposures.expose_all(user=actor, trajectories=sorted(here.keys() - kept), kind=ExposureKind.CONSENSUS)
+    sealed = {here[pk] for pk in kept}
+    return [row for name, row in names.items() if name not in sealed]
+
+
+def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.Change]:
+    """The labels of a sample that another prompt changes, with what was resolved; without the trajectories
+    that the person is labelling at present. For admins."""
+    found = workshop.changes(viewer=actor, sample=sample, trial=trial)
+    own = Assignment.stored.filter(
+        trajectory__in={one.trajectory for one in found}, annotator=actor, state=AssignmentState.OPEN
+    )
+    kept = set(own.values_list("trajectory", flat=True))
+    shown = [one for one in found if one.trajectory not in kept]
+    seen = sorted({one.trajectory for one in shown})
+    exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
+    steps = [(one.trajectory, one.step) for one in shown]
+    exposures.note(user=actor, kind=ExposureKind.SUGGESTION, seen=steps)
+    return shown
+
+
+def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
+    """One call of a judge as it went over the wire: whatever it says may be about every step and the outcome.
+
+    `answer` comes through policies.visible, with its trajectory.
+    """
+    steps = Step.objects.filter(trajectory=answer.trajectory).order_by()
+    _suggestions(actor, answer.trajectory, (*steps, None))
+    return runs.audit(answer)
+
+
+def agreement_steps(
+    *, actor: User, project: Project, found: step_lists.Steps, chosen: Sequence[int]
+) -> list[step_lists.LabelsOfStep]:
+    """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
+    numbers in the list. For admins; Denied for anybody else."""
+    require(actor, "agreement.pairs", project)
+    rows = found.rows(chosen)
+    seen = {row.trajectory.pk for row in rows}
+    exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
+    return rows
+
+
+def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | None]) -> None:
+    """Note that a person has seen what judges say of these steps (None: of the outcome)."""
+    seen = [(trajectory.pk, step.pk if step is not None else None) for step in steps]
+    exposures.note(user=actor, kind=ExposureKind.SUGGESTION, seen=seen)

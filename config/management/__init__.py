@@ -1,0 +1,1 @@
+"""The operator's commands: accounts, backups, protection of releases."""

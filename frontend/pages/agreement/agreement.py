@@ -1,0 +1,140 @@
+"""The agreement page: a verdict, figures, and pictures whose parts open the steps that they are made of."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from annotation.core.agreement.figures import FIGURES
+from annotation.core.agreement.verdict import verdict
+from annotation.core.vocabulary import SETTLED
+from annotation.reports.agreement import differing_steps as step_lists
+from annotation.reports.agreement import report
+from annotation.services import noted_reads
+from frontend.pages.agreement.charts import CUT_TITLES, FIRST_ERROR_TITLES, Charts, part_title
+from frontend.pages.agreement.figures import tables as figure_tables
+from frontend.pages.shared.common import ProjectPage, open_project
+
+VIEW = "agreement.view"
+PEOPLE = "agreement.pairs"
+OTHER_KEYS = frozenset({"by", "page"})
+
+
+def _asked(request: HttpRequest) -> dict[str, str]:
+    """The filters of the query string."""
+    return {name: str(value) for name, value in request.GET.items() if name not in OTHER_KEYS and value}
+
+
+def _found(request: HttpRequest, opened: ProjectPage) -> report.Agreement:
+    return report.agreement(
+        viewer=opened.user,
+        project=opened.project,
+        asked=_asked(request),
+        by=request.GET.get("by", ""),
+        details=False,
+    )
+
+
+def _filters(view: report.View, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+    """One choice a cut; cuts with one part only are left out, unless they are asked for."""
+    choices = []
+    for cut in view.cuts:
+        parts = view.parts(cut)
+        if len(parts) > 1 or cut in asked:
+            options = [{"key": part.key, "title": part_title(cut, part)} for part in parts]
+            choices.append(
+                {"name": cut, "title": CUT_TITLES[cut], "options": options, "chosen": asked.get(cut)}
+            )
+    return choices
+
+
+def _headlines(part: report.Part) -> list[dict[str, Any]]:
+    """The figures that come first."""
+    return [
+        {"title": figure.title, "percent": figure.percent, "measure": part.steps.figures[name]}
+        for name, figure in FIGURES.items()
+        if figure.headline
+    ]
+
+
+@require_GET
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far the annotators agree, cut as asked for; what cannot be said is said in words."""
+    opened = open_project(request, slug, VIEW)
+    found = _found(request, opened)
+    asked = dict(found.selection.asked)
+    overall = found.overall
+    headline = FIGURES[overall.steps.headline]
+    charts = Charts(opened.project.slug, found, asked)
+    return opened.render(
+        "agreement/agreement.html",
+        "agreement",
+        found=found,
+        asked=asked,
+        filters=_filters(found.view, asked),
+        overall=overall,
+        headline=headline,
+        measure=overall.steps.figures[headline.name],
+        verdict=verdict(overall.steps.figures[headline.name]),
+        rows=_headlines(overall),
+        charts=charts,
+        tables=figure_tables(charts),
+        with_people=found.with_people,
+        fewest=report.FEWEST,
+        settled=0 if overall.steps.n else sum(overall.states[state] for state in SETTLED),
+        query=request.GET.urlencode(),
+        policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
+    )
+
+
+@require_GET
+def steps(request: HttpRequest, slug: str) -> HttpResponse:
+    """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
+    opened = open_project(request, slug, PEOPLE)
+    found = step_lists.steps(viewer=opened.user, project=opened.project, asked=_asked(request))
+    page = Paginator(range(found.count), step_lists.PER_PAGE).get_page(request.GET.get("page"))
+    rows = noted_reads.agreement_steps(
+        actor=opened.user, project=opened.project, found=found, chosen=list(page.object_list)
+    )
+    asked = dict(found.selection.asked)
+    parts = [
+        {"name": cut, "title": CUT_TITLES[cut], "part": part_title(cut, part)}
+        for cut, part in found.selection.parts
+    ]
+    return opened.render(
+        "agreement/agreement_steps.html",
+        "agreement",
+        page=page,
+        rows=rows,
+        steps=found,
+        parts=parts,
+        listed=dict(found.selection.listed),
+        first_error=FIRST_ERROR_TITLES.get(asked.get("first_error", "")),
+        figure=FIGURES[asked["figure"]].title if "figure" in asked else "",
+        annotator=found.view.people.get(int(asked["annotator"])) if "annotator" in asked else "",
+    )
+
+
+@require_GET
+def csv_file(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
+    """The numbers of one chart as CSV, unrounded."""
+    opened = open_project(request, slug, VIEW)
+    tables = Charts(opened.project.slug, _found(request, opened), _asked(request)).tables
+    if chart not in tables:
+        raise Http404
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="agreement-{chart}.csv"'
+    writer = csv.writer(answer)
+    for row in tables[chart]():
+        writer.writerow([_harmless(cell) for cell in row])
+    return answer
+
+
+def _harmless(cell: Any) -> Any:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

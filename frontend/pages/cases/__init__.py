@@ -1,0 +1,1 @@
+"""Pages of disputes, discussions and cases."""

@@ -1,0 +1,205 @@
+"""More about the models of a release: what they select among several runs, and how their figures relate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+
+from annotation.core.scoring.best_of_n import RULES, BestOfN
+from annotation.core.scoring.figures import FIGURES
+from annotation.reports.evaluation.benchmark import Benchmark, Relation, benchmark
+from annotation.reports.evaluation.leaderboard import Selections, selections
+from frontend.pages.evaluation.leaderboard import VERB, release_of
+from frontend.pages.shared.common import open_project
+from frontend.rendering import charts
+
+# the names of the published rules, in every language
+TITLES = {"final": "final", "pos_count": "#pos", "pos_share": "%pos", "two_stage": "two-stage"}
+MEANINGS = {
+    "final": gettext_lazy("a run whose predicted outcome is +1"),
+    "pos_count": gettext_lazy("a run with the most steps predicted +1"),
+    "pos_share": gettext_lazy("a run with the largest share of steps predicted +1"),
+    "two_stage": gettext_lazy("among the runs predicted successful, one with the largest share of +1"),
+}
+SIDE = 240
+"""Of the picture of a relation, in its own units."""
+NAMED_POINTS = 8
+"""With more models than these, names in the picture would cover each other."""
+NAME_HEIGHT = 12.0
+
+
+def _columns(sort: str) -> list[dict[str, Any]]:
+    """What the heading of each column needs (`sort_heading`)."""
+    present = sort.removeprefix("-")
+    turned = "" if sort.startswith("-") else "-"
+    aria = "descending" if sort.startswith("-") else "ascending"
+    return [
+        {
+            "title": _("Model") if name == "model" else str(TITLES[name]),
+            "sort": f"{turned if present == name else '' if name == 'model' else '-'}{name}",
+            "aria": aria if present == name else "",
+        }
+        for name in ("model", *RULES)
+    ]
+
+
+def _ordered(rows: list[tuple[str, BestOfN]], sort: str) -> list[tuple[str, BestOfN]]:
+    name, turned = sort.removeprefix("-"), sort.startswith("-")
+    if name == "model":
+        return sorted(rows, key=lambda row: row[0].casefold(), reverse=turned)
+
+    def key(row: tuple[str, BestOfN]) -> tuple[float, str]:
+        share = row[1].rules[name].averaged / max(row[1].tasks, 1)
+        return (-share if turned else share), row[0].casefold()
+
+    return sorted(rows, key=key)
+
+
+def _parts(found: list[Selections], subset: str) -> list[tuple[str, BestOfN]]:
+    rows = [(one.name, one.overall if not subset else one.subsets.get(subset)) for one in found]
+    return [(name, part) for name, part in rows if part is not None]
+
+
+def _only(found: list[Selections], subset: str) -> dict[str, list[str]]:
+    """The subsets of each model that does not predict something of every one, where all are shown."""
+    return {} if subset else {one.name: list(one.subsets) for one in found if not one.all_subsets}
+
+
+@require_GET
+def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """How many tasks are solved when a model's labels choose among the runs of each."""
+    opened = open_project(request, slug, VERB)
+    release = release_of(opened, version)
+    found = selections(actor=opened.user, release=release)
+    predicted = {name for one in found for name in one.subsets}
+    subsets = [name for name in json.loads(release.manifest)["subsets"] if name in predicted]
+    subset = request.GET.get("subset", "")
+    subset = subset if subset in subsets else ""
+    sort = request.GET.get("sort", "")
+    if sort.removeprefix("-") not in ("model", *RULES):
+        sort = f"-{RULES[0]}"
+    drawn = RULES[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
+    rows, only = _ordered(_parts(found, subset), sort), _only(found, subset)
+    return opened.render(
+        "evaluation/best_of_n.html",
+        "releases",
+        release=release,
+        columns=_columns(sort),
+        drawn=TITLES[drawn],
+        rules=[{"title": TITLES[name], "meaning": MEANINGS[name]} for name in RULES],
+        rows=[_row(name, part, drawn) | {"only": only.get(name)} for name, part in rows],
+        one_run=bool(rows) and all(part.runs == part.tasks for _name, part in rows),
+        ticks=[{"value": tick / 100, "x": charts.hundredths(tick)} for tick in (0, 20, 40, 60, 80, 100)],
+        subsets=subsets if len(subsets) > 1 else (),
+        subset=subset,
+    )
+
+
+def _row(name: str, part: BestOfN, drawn: str) -> dict[str, Any]:
+    n = max(part.tasks, 1)
+
+    def at(solved: float) -> str:
+        return charts.hundredths(100 * solved / n)
+
+    return {
+        "name": name,
+        "part": part,
+        "random": part.random / n,
+        "oracle": part.oracle / n,
+        "rules": [
+            {"title": TITLES[rule], "share": one.averaged / n, "lowest": one.lowest}
+            for rule, one in part.rules.items()
+        ],
+        "drawn": part.rules[drawn].averaged / n,
+        "dot": charts.Dot(at(part.rules[drawn].averaged), at(part.random), at(part.oracle)),
+    }
+
+
+@require_GET
+def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """How the figures of a release go together over its models, and what it is made of."""
+    opened = open_project(request, slug, VERB)
+    release = release_of(opened, version)
+    found = benchmark(actor=opened.user, release=release)
+    return opened.render(
+        "evaluation/benchmark.html",
+        "releases",
+        release=release,
+        relations=[_relation(one) for one in found.relations],
+        parts=_composition(found),
+        side=SIDE,
+    )
+
+
+def _relation(one: Relation) -> dict[str, Any]:
+    values = [value for point in one.points for value in (point.step_accuracy, point.other)]
+    on = charts.scale(values)
+    places = [
+        (on.place(point.step_accuracy) * SIDE / 100, SIDE - on.place(point.other) * SIDE / 100)
+        for point in one.points
+    ]
+    return {
+        "figure": FIGURES[one.figure],
+        "r": one.r,
+        "points": [
+            {"point": point, "x": charts.hundredths(x), "y": charts.hundredths(y), "name": name}
+            for point, (x, y), name in zip(one.points, places, names_at(places), strict=True)
+        ],
+        "ticks": [
+            {
+                "value": tick,
+                "x": charts.hundredths(on.place(tick) * SIDE / 100),
+                "y": charts.hundredths(SIDE - on.place(tick) * SIDE / 100),
+            }
+            for tick in on.ticks
+        ],
+    }
+
+
+def names_at(places: Sequence[tuple[float, float]]) -> list[dict[str, Any] | None]:
+    """Where the name of each point (x, y) stands: right of it, or left of it in the right half; of names on
+    one side that would touch, the later moves down. None for each: there are too many to be named."""
+    found: list[dict[str, Any] | None] = [None] * len(places)
+    if len(places) > NAMED_POINTS:
+        return found
+
+    def order(at: int) -> tuple[int, float]:
+        """From the top; of points side by side first the one over which the others' names would run."""
+        x, y = places[at]
+        return round(y / NAME_HEIGHT), x if x > SIDE / 2 else -x
+
+    lowest = {True: -NAME_HEIGHT, False: -NAME_HEIGHT}
+    for at in sorted(range(len(places)), key=order):
+        x, y = places[at]
+        left = x > SIDE / 2
+        lowest[left] = max(y, lowest[left] + NAME_HEIGHT)
+        found[at] = {
+            "left": left,
+            "x": charts.hundredths(x - 9 if left else x + 9),
+            "y": charts.hundredths(lowest[left] + 4),
+        }
+    return found
+
+
+def _composition(found: Benchmark) -> list[dict[str, Any]]:
+    return [
+        {
+            "part": part,
+            "labels": charts.stacked(zip(("plus", "zero", "minus"), reversed(part.labels), strict=True)),
+            "counts": [
+                {"value": value, "count": count}
+                for value, count in zip((1, 0, -1), reversed(part.labels), strict=True)
+            ],
+            "errors": charts.stacked(
+                zip(("first", "second", "last", "none"), (*part.thirds, part.error_free), strict=True)
+            ),
+            "erroneous": (part.records - part.error_free) / part.records if part.records else None,
+        }
+        for part in found.parts
+    ]

@@ -1,0 +1,264 @@
+"""The leaderboard of a release, what is uploaded to it, and one model on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import policies
+from annotation.core.agreement.bootstrap import MIN_TASKS
+from annotation.core.agreement.measure import Measure
+from annotation.core.errors import TristepError
+from annotation.core.label_files import MAX_REQUEST
+from annotation.core.releases.record_format import (
+    FORMAT_WITHOUT_BLIND_LABELS,
+    FORMAT_WITHOUT_ROOTS,
+    UNSIGNED_FORMAT,
+)
+from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.scores import too_few_tasks
+from annotation.language import translated
+from annotation.models import Release, User
+from annotation.reports.evaluation import leaderboard as report
+from annotation.reports.evaluation.leaderboard_entries import STACKED, TITLES
+from annotation.services import evaluate
+from frontend.forms.predictions import PredictionFileForm
+from frontend.pages.evaluation.leaderboard_pairs import pairs_of
+from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
+from frontend.rendering import charts
+
+WITHOUT_BLIND_LABELS = (FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
+VERB = "release.view"
+CHANGE = "predictions.change"
+COLUMNS = (
+    *("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match"),
+    *("macro_f1", "kappa", "outcome_accuracy"),
+)
+
+
+def release_of(opened: ProjectPage, version: str) -> Release:
+    """A release of the project. Raises Http404."""
+    rows = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
+    return get_object_or_404(policies.visible(opened.user, rows), version=version)
+
+
+def _name(row: report.Row) -> str:
+    return row.name if row.row is not None else translated(TITLES[row.name])
+
+
+AnyCell = report.Cell | report.RecalibratedCell
+
+
+def _cell(row: report.Row, subset: str, recalibrated: bool) -> AnyCell | None:
+    """What is shown of a row: a model after recalibration, if that is asked for, all else as it is."""
+    shown: report.Row | report.Recalibrated | None = (
+        row.recalibrated if recalibrated and row.row is not None else row
+    )
+    if shown is None:
+        return None
+    return shown.subsets.get(subset) if subset else shown.overall
+
+
+def _ordered(
+    board: report.Leaderboard, subset: str, sort: str, recalibrated: bool
+) -> list[tuple[report.Row, AnyCell]]:
+    """Every row that is scored on the subset (all: ""), in order; undefined figures last."""
+    rows = [(row, _cell(row, subset, recalibrated)) for row in board.rows]
+    shown = [(row, cell) for row, cell in rows if cell is not None]
+    name = sort.removeprefix("-")
+    if name == "model":
+        return sorted(shown, key=lambda pair: _name(pair[0]).casefold(), reverse=sort.startswith("-"))
+
+    def key(pair: tuple[report.Row, AnyCell]) -> tuple[bool, float]:
+        value = pair[1].scores.figures[name].value
+        return value is None, 0.0 if value is None else -value if sort.startswith("-") else value
+
+    return sorted(shown, key=key)
+
+
+def _columns(sort: str) -> list[dict[str, Any]]:
+    """What the heading of each column needs (`sort_heading`)."""
+    found = []
+    for name in ("model", *COLUMNS):
+        natural = "" if name == "model" else "-"
+        present = sort.removeprefix("-") == name
+        turned = "" if sort.startswith("-") else "-"
+        aria = "descending" if sort.startswith("-") else "ascending"
+        title = _("Model") if name == "model" else translated(FIGURES[name].title)
+        found.append(
+            {
+                "title": title,
+                "sort": f"{turned if present else natural}{name}",
+                "aria": aria if present else "",
+            }
+        )
+    return found
+
+
+def _orders(columns: list[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
+    """The same as a list to choose from, for narrow windows: each figure from its best on."""
+    names = zip(("model", *COLUMNS), columns, strict=True)
+    orders = [("" if name == "model" else "-", name, column["title"]) for name, column in names]
+    return [
+        {"sort": f"{natural}{name}", "title": title, "chosen": name == sort.removeprefix("-")}
+        for natural, name, title in orders
+    ]
+
+
+def _ends(one: Measure) -> tuple[float | None, float | None]:
+    found = one.interval
+    return (None, None) if found is None else (found.low, found.high)
+
+
+def _scale(measures: Sequence[Measure], *more: float | None) -> tuple[charts.Scale, list[dict[str, Any]]]:
+    """A scale that holds figures with their intervals and what is more, and its ticks."""
+    ends = (end for one in measures for end in (one.value, *_ends(one)))
+    on = charts.scale(end for end in (*ends, *more) if end is not None)
+    return on, [{"value": tick, "x": on.at(tick)} for tick in on.ticks]
+
+
+def dots_of(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[dict[str, Any]]]:
+    """The figures with their intervals on one scale, and its ticks."""
+    on, ticks = _scale(measures)
+    return [charts.dot(on, one.value, *_ends(one)) for one in measures], ticks
+
+
+def _before(row: report.Row, subset: str, drawn: str) -> float | None:
+    """A model's figure without recalibration, to be drawn beside the other."""
+    cell = _cell(row, subset, recalibrated=False)
+    return None if row.row is None or cell is None else cell.scores.figures[drawn].value
+
+
+def _line(row: report.Row, cell: AnyCell, drawn: str) -> dict[str, Any]:
+    """What the table and the picture show of a row."""
+    changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
+    ranks = cell.ranks if isinstance(cell, report.Cell) else {}
+    return {
+        "row": row,
+        "name": _name(row),
+        "stacked": row.row is None and row.name == STACKED,
+        "cell": cell,
+        "measures": [
+            {
+                "measure": cell.scores.figures[name],
+                "figure": FIGURES[name],
+                "change": changes[name] if changes is not None else None,
+            }
+            for name in COLUMNS
+        ],
+        "rank": ranks.get(drawn) if drawn in RANKED else None,
+        "drawn": cell.scores.figures[drawn],
+        "change": changes[drawn] if changes is not None else None,
+    }
+
+
+def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any) -> HttpResponse:
+    board = report.leaderboard(actor=opened.user, release=release)
+    asked = opened.request.GET
+    subset = asked.get("subset", "") if asked.get("subset", "") in board.subsets else ""
+    sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
+    if sort.removeprefix("-") not in ("model", *COLUMNS):
+        sort = f"-{COLUMNS[0]}"
+    drawn = COLUMNS[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
+    rows = _ordered(board, subset, sort, recalibrated)
+    lines = [_line(row, cell, drawn) for row, cell in rows]
+    before = [_before(row, subset, drawn) if recalibrated else None for row, _cell in rows]
+    on, ticks = _scale([line["drawn"] for line in lines], *before)
+    if opened.may(CHANGE):
+        extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
+    return opened.render(
+        "evaluation/leaderboard.html",
+        "releases",
+        status=status,
+        release=release,
+        withdrawal=getattr(release, "withdrawal", None),
+        columns=_columns(sort),
+        orders=_orders(_columns(sort), sort),
+        drawn=FIGURES[drawn],
+        ticks=ticks,
+        rows=[
+            line
+            | {
+                "dot": charts.dot(on, line["drawn"].value, *_ends(line["drawn"])),
+                "old": None if old is None else on.at(old),
+            }
+            for line, old in zip(lines, before, strict=True)
+        ],
+        recalibrated=recalibrated,
+        pending=board.pending,
+        left_out=sum(row.recalibrated is None for row in board.models) if not board.pending else 0,
+        subsets=board.subsets if len(board.subsets) > 1 else (),
+        subset=subset,
+        models=len(board.models),
+        may_score=opened.may(CHANGE),
+        board=board,
+        human_reason=_human_reason(release, board),
+        few_tasks=too_few_tasks(cell.scores for _row, cell in rows),
+        least_tasks=MIN_TASKS,
+        pairs=pairs_of(board, asked),
+        **extra,
+    )
+
+
+def _human_reason(release: Release, board: report.Leaderboard) -> str:
+    """Why there is no blind human, where there is none."""
+    if json.loads(release.manifest).get("format") in WITHOUT_BLIND_LABELS:
+        return _("This release was frozen before releases held blind labels.")
+    if not board.human_known:
+        return _("Its blind labels are looked up when the first predictions come.")
+    return _("No trajectory of this release was labelled blind by two people.")
+
+
+@require_GET
+def leaderboard(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """The models that were scored on a release, and the baselines."""
+    opened = open_project(request, slug, VERB)
+    return _page(opened, release_of(opened, version))
+
+
+def _gate(user: User, slug: str, version: str) -> int:
+    may_send(user, slug, CHANGE)
+    return MAX_REQUEST
+
+
+@receives_files(_gate)
+@require_POST
+def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Bring in files of predictions, each as a whole or not at all, and show what came of them."""
+    opened = open_project(request, slug, CHANGE)
+    release = release_of(opened, version)
+    subsets = json.loads(release.manifest)["subsets"]
+    form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
+    if not form.is_valid():
+        return _page(opened, release, 400, form=form)
+    given = form.cleaned_data
+    about = evaluate.About(given["prompt_version"] or None, given["judged_on"], given["cost"])
+    outcomes: list[tuple[str, evaluate.PredictionImport]] = []
+    refused: list[tuple[str, Any]] = []
+    for file in given["file"]:
+        name = file.name or "upload"
+        try:
+            outcome = evaluate.import_predictions(
+                actor=opened.user,
+                release=release,
+                model=given["model"],
+                stream=file,
+                filename=name,
+                subset=given["subset"],
+                about=about,
+            )
+        except TristepError as error:
+            form.add_error("file", f"{name}: {translated(error.message)}")
+            refused.append((name, getattr(error, "report", None)))
+        else:
+            outcomes.append((name, outcome))
+    if refused:
+        shown = [(name, report) for name, report in refused if report]
+        return _page(opened, release, 400, form=form, refused=shown, outcomes=outcomes)
+    return _page(opened, release, outcomes=outcomes)

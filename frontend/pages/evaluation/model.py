@@ -1,0 +1,147 @@
+"""One model on a release: its figures, and where it errs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import policies
+from annotation.core.agreement.bootstrap import MIN_TASKS
+from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.scores import too_few_tasks
+from annotation.core.vocabulary import VALUES
+from annotation.models import PredictionSet
+from annotation.reports.evaluation.model_scores import ModelScores
+from annotation.services import evaluate, noted_reads
+from frontend.pages.evaluation.leaderboard import CHANGE, VERB, dots_of, release_of
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.rendering import charts
+from frontend.templatetags.tristep import SIGNS
+
+OFFSETS = {
+    "same": gettext_lazy("at the right step"),
+    "one_earlier": gettext_lazy("one step too early"),
+    "far_earlier": gettext_lazy("two steps or more too early"),
+    "one_later": gettext_lazy("one step too late"),
+    "far_later": gettext_lazy("two steps or more too late"),
+    "only_first": gettext_lazy("an error that the model misses"),
+    "only_second": gettext_lazy("an error that there is not"),
+    "neither": gettext_lazy("no error, and none is there"),
+}
+
+
+def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
+    """What a model predicts of a release of the project. Raises Http404."""
+    rows = PredictionSet.objects.filter(release=release_of(opened, version)).select_related(
+        "release__project", "created_by"
+    )
+    return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
+
+
+@require_GET
+def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
+    """One model on a release: every figure, and where it errs."""
+    opened = open_project(request, slug, VERB)
+    row = set_of(opened, version, pk)
+    found = noted_reads.model_scores(actor=opened.user, row=row)
+    after = found.recalibrated
+    return opened.render(
+        "evaluation/model.html",
+        "releases",
+        release=row.release,
+        row=row,
+        found=found,
+        figures=[
+            {
+                "figure": figure,
+                "measure": found.scores.figures[name],
+                "after": after.scores.figures[name] if after is not None else None,
+                "change": after.changes[name] if after is not None else None,
+            }
+            for name, figure in FIGURES.items()
+        ],
+        few_tasks=too_few_tasks([found.scores]),
+        least_tasks=MIN_TASKS,
+        may_change=opened.may(CHANGE),
+        records=reverse("frontend:release-errors", args=[slug, version, pk]),
+        **_pictures(found),
+    )
+
+
+def _pictures(found: ModelScores) -> dict[str, Any]:
+    table = found.confusion
+    largest = int(table.max())
+    counts = asdict(found.offsets)
+    most = max(counts.values(), default=0)
+    parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
+    dots, ticks = dots_of(parts)
+    return {
+        "heads": [
+            {"sign": sign, "x": charts.CELL * (at + 1) + charts.CELL // 2, "y": charts.CELL * (at + 1)}
+            for at, sign in enumerate(("−1", "0", "+1"))
+        ],
+        "none_x": charts.CELL * 4 + charts.CELL // 2,
+        "cells": [
+            {
+                "released": value,
+                "predicted": VALUES[column] if column < len(VALUES) else None,
+                "count": int(table[line, column]),
+                "query": f"?released={value}&predicted={_word(column)}",
+                "words": _cell_words(value, column, int(table[line, column])),
+                "tile": charts.cell(line, column, int(table[line, column]), largest),
+            }
+            for line, value in enumerate(VALUES)
+            for column in range(4)
+        ],
+        "offsets": [
+            {
+                "title": title,
+                "count": counts[name],
+                "query": f"?first={name}",
+                "width": charts.bar(counts[name], most),
+            }
+            for name, title in OFFSETS.items()
+        ],
+        "ticks": ticks,
+        "lengths": [
+            {
+                "part": part,
+                "dot": dot,
+                "measure": measure,
+                "first": part.scores.figures["first_error_accuracy"],
+            }
+            for part, dot, measure in zip(found.lengths, dots, parts, strict=True)
+        ],
+        "places": [
+            {"place": one, "share": one.right / one.steps, "width": charts.bar(one.right, one.steps)}
+            for one in found.places
+        ],
+    }
+
+
+def _word(column: int) -> str:
+    return str(VALUES[column]) if column < len(VALUES) else "none"
+
+
+def _cell_words(value: int, column: int, count: int) -> str:
+    predicted = SIGNS[VALUES[column]] if column < len(VALUES) else _("no label")
+    words = _("%(released)s in the release, %(predicted)s by the model: %(n)d")
+    return words % {"released": SIGNS[value], "predicted": predicted, "n": count}
+
+
+@require_POST
+def delete(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
+    """Take the predictions of a model away; the release stays as it is."""
+    opened = open_project(request, slug, CHANGE)
+    row = set_of(opened, version, pk)
+    evaluate.delete_predictions(actor=opened.user, prediction_set=row)
+    messages.success(request, _("The predictions of %(model)s are deleted.") % {"model": row.model})
+    return redirect("frontend:leaderboard", slug, version)

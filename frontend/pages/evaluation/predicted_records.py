@@ -1,0 +1,174 @@
+"""Trajectories as a release holds them, with what a model predicts of them: lists, and the reading view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotation.core.errors import NotFound
+from annotation.core.i18n import translatable
+from annotation.core.text import escape
+from annotation.core.trajectories.raw_message import message_json
+from annotation.core.trajectories.trajectory import message_text
+from annotation.core.vocabulary import VALUES
+from annotation.models import PredictionSet, Release
+from annotation.reports.evaluation import predicted_records as report
+from annotation.reports.shared import transcripts
+from annotation.services import noted_reads
+from frontend.pages.evaluation.leaderboard import VERB, release_of
+from frontend.pages.evaluation.model import OFFSETS, set_of
+from frontend.pages.shared.common import ProjectPage, image_response, open_project, paginate
+from frontend.rendering import markdown
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.identity import title_of
+from frontend.rendering.structure import only_text
+from frontend.rendering.transcript import facts, lay_out, tools
+
+SHOWN_STEPS = 12
+VALUES_BY_WORD = {str(value): value for value in VALUES}
+
+
+@dataclass(frozen=True)
+class _Named:
+    name: str
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A record of a release where the templates of a trajectory expect one."""
+
+    slug: str
+    version: str
+    ordinal: int
+    subset: _Named
+    policy_model: str
+    step_count: int
+
+    def image_address(self, message_index: int, part_index: int) -> str:
+        """Where an image of a message is."""
+        place = [self.slug, self.version, self.ordinal, message_index, part_index]
+        return reverse("frontend:release-image", args=place)
+
+    @property
+    def message_address(self) -> str:
+        """Where messages are, one by one; that of message 0."""
+        return reverse("frontend:release-message", args=[self.slug, self.version, self.ordinal, 0])
+
+
+def _asked(request: HttpRequest) -> report.Asked:
+    """What the query string asks for; what makes no sense is left out."""
+    given = request.GET
+    cell: tuple[int, int | None] | None = None
+    released, predicted = given.get("released", ""), given.get("predicted", "")
+    if released in VALUES_BY_WORD and (predicted == "none" or predicted in VALUES_BY_WORD):
+        cell = VALUES_BY_WORD[released], VALUES_BY_WORD.get(predicted)
+    first = given.get("first", "")
+    subset = given.get("subset", "").replace("\x00", "")[:64]
+    return report.Asked(cell, first if first in report.CLASSES else "", subset)
+
+
+@require_GET
+def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
+    """The trajectories on which a model errs, or those of one cell of its confusion or of one class of first
+    errors."""
+    opened = open_project(request, slug, VERB)
+    row = set_of(opened, version, pk)
+    asked = _asked(request)
+    found = report.model_records(actor=opened.user, row=row, asked=asked)
+    page = paginate(request, found.rows)
+    rows = noted_reads.model_errors(actor=opened.user, release=row.release, rows=list(page.object_list))
+    return opened.render(
+        "evaluation/predicted_records.html",
+        "releases",
+        release=row.release,
+        row=row,
+        asked=asked,
+        first=OFFSETS.get(asked.first, ""),
+        total=found.total,
+        page=page,
+        rows=rows,
+        shown_steps=SHOWN_STEPS,
+    )
+
+
+def _read(
+    opened: ProjectPage, release: Release, ordinal: int, row: PredictionSet | None = None
+) -> HttpResponse:
+    found = noted_reads.frozen_record(actor=opened.user, release=release, ordinal=ordinal, row=row)
+    if found is None:
+        return opened.render(
+            "evaluation/sealed_record.html", "releases", release=release, row=row, status=403
+        )
+    items = {one.step.message_index: one for one in found.steps if one.step}
+    frozen = Frozen(
+        opened.project.slug,
+        release.version,
+        ordinal,
+        _Named(found.subset),
+        escape_control_chars(found.policy_model),
+        len(found.steps),
+    )
+    return opened.render(
+        "evaluation/predicted_record.html",
+        "releases",
+        release=release,
+        row=row,
+        found=found,
+        record_id=title_of(escape(found.record_id), found.transcript.question),
+        trajectory=frozen,
+        message_url=frozen.message_address,
+        items=items,
+        run=lay_out(found.transcript, [one.step for one in found.steps if one.step]),
+        question=escape_control_chars(found.transcript.question),
+        tools=tools(found.transcript),
+        task_description=facts(found.transcript.task_description),
+        reference_answer=facts(found.transcript.reference_answer),
+        hints=None,
+        may_open=found.trajectory is not None and opened.may("trajectory.list"),
+    )
+
+
+@require_GET
+def record(request: HttpRequest, slug: str, version: str, ordinal: int) -> HttpResponse:
+    """One trajectory as the release holds it, with its consensus."""
+    opened = open_project(request, slug, VERB)
+    return _read(opened, release_of(opened, version), ordinal)
+
+
+@require_GET
+def predicted(request: HttpRequest, slug: str, version: str, pk: int, ordinal: int) -> HttpResponse:
+    """The same with what a model predicts beside each step."""
+    opened = open_project(request, slug, VERB)
+    row = set_of(opened, version, pk)
+    return _read(opened, row.release, ordinal, row)
+
+
+@require_GET
+@never_cache
+def message(request: HttpRequest, slug: str, version: str, ordinal: int, message: int) -> JsonResponse:
+    """One message as the release holds it (see `pages.messages`)."""
+    opened = open_project(request, slug, VERB)
+    _row, line, content = report.raw_record(release_of(opened, version), ordinal)
+    messages = content["messages"]
+    if message >= len(messages):
+        raise NotFound(translatable("There is no such message."))
+    found = message_json(line, messages[message], message, hints=opened.may("trajectory.list"))
+    text = message_text(messages[message])
+    if request.GET.get("as") == "markdown":
+        return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(text)))})
+    return JsonResponse({"json": found.text, "exact": found.exact, "withheld": found.withheld, "text": text})
+
+
+@require_GET
+def image(
+    request: HttpRequest, slug: str, version: str, ordinal: int, message: int, part: int
+) -> HttpResponse:
+    """One image of a message as the release holds it."""
+    opened = open_project(request, slug, VERB)
+    _row, _line, content = report.raw_record(release_of(opened, version), ordinal)
+    messages = transcripts.read_content(content, reference_answer=False, hints=False).messages
+    return image_response(transcripts.image_in(messages, message, part))

@@ -1,0 +1,1 @@
+"""Pages of what suggestions do to labels."""

@@ -1,0 +1,118 @@
+"""What the influence page shows of an experiment that deals people on tasks to its arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.language import translated
+from annotation.reports.influence.experiment_report import ArmFate, PairFigures, Tested, Trial
+from frontend.pages.shared.figure_cells import ARM_NAMES, measure_cell
+from frontend.templatetags.tristep import figure
+
+FATES = {
+    "dealt": gettext_lazy("People on tasks"),
+    "claimed": gettext_lazy("Trajectories they claimed"),
+    "counted": gettext_lazy("of which counted"),
+    "waiting": gettext_lazy("of which waiting for labels"),
+    "lost": gettext_lazy("of which lost: returned, expired or withdrawn"),
+    "labels": gettext_lazy("Labels counted"),
+    "before": gettext_lazy("given with suggestions on screen"),
+    "after": gettext_lazy("suggestions on screen only afterwards"),
+}
+PARTS = frozenset({"counted", "waiting", "lost", "before", "after"})
+
+
+def shown(trial: Trial) -> dict[str, Any]:
+    """The context of the section."""
+    primary, *others = trial.tested
+    cells = [_effect(one) for one in others]
+    reasons = [cell["reason"] for cell in [_effect(primary), *cells] if cell["reason"]]
+    return {
+        "look": {
+            "number": trial.look.number,
+            "settled": trial.look.settled,
+            "planned": trial.look.planned,
+            "spent": points(trial.look.spent, 2),
+            "level": "" if trial.look.level is None else figure(trial.look.level, 4),
+        },
+        "primary": _effect(primary),
+        "others": cells,
+        "reasons": list(dict.fromkeys(reasons)),
+        "arms": [ARM_NAMES[arm] for arm in trial.arms],
+        "fates": _fates(trial.fates),
+        "pairs": [_pair(one) for one in trial.pairs],
+    }
+
+
+def points(share: float, places: int = 1) -> str:
+    """A share in hundredths, as it is written without a sign."""
+    return figure(100 * share, places)
+
+
+def _signed(share: float) -> str:
+    return ("+" if share > 0 else "") + points(share)
+
+
+def _effect(one: Tested) -> dict[str, Any]:
+    fit, raw = one.effect.measured, one.effect.fit
+    half = None if fit is None or one.level is None else fit.half_width(one.level)
+    mde = None if fit is None else fit.detectable()
+    p = None if fit is None else fit.p()
+    return {
+        "arms": _arms(one.effect.arms),
+        "base": _arms(one.effect.base),
+        "who": _who(one),
+        "value": "–" if raw is None else _signed(raw.value),
+        "low": "" if raw is None or half is None else _signed(raw.value - half),
+        "high": "" if raw is None or half is None else _signed(raw.value + half),
+        "mde": "–" if mde is None else points(mde),
+        "p": "–" if p is None else f"< {figure(0.001, 3)}" if p < 0.001 else figure(p, 3),
+        "labels": one.effect.labels,
+        "tasks": one.effect.tasks,
+        "found": one.found,
+        "reason": translated(one.reason),
+    }
+
+
+def _arms(arms: Sequence[str]) -> str:
+    names = [str(ARM_NAMES[arm]) for arm in arms]
+    return names[0] if len(names) == 1 else _("%(one)s with %(other)s") % {"one": names[0], "other": names[1]}
+
+
+def _who(one: Tested) -> str:
+    if one.effect.who == "people":
+        return _("Annotators with each other")
+    return one.judge or _("Annotators with most judges")
+
+
+def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
+    """What became of the arms, one row a count; then one for each judge."""
+    rows = [
+        {"title": title, "part": name in PARTS, "counts": [getattr(one, name) for one in fates]}
+        for name, title in FATES.items()
+    ]
+    judges = fates[0].judges if fates else {}
+    return rows + [
+        {
+            "title": _("%(judge)s on screen") % {"judge": name},
+            "part": True,
+            "counts": [one.judges[name] for one in fates],
+        }
+        for name in judges
+    ]
+
+
+def _pair(one: PairFigures) -> dict[str, Any]:
+    return {
+        "arms": _arms(one.arms),
+        "tasks": one.tasks,
+        "pairs": one.pairs,
+        "cells": [
+            measure_cell(one.agreement.measure, is_share=True),
+            measure_cell(one.kappa.measure, is_share=False),
+        ],
+    }

@@ -1,0 +1,254 @@
+"""The influence page, and the switches that belong to it: the experiment, the order of the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.core.errors import TristepError
+from annotation.core.influence.arm_figures import Difference, Estimate
+from annotation.core.influence.experiment import ARMS
+from annotation.language import translated
+from annotation.reports.influence import report
+from annotation.reports.influence.triage import triage_so_far
+from annotation.reports.shared.experiment import experiment as experiment_of
+from annotation.reports.shared.label_changes import ChangeRates
+from annotation.services import interim
+from annotation.services import projects as service
+from frontend.forms.experiment import RandomiseForm, TriageForm
+from frontend.forms.projects import POLICIES
+from frontend.pages.influence.effects import shown
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.figure_cells import ARM_NAMES, measure_cell
+from frontend.templatetags.tristep import figure
+
+CHANGE = "project.change"
+
+UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
+
+
+def _difference_cell(found: Difference, *, is_share: bool) -> dict[str, Any]:
+    """A difference: of shares in hundredths (percentage points), else as it is."""
+    times = 100 if is_share else 1
+    places = 1 if is_share else 3
+
+    def signed(value: float | None, sign: bool = True) -> str:
+        if value is None:
+            return "–"
+        plus = "+" if sign and value > 0 else ""
+        return plus + figure(value * times, places)
+
+    bounds = found.measure.interval
+    known = bounds is not None and bounds.low is not None
+    return {
+        "value": signed(found.measure.value),
+        "reason": translated(found.measure.reason),
+        "low": signed(bounds.low) if bounds and known else "",
+        "high": signed(bounds.high) if bounds and known else "",
+        "mde": signed(found.mde, sign=False),
+        "mde_reason": translated(found.mde_reason),
+    }
+
+
+def _who(who: str, judge: str) -> str:
+    if who == "people":
+        return _("Annotators with each other")
+    if who == "majority":
+        return _("Annotators with most judges")
+    return judge if who == "judge" else _("Annotators with the judges, pooled")
+
+
+def _columns(found: report.Influence) -> list[dict[str, Any]]:
+    """One column an arm; two where blind and final values differ."""
+    return [
+        {
+            "arm": arm,
+            "title": ARM_NAMES[arm.arm],
+            "basis": basis,
+            "note": {"blind": _("before seeing suggestions"), "final": _("final")}[basis]
+            if len(bases) > 1
+            else "",
+        }
+        for arm in found.arms
+        for bases in [sorted({line.basis for line in arm.lines})]
+        for basis in bases
+    ]
+
+
+def _rows(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Two rows a comparison: the share of equal labels, and κ."""
+    if not columns:
+        return []
+    rows: list[dict[str, Any]] = []
+    for line in columns[0]["arm"].lines:
+        if line.basis != columns[0]["basis"]:
+            continue
+        for name, title in (("agreement", _("same label")), ("kappa", _("Cohen’s κ"))):
+            cells = [_cell(column, line, name) for column in columns]
+            first = name == "agreement"
+            rows.append({"who": _who(line.who, line.judge), "first": first, "figure": title, "cells": cells})
+    return rows
+
+
+def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any]:
+    same = (
+        one
+        for one in column["arm"].lines
+        if (one.who, one.judge, one.basis) == (line.who, line.judge, column["basis"])
+    )
+    estimate: Estimate = getattr(next(same), name)
+    return measure_cell(estimate.measure, is_share=name == "agreement")
+
+
+def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
+    """One row each; the first of an arm spans as many rows as the arm has."""
+    rows = [one.arm for one in found]
+    return [
+        {
+            "arm": ARM_NAMES[one.arm],
+            "span": rows.count(one.arm) if rows.index(one.arm) == number else 0,
+            "who": _who(one.who, one.judge),
+            "cells": [
+                _difference_cell(one.agreement, is_share=True),
+                _difference_cell(one.kappa, is_share=False),
+            ],
+        }
+        for number, one in enumerate(found)
+    ]
+
+
+SHARES = {
+    "changed": gettext_lazy("Changed"),
+    "towards": gettext_lazy("Towards"),
+    "away": gettext_lazy("Away"),
+    "neither": gettext_lazy("Neither"),
+    "followed": gettext_lazy("Followed"),
+}
+
+
+def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
+    return [
+        {
+            "unit": UNITS[one.unit],
+            "against": one.judge or _("the majority of the judges"),
+            "labels": one.changes.labels,
+            "cells": [
+                {"title": title, **measure_cell(getattr(one.changes, name), is_share=True)}
+                for name, title in SHARES.items()
+            ],
+        }
+        for one in found
+    ]
+
+
+def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
+    """How much the figures of each column are made of; `people`: people on tasks were dealt to the arms."""
+    titles = {
+        "allocated": _("People on tasks") if people else _("Tasks in total"),
+        "tasks": _("Tasks with labels"),
+        "trajectories": _("Trajectories"),
+        "steps": _("Steps"),
+        **({} if people else {"pairs": _("Pairs of labels")}),
+    }
+    return [
+        {"title": title, "counts": [getattr(column["arm"], name) for column in columns]}
+        for name, title in titles.items()
+    ]
+
+
+def _reasons(rows: Iterable[dict[str, Any]], key: str = "reason") -> list[str]:
+    """Why some cells are dashes; each reason once."""
+    return list(dict.fromkeys(cell[key] for row in rows for cell in row["cells"] if cell[key]))
+
+
+@require_GET
+def influence(request: HttpRequest, slug: str) -> HttpResponse:
+    """What judges' suggestions do to people's labels: by arm, as differences, and label by label."""
+    opened = open_project(request, slug, "influence.view")
+    found = interim.influence(actor=opened.user, project=opened.project)
+    columns = _columns(found)
+    rows, contrasts = _rows(columns), _contrasts(found.contrasts)
+    return opened.render(
+        "influence/influence.html",
+        "influence",
+        report=found,
+        labelled=any(arm.steps for arm in found.arms),
+        policy=dict(POLICIES)[opened.project.suggestion_policy],
+        columns=columns,
+        rows=rows,
+        reasons=_reasons(rows),
+        sizes=_sizes(columns, people=found.trial is not None),
+        trial=None if found.trial is None else shown(found.trial),
+        contrasts=contrasts,
+        few=_reasons(contrasts, "mde_reason"),
+        moves=_moves(found.change_rates),
+        looked=any(one.changes.labels for one in found.change_rates),
+        queue=triage_so_far(viewer=opened.user, project=opened.project),
+    )
+
+
+# ── The switches, on the settings page ────
+def switches(opened: ProjectPage) -> dict[str, Any]:
+    """What the settings page shows of the experiment and of triage."""
+    queue = triage_so_far(viewer=opened.user, project=opened.project)
+    found = experiment_of(viewer=opened.user, project=opened.project)
+    return {
+        "experiment": found,
+        "arms": [
+            {"title": ARM_NAMES[arm], "tasks": found.tasks.get(arm), "dealt": found.dealt.get(arm)}
+            for arm in found.arms
+        ],
+        "randomise_form": RandomiseForm(initial={"arms": len(found.arms) or len(ARMS)}),
+        "queue": queue,
+        "triage_form": TriageForm(initial={"batch_size": queue.batch_size}),
+    }
+
+
+@require_POST
+def experiment(request: HttpRequest, slug: str) -> HttpResponse:
+    """Randomise exposure, with a new seed each time, or let the project's setting decide again."""
+    opened = open_project(request, slug, CHANGE)
+    try:
+        if "stop" in request.POST:
+            service.stop_randomising(actor=opened.user, project=opened.project)
+            messages.success(request, _("When suggestions are shown is no longer randomised."))
+        else:
+            form = RandomiseForm(request.POST)
+            arms = form.cleaned_data["arms"] if form.is_valid() else len(ARMS)
+            service.randomise(actor=opened.user, project=opened.project, arms=arms)
+            messages.success(request, _("When suggestions are shown is now randomised."))
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    return redirect("frontend:project-settings", slug)
+
+
+@require_POST
+def triage(request: HttpRequest, slug: str) -> HttpResponse:
+    """Serve what judges contest first, or go back to the order of the import."""
+    opened = open_project(request, slug, CHANGE)
+    if "undo" in request.POST:
+        service.undo_triage(actor=opened.user, project=opened.project)
+        messages.success(request, _("The queue is back in import order."))
+        return redirect("frontend:project-settings", slug)
+    form = TriageForm(request.POST)
+    if not form.is_valid():
+        reasons = " ".join(str(reason) for found in form.errors.values() for reason in found)
+        messages.error(request, reasons)
+        return redirect("frontend:project-settings", slug)
+    done = service.triage(actor=opened.user, project=opened.project, **form.cleaned_data)
+    messages.success(
+        request,
+        _(
+            "Contested trajectories come first: %(contested)d contested, then %(unanimous)d "
+            "unanimous, then %(unscored)d without suggestions from two judges."
+        )
+        % {"contested": done.contested, "unanimous": done.unanimous, "unscored": done.unscored},
+    )
+    return redirect("frontend:project-settings", slug)

@@ -1,0 +1,1 @@
+"""Pages of judges, their runs and prompts."""

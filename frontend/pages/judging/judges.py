@@ -1,0 +1,262 @@
+"""Judges: the list, setting one up, what there is to know about one, files of suggestions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.judging import settings as specification
+from annotation.core.judging.prompts import VERSIONS, template
+from annotation.core.judging.setting_kinds import Kind, Setting
+from annotation.core.label_files import MAX_REQUEST
+from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
+from annotation.language import translated
+from annotation.models import Judge, Suggestion, SuggestionRun, User
+from annotation.reports.judging import judge_overview
+from annotation.reports.judging.baseline import training
+from annotation.reports.judging.recalibration import recalibration
+from annotation.services import suggest
+from frontend.forms import add_errors
+from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
+from frontend.pages.judging.judge_figures import compared
+from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
+from frontend.templatetags.judging import count, money
+
+VERB = "judges.change"
+SECTION = "judges"
+LAST_RUNS = 5
+
+
+def judges_of(opened: ProjectPage) -> Any:
+    """The judges of a project that this person may know of."""
+    return policies.visible(opened.user, Judge.objects.filter(project=opened.project))
+
+
+def may_run(opened: ProjectPage) -> bool:
+    """Whether there is a judge that a run could ask."""
+    return bool(judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True).exists())
+
+
+def _one(opened: ProjectPage, pk: int) -> Judge:
+    found: Judge = get_object_or_404(judges_of(opened).select_related("project", "created_by"), pk=pk)
+    return found
+
+
+@require_GET
+def judges(request: HttpRequest, slug: str) -> HttpResponse:
+    """The judges of a project with what they have done, or how to get one."""
+    opened = open_project(request, slug, VERB)
+    rows = judge_overview.overview(viewer=opened.user, project=opened.project)
+    runnable = any(row.judge.kind in RUNNABLE_KINDS and row.judge.retired_at is None for row in rows)
+    return opened.render("judging/list.html", SECTION, rows=rows, may_run=runnable)
+
+
+@require_GET
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the suggestions of a new judge shall come from."""
+    return open_project(request, slug, VERB).render("judging/new.html", SECTION)
+
+
+HEADINGS = {
+    JudgeKind.OPENAI_COMPATIBLE.value: lambda: _("Judge on a server"),
+    JudgeKind.IMPORTED.value: lambda: _("Judge from a file"),
+    JudgeKind.BASELINE.value: lambda: _("Baseline"),
+}
+
+
+def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -> HttpResponse:
+    return opened.render(
+        "judging/form.html",
+        SECTION,
+        status=400 if form.errors else 200,
+        form=form,
+        kind=kind,
+        heading=HEADINGS[kind](),
+        allowed=suggest.operator().addresses,
+        **context,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Set a judge up."""
+    opened = open_project(request, slug, VERB)
+    if kind not in FORMS:
+        raise Http404
+    if request.method == "GET":
+        return _form_page(opened, kind, FORMS[kind]())
+    form = FORMS[kind](request.POST)
+    if form.is_valid():
+        try:
+            judge = suggest.create_judge(
+                actor=opened.user, project=opened.project, kind=kind, **form.values()
+            )
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, _("Judge created."))
+            return redirect("frontend:judge", slug, judge.pk)
+    return _form_page(opened, kind, form)
+
+
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Change a judge; what its answers depend on is locked once there are suggestions."""
+    opened = open_project(request, slug, VERB)
+    judge = _one(opened, pk)
+    kind = FORMS[judge.kind]
+    locked = judge_overview.locked(judge)
+    given = request.POST if request.method == "POST" else None
+    form = kind(given, initial=kind.of(judge))
+    if locked:
+        form.lock()
+    if given is not None and form.is_valid():
+        try:
+            suggest.update_judge(actor=opened.user, judge=judge, values=form.values())
+        except Invalid as error:
+            add_errors(form, error)
+        except Conflict as error:
+            form.add_error(None, translated(error.message))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("frontend:judge", slug, pk)
+    return _form_page(opened, judge.kind, form, judge=judge, locked=locked)
+
+
+def _facts(judge: Judge) -> list[tuple[str, str]]:
+    """The settings of a judge behind a server: title, value in words."""
+    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+        return [(_("Model"), judge.model)] if judge.model else []
+    values = judge.setting_values()
+    return [(translated(one.title), _in_words(one, values.get(one.name))) for one in specification.SETTINGS]
+
+
+def _in_words(setting: Setting, value: Any) -> str:
+    """A value of a setting, its default where there is none; a dash where the server decides."""
+    if value is None:
+        value = setting.default
+    if value is None or value == "":
+        return "–"
+    match setting.kind:
+        case Kind.CHOICE:
+            return translated(dict(setting.choices).get(value, value))
+        case Kind.FLAG:
+            return _("yes") if value else _("no")
+        case Kind.PRICE:
+            return money(value)
+        case Kind.WHOLE:
+            return count(value)
+        case Kind.OBJECT:
+            return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _detail(
+    opened: ProjectPage, judge: Judge, form: SuggestionFileForm | None = None, **context: Any
+) -> HttpResponse:
+    imported = judge.kind == JudgeKind.IMPORTED
+    if imported and form is None:
+        form = SuggestionFileForm(project=opened.project)
+    asked = judge.kind in RUNNABLE_KINDS
+    known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
+    brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
+    figures, columns = compared(opened, judge) if brought else ([], [])
+    return opened.render(
+        "judging/detail.html",
+        SECTION,
+        status=400 if form is not None and form.errors else 200,
+        judge=judge,
+        form=form,
+        **context,
+        asked=asked,
+        runs=known.select_related("judge")[:LAST_RUNS] if asked else (),
+        figures=figures,
+        columns=columns,
+        suggestions=brought,
+        facts=_facts(judge),
+        training=training(judge),
+        recalibration=recalibration(viewer=opened.user, judge=judge) if brought else None,
+        prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
+    )
+
+
+@require_GET
+def judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One judge: how good it is, its runs or its file, its settings and its prompt."""
+    opened = open_project(request, slug, VERB)
+    return _detail(opened, _one(opened, pk))
+
+
+@require_POST
+def retire(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a judge out of use; its suggestions stay."""
+    opened = open_project(request, slug, VERB)
+    try:
+        suggest.retire_judge(actor=opened.user, judge=_one(opened, pk))
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        messages.success(request, _("Judge retired. Its suggestions are kept."))
+    return redirect("frontend:judge", slug, pk)
+
+
+@require_POST
+def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a retired judge into use again."""
+    opened = open_project(request, slug, VERB)
+    suggest.restore_judge(actor=opened.user, judge=_one(opened, pk))
+    messages.success(request, _("Judge reactivated."))
+    return redirect("frontend:judge", slug, pk)
+
+
+@require_POST
+def recalibrate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Switch the recalibration of a judge on or off, or fit it anew."""
+    opened = open_project(request, slug, VERB)
+    on = request.POST.get("on") == "1"
+    try:
+        suggest.set_recalibration(actor=opened.user, judge=_one(opened, pk), on=on)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        said = _("Recalibration is being fitted.") if on else _("Recalibration switched off.")
+        messages.success(request, said)
+    return redirect("frontend:judge", slug, pk)
+
+
+def _gate(user: User, slug: str, pk: int) -> int:
+    may_send(user, slug, VERB)
+    return MAX_REQUEST
+
+
+@receives_files(_gate)
+@require_POST
+def import_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Bring in a file of suggestions, all of it or nothing, and show what came of it."""
+    opened = open_project(request, slug, VERB)
+    judge = _one(opened, pk)
+    form = SuggestionFileForm(request.POST, request.FILES, project=opened.project)
+    if not form.is_valid():
+        return _detail(opened, judge, form)
+    file, subset = form.cleaned_data["file"], form.cleaned_data["subset"]
+    try:
+        outcome = suggest.import_suggestions(
+            actor=opened.user,
+            project=opened.project,
+            judge_name=judge.name,
+            stream=file,
+            filename=file.name or "upload",
+            subset=subset.name if subset else "",
+        )
+    except TristepError as error:
+        form.add_error("file", translated(error.message))
+        return _detail(opened, judge, form, refused=getattr(error, "report", None))
+    return _detail(opened, judge, outcome=outcome)

@@ -1,0 +1,228 @@
+"""One run of a judge: watching it, steering it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.core.errors import Invalid, TristepError
+from annotation.core.text import unescape
+from annotation.core.vocabulary import RESUMABLE_RUNS
+from annotation.core.vocabulary import SuggestionRunState as State
+from annotation.language import translated
+from annotation.models import SuggestionRun
+from annotation.reports.judging import judge_overview
+from annotation.reports.judging import runs as reports
+from annotation.services import suggest
+from frontend.forms import add_errors
+from frontend.forms.runs import BudgetForm
+from frontend.pages.judging.judge_figures import compared as compared_with_people
+from frontend.pages.judging.judges import SECTION
+from frontend.pages.judging.runs import PER_PAGE, VERB, one_run
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.rendering.transcript import escape_control_chars
+from frontend.templatetags.judging import count, duration, failure_name, money, run_state
+from frontend.templatetags.tristep import state_name
+
+BUSY = (State.QUEUED, State.RUNNING)
+BAD = (State.STOPPED, State.OVER_BUDGET)
+RUN_ACTIONS: dict[str, Any] = {
+    "pause": suggest.pause_run,
+    "cancel": suggest.cancel_run,
+    "retry": suggest.retry_failed,
+}
+
+
+def _busy(known: reports.RunProgress) -> bool:
+    """Whether figures still change: it works or waits, or calls under way still come in."""
+    return known.run.state in BUSY or known.draining
+
+
+def _figures(known: reports.RunProgress) -> dict[str, str]:
+    """The figures that change while a run goes on, in words, by their place on the page."""
+    run = known.run
+    handled = known.done + known.failed
+    said = _("%(n)s of %(total)s") % {"n": count(handled), "total": count(known.total)}
+    return {
+        "counted": said,
+        "done": count(known.done),
+        "failed": count(known.failed),
+        "rate": "–" if known.per_minute is None else count(round(known.per_minute)),
+        "left": duration(known.seconds_left),
+        "cost": money(run.cost) + (" *" if run.cost_estimated else ""),
+    }
+
+
+def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": row.kind,
+            "title": failure_name(row.kind),
+            "count": row.count,
+            "message": escape_control_chars(unescape(translated(row.message))),
+        }
+        for row in reports.failures(viewer=opened.user, run=run)
+    ]
+
+
+def _sentence(known: reports.RunProgress) -> str:
+    """Why a run stands where it stands."""
+    run = known.run
+    if run.stop_reason:
+        return escape_control_chars(unescape(translated(run.stop_reason)))
+    if known.waiting_until is not None:
+        moment = date_format(localtime(known.waiting_until), "TIME_FORMAT")
+        return _("The judge’s server asked to wait until %(time)s; the run continues then.") % {
+            "time": moment
+        }
+    if known.draining:
+        return _("No new calls are started. Calls in progress are still stored.")
+    words = {
+        State.QUEUED: _("Waiting for a worker; it starts automatically."),
+        State.PAUSED: _("No new calls are started until you resume."),
+        State.CANCELLED: _("Ended for good. The suggestions it made are kept."),
+        State.OVER_BUDGET: _("The next call could have exceeded the budget."),
+    }
+    return words.get(State(run.state), "")
+
+
+def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
+    asked = run.selection
+    chosen = [asked.get("subset"), asked.get("policy_model")]
+    if asked.get("state"):
+        chosen.append(state_name(asked["state"]))
+    if asked.get("limit"):
+        chosen.append(_("at most %(n)s") % {"n": asked["limit"]})
+    facts: list[tuple[str, Any]] = [
+        (
+            _("Trajectories"),
+            ", ".join(part for part in chosen if part) or _("all without a complete suggestion"),
+        ),
+        (_("Calls"), count(run.calls)),
+        (_("Input tokens"), count(run.tokens_in)),
+        (_("Output tokens"), count(run.tokens_out)),
+    ]
+    for name, value in (
+        (_("Shortened for the judge"), run.clipped),
+        (_("Labels missing"), run.labels_missing),
+        (_("Invalid labels"), run.labels_invalid),
+        (_("Labels for messages that are not steps"), run.labels_extra),
+    ):
+        if value:
+            facts.append((name, count(value)))
+    if run.cost_estimated:
+        facts.append(
+            (_("Cost"), _("* The server did not count all tokens; this is our own count, on the high side."))
+        )
+    if run.estimate.get("cost"):
+        facts.append((_("Estimated cost"), money(run.estimate["cost"])))
+    if run.finished_at:
+        facts.append((_("Ended"), run.finished_at))
+    return facts
+
+
+def _run_actions(run: SuggestionRun) -> list[dict[str, str]]:
+    """What can be done with a run as it stands, going on apart (it has a form)."""
+    state = State(run.state)
+    actions = []
+    if state in BUSY:
+        actions.append({"name": "pause", "title": _("Pause"), "style": ""})
+    if state in (State.FINISHED, State.STOPPED, State.OVER_BUDGET) and run.progress_failed:
+        title = ngettext("Retry %(n)d failed", "Retry %(n)d failed", run.progress_failed)
+        actions.append({"name": "retry", "title": title % {"n": run.progress_failed}, "style": ""})
+    if state not in (State.FINISHED, State.CANCELLED):
+        actions.append({"name": "cancel", "title": _("Cancel the run"), "style": "danger"})
+    return actions
+
+
+def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None = None) -> HttpResponse:
+    known = reports.progress(viewer=opened.user, run=run)
+    failed = judge_overview.failed(viewer=opened.user, run=run)
+    run = known.run
+    busy = _busy(known)
+    compared, columns = ([], []) if busy else compared_with_people(opened, run.judge, run.pk)
+    return opened.render(
+        "judging/run.html",
+        SECTION,
+        status=400 if form is not None and form.errors else 200,
+        run=run,
+        busy=busy,
+        bad=run.state in BAD,
+        handled=run.progress_done + run.progress_failed,
+        figures=_figures(known),
+        compared=compared,
+        columns=columns,
+        kinds=_kinds(opened, run),
+        sentence=_sentence(known),
+        facts=_facts(run),
+        actions=_run_actions(run),
+        resumable=run.state in RESUMABLE_RUNS,
+        priced=bool(run.judge.price_input or run.judge.price_output),
+        form=form
+        or BudgetForm(initial={"budget": None if run.budget is None else f"{run.budget.normalize():f}"}),
+        page=paginate(opened.request, failed, PER_PAGE),
+    )
+
+
+@never_cache
+@require_GET
+def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One run: how far it is, what it cost, what went wrong, and what can be done."""
+    opened = open_project(request, slug, VERB)
+    return _run_page(opened, one_run(opened, pk))
+
+
+@never_cache
+@require_GET
+def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+    """The same figures in the reader's words, for the script on the page."""
+    opened = open_project(request, slug, VERB)
+    known = reports.progress(viewer=opened.user, run=one_run(opened, pk))
+    row = known.run
+    return JsonResponse(
+        {
+            "state": row.state,
+            "title": run_state(row.state),
+            "busy": _busy(known),
+            "progress": {
+                "done": known.done,
+                "failed": known.failed,
+                "total": known.total,
+            },
+            "figures": _figures(known),
+            "failures": _kinds(opened, row),
+        }
+    )
+
+
+@require_POST
+def run_action(request: HttpRequest, slug: str, pk: int, name: str) -> HttpResponse:
+    """Pause, go on (perhaps with another budget), cancel, or ask again about what failed."""
+    opened = open_project(request, slug, VERB)
+    row = one_run(opened, pk)
+    try:
+        if name == "resume":
+            form = BudgetForm(request.POST)
+            if not form.is_valid():
+                return _run_page(opened, row, form)
+            try:
+                suggest.resume_run(actor=opened.user, run=row, budget=form.cleaned_data["budget"])
+            except Invalid as error:
+                add_errors(form, error)
+                return _run_page(opened, row, form)
+        elif name in RUN_ACTIONS:
+            RUN_ACTIONS[name](actor=opened.user, run=row)
+        else:
+            raise Http404
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    return redirect("frontend:run", slug, pk)

@@ -1,0 +1,149 @@
+"""Runs of judges: the list, what one would take, starting several side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation import policies
+from annotation.core.errors import Invalid, TristepError
+from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
+from annotation.language import translated
+from annotation.models import Judge, SuggestionRun
+from annotation.reports.judging import estimates
+from annotation.reports.judging.run_selection import Selection
+from annotation.services import suggest
+from frontend.forms import add_errors
+from frontend.forms.runs import RunForm
+from frontend.pages.judging.judges import SECTION, judges_of, may_run
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+
+VERB = "suggest"
+PER_PAGE = 25
+
+
+def _runs(opened: ProjectPage) -> Any:
+    return policies.visible(opened.user, SuggestionRun.objects.filter(project=opened.project))
+
+
+def one_run(opened: ProjectPage, pk: int) -> SuggestionRun:
+    """A run of this project. Raises Http404."""
+    rows = _runs(opened).select_related("judge", "project", "created_by")
+    found: SuggestionRun = get_object_or_404(rows, pk=pk)
+    return found
+
+
+@require_GET
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """All runs of a project, the newest first."""
+    opened = open_project(request, slug, VERB)
+    page = paginate(request, _runs(opened).select_related("judge"), PER_PAGE)
+    return opened.render("judging/runs.html", SECTION, page=page, may_run=may_run(opened))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One judge's estimate, or the reason why it has none."""
+
+    judge: Judge
+    estimate: Any = None
+    problem: str = ""
+
+    @property
+    def free(self) -> bool:
+        """Whether nobody has said what it costs; the baseline costs nothing."""
+        return (
+            self.judge.kind != JudgeKind.BASELINE
+            and not self.judge.price_input
+            and not self.judge.price_output
+        )
+
+
+def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:
+    chosen = Selection.of(form.selection())
+    rows = []
+    for judge in form.cleaned_data["judges"]:
+        try:
+            rows.append(Row(judge, estimates.estimate(viewer=opened.user, judge=judge, selection=chosen)))
+        except TristepError as error:
+            rows.append(Row(judge, problem=translated(error.message)))
+    return rows
+
+
+def _new_page(opened: ProjectPage, form: RunForm, rows: list[Row]) -> HttpResponse:
+    """The form, and beside it the estimate; what is started is what was estimated."""
+    fit = [row for row in rows if row.estimate is not None and row.estimate.trajectories]
+    hidden = [("judges", row.judge.pk) for row in fit]
+    if fit:
+        hidden += [(name, value) for name, value in form.selection().items() if value is not None]
+    total = {
+        name: sum(getattr(row.estimate, name) for row in fit)
+        for name in ("trajectories", "tokens_in", "tokens_out", "cost")
+    }
+    return opened.render(
+        "judging/run_new.html",
+        SECTION,
+        status=400 if form.errors else 200,
+        form=form,
+        may_run=may_run(opened),
+        estimates=rows,
+        total=total if fit else None,
+        hidden=hidden,
+        startable=len(fit),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """First the estimate (by query, so that it can be looked at again), then the start, one run per judge."""
+    opened = open_project(request, slug, VERB)
+    able = judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True)
+    given = request.POST if request.method == "POST" else request.GET
+    if not given:
+        return _new_page(opened, RunForm(project=opened.project, judges=able), [])
+    form = RunForm(given, project=opened.project, judges=able)
+    if not form.is_valid():
+        return _new_page(opened, form, [])
+    rows = _estimates(opened, form)
+    if request.method == "GET":
+        return _new_page(opened, form, rows)
+    started = _start(opened, form, rows)
+    if not started:
+        return _new_page(opened, form, rows)
+    said = ngettext("%(n)d run started.", "%(n)d runs started.", len(started))
+    messages.success(request, said % {"n": len(started)})
+    if len(started) == 1:
+        return redirect("frontend:run", slug, started[0].pk)
+    return redirect("frontend:runs", slug)
+
+
+def _start(opened: ProjectPage, form: RunForm, rows: list[Row]) -> list[SuggestionRun]:
+    """One run for each judge; a judge that cannot begin does not keep the others from it."""
+    started: list[SuggestionRun] = []
+    refused: list[Invalid] = []
+    for row in rows:
+        try:
+            started.append(
+                suggest.start_run(
+                    actor=opened.user,
+                    judge=row.judge,
+                    selection=Selection.of(form.selection()),
+                    budget=form.cleaned_data["budget"],
+                    estimate=row.estimate.as_dict() if row.estimate is not None else None,
+                )
+            )
+        except TristepError as error:
+            message = f"{row.judge.name}: {translated(error.message)}"
+            refused.append(Invalid(message, fields=getattr(error, "fields", None)))
+    for why in refused:
+        if started:
+            messages.error(opened.request, why.message)
+        else:
+            add_errors(form, why)
+    return started

@@ -1,0 +1,106 @@
+"""The prompt workshop of a judge: samples, the prompts tried on one, and the labels that they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotation import policies
+from annotation.core.errors import Invalid, TristepError
+from annotation.core.vocabulary import VALUES
+from annotation.language import translated
+from annotation.models import Judge, WorkshopSample
+from annotation.reports.judging import workshop as report
+from annotation.services import noted_reads, suggest
+from frontend.forms import add_errors
+from frontend.forms.workshop import SampleForm, TrialForm
+from frontend.pages.judging.judges import SECTION, judges_of
+from frontend.pages.judging.runs import Row
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+
+VERB = "suggest"
+PER_PAGE = 50
+
+
+@require_http_methods(["GET", "POST"])
+def workshop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The samples of a judge; a new one is drawn here."""
+    opened = open_project(request, slug, VERB)
+    judge: Judge = get_object_or_404(judges_of(opened), pk=pk)
+    form = SampleForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            sample = suggest.draw_sample(actor=opened.user, judge=judge, **form.cleaned_data)
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            return redirect("frontend:workshop-sample", slug, sample.pk)
+    rows = report.samples(viewer=opened.user, judge=judge)
+    page = paginate(request, rows, PER_PAGE)
+    status = 400 if form.errors else 200
+    return opened.render("judging/workshop.html", SECTION, status=status, judge=judge, form=form, page=page)
+
+
+@require_http_methods(["GET", "POST"])
+def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One sample: the prompts side by side, and every label that one of them (`?trial=`) changes."""
+    opened = open_project(request, slug, VERB)
+    known = WorkshopSample.objects.filter(judge__project=opened.project)
+    found: WorkshopSample = get_object_or_404(
+        policies.visible(opened.user, known).select_related("judge__project"), pk=pk
+    )
+    form = TrialForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data["prompt_version"]
+        expected = report.estimate(viewer=opened.user, sample=found, prompt_version=chosen)
+        if "estimate" in request.POST:
+            return _sample_page(opened, found, form, Row(found.judge, expected))
+        try:
+            run = suggest.try_prompt(
+                actor=opened.user, sample=found, estimate=expected.as_dict(), **form.cleaned_data
+            )
+        except TristepError as error:
+            add_errors(form, error) if isinstance(error, Invalid) else form.add_error(
+                None, translated(error.message)
+            )
+        else:
+            messages.success(request, _("The prompt is being tried."))
+            return redirect("frontend:run", slug, run.pk)
+    return _sample_page(opened, found, form)
+
+
+def _sample_page(
+    opened: ProjectPage, found: WorkshopSample, form: TrialForm, expected: Row | None = None
+) -> HttpResponse:
+    tried = report.tried(viewer=opened.user, sample=found)
+    trials = {str(one.trial.pk): one for one in tried if one.trial is not None}
+    newest = list(trials.values())[-1] if trials else None
+    shown = trials.get(opened.request.GET.get("trial", ""), newest)
+    changes: list[Any] = []
+    if shown is not None and shown.trial is not None:
+        changes = noted_reads.changed_labels(actor=opened.user, sample=found, trial=shown.trial)
+    return opened.render(
+        "judging/workshop_sample.html",
+        SECTION,
+        status=400 if form.errors else 200,
+        sample=found,
+        judge=found.judge,
+        size=found.trajectories.count(),
+        form=form,
+        expected=expected,
+        tried=[{"one": one, "confusion": _confusion(one)} for one in tried],
+        shown=shown,
+        page=paginate(opened.request, changes, PER_PAGE),
+        better=sum(one.better is True for one in changes),
+        worse=sum(one.better is False for one in changes),
+    )
+
+
+def _confusion(one: report.Tried) -> list[tuple[int, list[int]]]:
+    """Resolved label, and how often each label was suggested for it, in the order of VALUES."""
+    return list(zip(VALUES, one.scores.confusion.tolist(), strict=True))

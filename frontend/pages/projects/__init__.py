@@ -1,0 +1,1 @@
+"""Pages of a project and its people."""

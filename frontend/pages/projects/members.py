@@ -1,0 +1,123 @@
+"""Members of a project and invitations to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Case, Q, When
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import policies
+from annotation.core.errors import Invalid
+from annotation.core.vocabulary import InvitationState
+from annotation.models import Invitation, Membership
+from annotation.services import projects
+from frontend import mail
+from frontend.forms import add_errors
+from frontend.forms.projects import InviteForm, RolesForm
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+
+VERB = "members.change"
+INVITATIONS_SHOWN = 50
+
+
+def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any) -> HttpResponse:
+    members = (
+        Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
+    )
+    # those that still wait for an answer first
+    waiting = Q(accepted_at=None, declined_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    invitations = (
+        Invitation.objects.filter(project=opened.project)
+        .select_related("accepted_by")
+        .order_by(Case(When(waiting, then=0), default=1), "-created_at", "-pk")
+    )
+    invite = invite or InviteForm(initial={"is_annotator": True}, auto_id="invite_%s")
+    return opened.render(
+        "projects/members.html",
+        "members",
+        status=400 if invite.is_bound and invite.errors else 200,
+        page=paginate(opened.request, policies.visible(opened.user, members)),
+        invitations=policies.visible(opened.user, invitations)[:INVITATIONS_SHOWN],
+        renewable=(InvitationState.PENDING, InvitationState.EXPIRED),
+        mail_server=settings.MAIL_ENABLED,
+        invite=invite,
+        **extra,
+    )
+
+
+@require_GET
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who works on the project, in which roles; invitations; a form to invite."""
+    return _page(open_project(request, slug, VERB))
+
+
+@require_POST
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Set the roles of a member, or remove them."""
+    opened = open_project(request, slug, VERB)
+    found = Membership.objects.filter(project=opened.project).select_related("user", "project")
+    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    if "remove" in request.POST:
+        projects.remove_member(actor=opened.user, membership=membership)
+        messages.success(request, _("%(name)s is no longer a member.") % {"name": membership.user})
+        return redirect(
+            "frontend:members" if membership.user_id != opened.user.pk else "frontend:project", slug
+        )
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("A member needs at least one role. Nothing was changed."))
+    else:
+        projects.set_roles(actor=opened.user, membership=membership, **form.cleaned_data)
+        messages.success(request, _("The roles of %(name)s are saved.") % {"name": membership.user})
+    return redirect("frontend:members", slug)
+
+
+@never_cache
+@require_POST
+def invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
+    opened = open_project(request, slug, VERB)
+    form = InviteForm(request.POST, auto_id="invite_%s")
+    if not form.is_valid():
+        return _page(opened, invite=form)
+    try:
+        invitation, secret = projects.invite(actor=opened.user, project=opened.project, **form.cleaned_data)
+    except Invalid as error:
+        add_errors(form, error)
+        return _page(opened, invite=form)
+    return _with_link(opened, invitation, secret)
+
+
+@never_cache
+@require_POST
+def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a new link for an invitation, and show it, once; the old one ends."""
+    opened = open_project(request, slug, VERB)
+    found = Invitation.objects.filter(project=opened.project).select_related("project")
+    invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    return _with_link(opened, *projects.renew_invitation(actor=opened.user, invitation=invitation))
+
+
+def _with_link(opened: ProjectPage, invitation: Invitation, secret: str) -> HttpResponse:
+    link = opened.request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
+    return _page(opened, link=link, mailed=mail.send_invitation(invitation, link), invited=invitation)
+
+
+@require_POST
+def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make an unused link invalid."""
+    opened = open_project(request, slug, VERB)
+    found = Invitation.objects.filter(project=opened.project).select_related("project")
+    invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    projects.revoke_invitation(actor=opened.user, invitation=invitation)
+    messages.success(request, _("Invitation revoked."))
+    return redirect("frontend:members", slug)

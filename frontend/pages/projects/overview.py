@@ -1,0 +1,101 @@
+"""The overview of one project, by role."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.core.vocabulary import Role
+from annotation.reports.cases import disputes, home
+from annotation.reports.work import first_steps, progress
+from annotation.reports.work.my_progress import own_work
+from annotation.services import projects
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.rendering.charts import stacked
+
+
+def _first_steps(opened: ProjectPage) -> list[dict[str, Any]]:
+    """The list of first steps with their links; empty when it is done or closed."""
+    done = first_steps.first_steps(actor=opened.user, project=opened.project)
+    if done is None:
+        return []
+    people = _("Each trajectory is labelled by %(n)d people. Invite them by a link.")
+    entries = (
+        (
+            done.guidelines,
+            "guidelines",
+            _("Read the guidelines, and make them yours"),
+            _("A new project starts with guidelines that you can change; every change is a version."),
+        ),
+        (
+            done.data,
+            "imports",
+            _("Import trajectories"),
+            _("A file of agent logs; its assistant messages become steps."),
+        ),
+        (
+            done.people,
+            "members",
+            _("Invite annotators"),
+            people % {"n": opened.project.annotators_per_trajectory},
+        ),
+        (done.judges, "judges", _("Add a judge, if you want suggestions"), _("A project can do without.")),
+        (
+            done.label,
+            "trajectories",
+            _("See the first label"),
+            _("It is there as soon as an annotator labels a step."),
+        ),
+    )
+    return [
+        {
+            "done": ticked,
+            "url": reverse(f"frontend:{name}", args=[opened.project.slug]),
+            "title": title,
+            "about": about,
+        }
+        for ticked, name, title, about in entries
+    ]
+
+
+@require_POST
+def close_first_steps(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the list of first steps no more, to none of the project's admins."""
+    opened = open_project(request, slug, "project.change")
+    projects.close_checklist(actor=opened.user, project=opened.project)
+    return redirect("frontend:project", slug)
+
+
+@require_GET
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: progress and team. Annotators: their own work. Adjudicators: what waits for them."""
+    opened = open_project(request, slug)
+    user, project = opened.user, opened.project
+    shown: dict[str, Any] = {}
+    if Role.ANNOTATOR in opened.roles:
+        shown |= {
+            "own": own_work(user, [project.pk])[project.pk],
+            "can_claim": home.can_claim(user, project),
+            "claim_key": secrets.token_urlsafe(12),
+        }
+    if Role.ADJUDICATOR in opened.roles:
+        shown["disputes"] = disputes.to_decide(user, [project.pk]).count()
+    if Role.ADMIN in opened.roles:
+        shown["first_steps"] = _first_steps(opened)
+        figures = progress.progress(actor=user, project=project)
+        shown["progress"] = figures
+        shown["states"] = progress.STATES
+        shown["rows"] = [
+            {"counts": counts, "cells": [(state, counts.by_state[state]) for state in progress.STATES]}
+            for counts in figures.subsets
+        ]
+        for row in shown["rows"]:
+            row["bars"] = stacked(row["cells"])
+        shown["bars"] = stacked([(state, figures.all.by_state[state]) for state in progress.STATES])
+    return opened.render("projects/overview.html", "overview", **shown)

@@ -1,0 +1,171 @@
+"""Projects: the list, a new one, settings, guidelines, the audit log."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Invalid, Locked
+from annotation.language import translated
+from annotation.models import Assignment, Guideline, Membership, Project, Subset
+from annotation.services import noted_reads
+from annotation.services import projects as service
+from frontend.forms import add_errors
+from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
+from frontend.pages.influence import influence
+from frontend.pages.shared.common import open_project, paginate, person
+from frontend.rendering import markdown
+from frontend.rendering.text_diff import changes
+from frontend.rendering.transcript import escape_control_chars
+
+WRITTEN = ("title", "text", "question", "excerpt")
+"""The texts of an example."""
+
+
+@require_GET
+def projects(request: HttpRequest) -> HttpResponse:
+    """The projects a person is a member of; all of them for a site admin."""
+    user = person(request)
+    own = Prefetch("memberships", Membership.objects.filter(user=user), to_attr="own")
+    rows = policies.visible(user, Project.objects.prefetch_related(own))
+    context = {"page": paginate(request, rows), "may_create": policies.allowed(user, "project.create")}
+    return render(request, "frontend/projects/list.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def create(request: HttpRequest) -> HttpResponse:
+    """Start a project; its maker becomes its first admin."""
+    user = person(request)
+    policies.require(user, "project.create")
+    form = CreateForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = service.create_project(actor=user, **form.cleaned_data)
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, _("Project created. Import trajectories, then invite annotators."))
+            return redirect("frontend:project", project.slug)
+    return render(
+        request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a project's admins decide; N is fixed once a trajectory has been claimed."""
+    opened = open_project(request, slug, "project.change")
+    project, user = opened.project, opened.user
+    locked = policies.visible(user, Assignment.objects.filter(project=project)).exists()
+    form = SettingsForm(
+        request.POST or None, initial={name: getattr(project, name) for name in SettingsForm.base_fields}
+    )
+    if locked:
+        form.fields["annotators_per_trajectory"].disabled = True
+        form.fields["annotators_per_trajectory"].help_text = _(
+            "Cannot be changed: a trajectory has been claimed, and all figures assume the same number "
+            "of annotators."
+        )
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.update_project(actor=user, project=project, values=form.cleaned_data)
+        except Invalid as error:
+            add_errors(form, error)
+        except Locked as error:
+            form.add_error("annotators_per_trajectory", translated(error.message))
+        else:
+            messages.success(request, _("The settings are saved."))
+            return redirect("frontend:project-settings", slug)
+    subsets = policies.visible(user, Subset.objects.filter(project=project))
+    return opened.render(
+        "projects/settings.html",
+        "settings",
+        status=400 if form.errors else 200,
+        form=form,
+        subsets=subsets,
+        **influence.switches(opened),
+    )
+
+
+@require_POST
+def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """How the propagation rule treats user messages in one subset."""
+    opened = open_project(request, slug, "project.change")
+    found = Subset.objects.filter(project=opened.project).select_related("project")
+    row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    form = SubsetForm(request.POST)
+    if form.is_valid():
+        service.update_subset(actor=opened.user, subset=row, **form.cleaned_data)
+        messages.success(request, _("The subset %(name)s is saved.") % {"name": row.name})
+    return redirect("frontend:project-settings", slug)
+
+
+@require_GET
+def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
+    """The guidelines in force, or an earlier version."""
+    opened = open_project(request, slug)
+    versions = list(
+        policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
+        .order_by("-version")
+        .select_related("created_by")
+        .defer("text")
+    )
+    wanted = request.GET.get("version", "")
+    shown = next((row for row in versions if str(row.version) == wanted), versions[0] if versions else None)
+    before = None
+    if shown is not None and "changes" in request.GET:
+        older = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
+        before = older.filter(version__lt=shown.version).order_by("-version").first()
+    examples = noted_reads.examples(actor=opened.user, project=opened.project)
+    return opened.render(
+        "projects/guidelines.html",
+        "guidelines",
+        examples=[
+            {
+                "shown": one,
+                "anchor": "#outcome" if one.message_index is None else f"#m{one.message_index}",
+                **{name: escape_control_chars(getattr(one, name)) for name in WRITTEN},
+            }
+            for one in examples
+        ],
+        versions=versions,
+        shown=shown,
+        html=markdown.render(shown.text) if shown else "",
+        before=before,
+        changes=changes(before.text, shown.text) if shown and before else [],
+        may_change=opened.may("project.change"),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Write a new version of the guidelines; "Preview" shows it without saving."""
+    opened = open_project(request, slug, "project.change")
+    rows = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
+    newest = rows.order_by("-version").first()
+    form = GuidelinesForm(request.POST or None, initial={"text": newest.text if newest else ""})
+    preview, text = None, ""
+    if request.method == "POST" and form.is_valid():
+        text = form.cleaned_data["text"].replace("\r\n", "\n")
+        if "preview" in request.POST:
+            preview = markdown.render(text)
+        else:
+            saved = service.write_guidelines(actor=opened.user, project=opened.project, text=text)
+            messages.success(
+                request, _("Version %(number)d is now the current one.") % {"number": saved.version}
+            )
+            return redirect("frontend:guidelines", slug)
+    return opened.render(
+        "projects/guidelines_edit.html",
+        "guidelines",
+        status=400 if form.errors else 200,
+        form=form,
+        preview=preview,
+        newest=newest,
+        changes=changes(newest.text if newest else "", text) if preview is not None else [],
+    )

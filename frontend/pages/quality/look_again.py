@@ -1,0 +1,93 @@
+"""Looking again: what was labelled under older guidelines, queued for its own annotators."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.vocabulary import REASON_CODES
+from annotation.language import translated
+from annotation.models import Assignment, Subset
+from annotation.reports.quality import look_again as report
+from annotation.services import label
+from frontend.pages.shared.common import open_project, person, whole_number
+from frontend.pages.shared.errors import status_of
+
+WHY: Final = {
+    "queued": gettext_lazy("already queued"),
+    "frozen": gettext_lazy("held by a release"),
+    "discussed": gettext_lazy("their dispute is being discussed or decided; open the case again instead"),
+    "seen": gettext_lazy("their annotators have seen what others said"),
+    "away": gettext_lazy("their annotators cannot be asked"),
+    "blind": gettext_lazy(
+        "you are labelling them yourself or could claim them; what others said is not filtered"
+    ),
+}
+MAX_FILTER: Final = 80
+
+
+@require_http_methods(["GET", "POST"])
+def look_again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which versions submitted work was labelled under, what fits the filters, and queueing it."""
+    opened = open_project(request, slug, "project.change")
+    given = request.POST if request.method == "POST" else request.GET
+    asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.FILTERS}
+    refusal, status = "", 200
+    found = report.Preview((), {})
+    try:
+        if request.method == "POST":
+            expected = whole_number(request, "expected") or 0
+            label.queue_again(actor=opened.user, project=opened.project, filters=asked, expected=expected)
+            said = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
+            messages.success(request, said % {"n": expected})
+            return redirect("frontend:look-again", slug)
+        found = report.preview(actor=opened.user, project=opened.project, filters=asked)
+    except (Conflict, Invalid) as error:
+        refusal, status = translated(error.message), status_of(error)
+        if isinstance(error, Conflict):
+            found = report.preview(actor=opened.user, project=opened.project, filters=asked)
+    current = report.current_version(opened.project)
+    return opened.render(
+        "quality/look_again.html",
+        "guidelines",
+        status=status,
+        refusal=refusal,
+        asked=asked,
+        filtered=any(asked.values()),
+        current=current,
+        versions=report.versions(actor=opened.user, project=opened.project),
+        found=found,
+        ready=len(found.ready),
+        left_out=[(WHY[name], count) for name, count in found.left_out.items()],
+        batches=report.batches(actor=opened.user, project=opened.project),
+        subsets=policies.visible(opened.user, Subset.objects.filter(project=opened.project)),
+        reasons=REASON_CODES,
+    )
+
+
+@require_POST
+def undo(request: HttpRequest, slug: str, batch: UUID) -> HttpResponse:
+    """Take back what nobody has begun."""
+    opened = open_project(request, slug, "project.change")
+    taken = label.unqueue(actor=opened.user, project=opened.project, batch=batch)
+    messages.success(request, _("%(n)s taken back.") % {"n": taken})
+    return redirect("frontend:look-again", slug)
+
+
+@require_POST
+def begin(request: HttpRequest, pk: int) -> HttpResponse:
+    """Look again at one's own submitted trajectory, as one was asked to."""
+    user = person(request)
+    rows = Assignment.objects.filter(annotator=user).select_related("project", "trajectory")
+    mine = get_object_or_404(policies.visible(user, rows), pk=pk)
+    label.look_again(actor=user, assignment=mine)
+    return redirect("frontend:workbench", pk)

@@ -1,0 +1,221 @@
+"""Freezing a release: the list of what to know beforehand, and how far it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.vocabulary import UNFINISHED_FREEZES, FreezeState
+from annotation.language import translated
+from annotation.models import Freeze
+from annotation.reports.releases import release_preview as report
+from annotation.reports.releases.freeze_checklist import THRESHOLD, Checklist, checklist
+from annotation.services import release as service
+from frontend.forms import add_errors
+from frontend.forms.releases import FreezeForm, ThresholdForm
+from frontend.pages.releases.release_pictures import distribution
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.templatetags.judging import count
+from frontend.templatetags.tristep import state_name
+
+VERB = "release.freeze"
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = Freeze.objects.filter(project=opened.project).select_related("release", "created_by")
+    return policies.visible(opened.user, found)
+
+
+@require_http_methods(["GET", "POST"])
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """What would be in a release and what would not, what to know of it, and the button that freezes it.
+    Pressing twice makes one."""
+    opened = open_project(request, slug, VERB)
+    threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
+    chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
+    found = checklist(actor=opened.user, project=opened.project, threshold=chosen)
+    form = FreezeForm(request.POST if request.method == "POST" else None, found)
+    status = 200 if threshold.is_valid() else 400
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = service.start_freeze(actor=opened.user, project=opened.project, **form.asked())
+        except Invalid as error:
+            add_errors(form, error)
+        except Conflict as error:
+            form.add_error("version" if error.code == "version_taken" else None, translated(error.message))
+            status = 409
+        else:
+            return redirect("frontend:freeze-detail", slug, job.pk)
+    if form.errors and status == 200:
+        status = 400
+    candidate = report.candidate(actor=opened.user, project=opened.project)
+    return opened.render(
+        "releases/freeze.html",
+        "releases",
+        status=status,
+        form=form,
+        threshold=threshold,
+        checklist=found,
+        items=_items(opened, found),
+        words=[form[name] for name in ("version", "title", "licence", "own_licence", "note")],
+        boxes=[
+            form[name]
+            for name, shown in (
+                ("unresolved", found.unresolved()),
+                ("doubtful", found.doubtful()),
+                ("final", True),
+            )
+            if shown
+        ],
+        left_out=form["leave_out"].value() or [],
+        running=_rows(opened).filter(state__in=UNFINISHED_FREEZES).first(),
+        candidate=candidate,
+        labels=distribution(candidate.labels),
+        outcomes=distribution(candidate.outcomes),
+    )
+
+
+def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
+    """What to know before freezing, with what is as it should be ticked, and where to look."""
+    project = opened.project
+
+    def item(fine: bool, title: str, about: str, link: Any = "", name: str = "", query: str = "") -> Any:
+        url = reverse(f"frontend:{name}", args=[project.slug]) + query if name and not fine else ""
+        return {"fine": fine, "title": title, "about": about, "link": link, "url": url}
+
+    unresolved, doubtful = found.unresolved(), found.doubtful()
+    names = ", ".join(line.name for line in doubtful)
+    return [
+        item(
+            not unresolved,
+            _("Everything is resolved.")
+            if not unresolved
+            else ngettext(
+                "%(n)s trajectory is not resolved and is left out.",
+                "%(n)s trajectories are not resolved and are left out.",
+                unresolved,
+            )
+            % {"n": count(unresolved)},
+            _(
+                "Not begun: %(unclaimed)s; being labelled: %(labelling)s; disputed: %(disputed)s. "
+                "Open claims: %(claims)s."
+            )
+            % {
+                "unclaimed": count(sum(line.unclaimed for line in found.subsets)),
+                "labelling": count(sum(line.labelling for line in found.subsets)),
+                "disputed": count(sum(line.waiting + line.cases for line in found.subsets)),
+                "claims": count(found.claims),
+            },
+            _("Claims"),
+            "claims",
+        ),
+        item(
+            not found.cases and not found.discussions,
+            _("Open cases: %(cases)s; open discussions: %(discussions)s.")
+            % {"cases": count(found.cases), "discussions": count(found.discussions)},
+            "",
+            _("Adjudication"),
+            "adjudication-queue",
+        ),
+        item(
+            not doubtful,
+            _("Agreement of every subset lies at %(threshold)s or above.")
+            % {"threshold": f"{found.threshold:g}"}
+            if not doubtful
+            else _("Agreement lies below %(threshold)s, or is unknown: %(names)s.")
+            % {"threshold": f"{found.threshold:g}", "names": names},
+            "",
+            _("Agreement"),
+            "agreement",
+        ),
+        item(
+            not found.older,
+            _("Guidelines in force: version %(n)s.") % {"n": found.guideline_version},
+            _("%(older)s of %(labels)s labels were given under earlier ones.")
+            % {"older": count(found.older), "labels": count(found.labels)}
+            if found.older
+            else "",
+            _("Guidelines"),
+            "guidelines",
+        ),
+        item(
+            not found.in_sight,
+            _("Labels given in sight of a suggestion or of others’ labels: %(n)s of %(labels)s.")
+            % {"n": count(found.in_sight), "labels": count(found.labels)},
+            _("They are part of the consensus, and of no figure of agreement.") if found.in_sight else "",
+            _("Influence"),
+            "influence",
+        ),
+        item(
+            not found.flagged and not found.asked_again,
+            _(
+                "Resolved trajectories that an annotator flagged: %(flagged)s; "
+                "to be looked at again: %(again)s."
+            )
+            % {"flagged": count(found.flagged), "again": count(found.asked_again)},
+            "",
+            _("Trajectories"),
+            "trajectories",
+            "?state=unanimous",
+        ),
+    ]
+
+
+@require_GET
+def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """How far it is, or why there is no release; of one that is there, its page."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), pk=pk)
+    if row.release is not None:
+        return redirect("frontend:release", slug, row.release.version)
+    running = row.state in UNFINISHED_FREEZES
+    cancelled = row.state == FreezeState.CANCELLED
+    return opened.render("releases/freezing.html", "releases", row=row, running=running, cancelled=cancelled)
+
+
+@never_cache
+@require_GET
+def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+    """How far it is, as JSON for the script on the page."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), pk=pk)
+    return JsonResponse(
+        {
+            "jobs": [
+                {
+                    "id": row.pk,
+                    "state": row.state,
+                    "title": state_name(row.state),
+                    "done": row.progress_done,
+                    "total": row.progress_total,
+                    "finished": row.state not in UNFINISHED_FREEZES,
+                }
+            ]
+        }
+    )
+
+
+@require_POST
+def cancel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Stop it; nothing of it stays."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
+    try:
+        service.cancel_freeze(actor=opened.user, job=row)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        messages.success(
+            request, _("Freezing was stopped; there is no release %(version)s.") % {"version": row.version}
+        )
+    return redirect("frontend:freeze-detail", slug, pk)

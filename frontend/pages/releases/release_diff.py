@@ -1,0 +1,189 @@
+"""Two releases beside each other: what came, went and changed; and its changelog."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Page
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+
+from annotation import policies
+from annotation.core.agreement.figures import FIGURES
+from annotation.core.releases.diff import WHATS, Counts, RecordChange
+from annotation.core.vocabulary import VALUES
+from annotation.models import Release
+from annotation.services import release as service
+from frontend.pages.releases.release_pictures import distribution
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.rendering.charts import CELL, cell
+
+VERB = "release.view"
+PER_PAGE = 30
+SHOWN_LABELS = 12
+"""So many labels of one record stand in its row; the rest is counted."""
+
+WHAT_TITLES = {
+    "added": gettext_lazy("Added"),
+    "removed": gettext_lazy("Removed"),
+    "labels": gettext_lazy("Labels changed"),
+    "outcome": gettext_lazy("Outcome changed"),
+    "reasons": gettext_lazy("Root or reason changed"),
+    "text": gettext_lazy("Messages changed"),
+    "fields": gettext_lazy("Other fields changed"),
+}
+WHAT_KINDS = {"added": "good", "removed": "bad", "labels": "warn", "outcome": "warn"}
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
+    return policies.visible(opened.user, found)
+
+
+def others(opened: ProjectPage) -> list[Release]:
+    """The releases of the project to choose a pair from, the newest first. One query."""
+    return list(_rows(opened).only("version", "number", "project__slug", "withdrawal").order_by("-number"))
+
+
+def _compared(opened: ProjectPage, version: str, other: str) -> service.Comparison:
+    new, old = (get_object_or_404(_rows(opened), version=name) for name in (version, other))
+    return service.compare(actor=opened.user, old=old, new=new)
+
+
+@require_GET
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leads from a chosen pair to its page."""
+    opened = open_project(request, slug, VERB)
+    if not request.GET.keys() >= {"new", "old"}:
+        return redirect("frontend:releases", slug)
+    new, old = (
+        get_object_or_404(_rows(opened), version=request.GET.get(name, "").replace("\x00", ""))
+        for name in ("new", "old")
+    )
+    return redirect("frontend:release-diff", slug, new.version, old.version)
+
+
+@require_GET
+def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
+    """What changed from the release `other` to the release `version`."""
+    opened = open_project(request, slug, VERB)
+    found = _compared(opened, version, other)
+    asked = request.GET.get("what", "")
+    what = next((one for one in WHATS if one == asked), None)
+    subset = request.GET.get("subset", "")
+    subset = subset if subset in found.diff.subsets else ""
+    page: Page[RecordChange] = paginate(request, found.listed(what=what, subset=subset), PER_PAGE)
+    return opened.render(
+        "releases/release_diff.html",
+        "releases",
+        found=found,
+        old=found.old,
+        new=found.new,
+        releases=others(opened),
+        whole=found.diff.whole,
+        subsets=_subsets(found),
+        tabs=_tabs(found, what, subset),
+        what=what,
+        subset=subset,
+        page=page,
+        rows=[
+            _row(found, one) for one in service.shown(actor=opened.user, comparison=found, changes=list(page))
+        ],
+        sides=_sides(found),
+        moved=_matrix(found.diff.moved),
+        moved_outcomes=_matrix(found.diff.moved_outcomes),
+        agreement=[
+            {"figure": FIGURES[key], "before": before, "after": after}
+            for key, before, after in found.agreement()
+        ],
+        changelog=found.changelog(),
+    )
+
+
+@require_GET
+def changelog(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
+    """The changelog as a file."""
+    found = _compared(open_project(request, slug, VERB), version, other)
+    name = f"{slug}-{found.old.version}-{found.new.version}.md"
+    return HttpResponse(
+        found.changelog(),
+        content_type="text/markdown; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _tabs(found: service.Comparison, what: str | None, subset: str) -> list[dict[str, Any]]:
+    counts = found.diff.subsets[subset] if subset else found.diff.whole
+    changed = counts.changed + counts.records["added"] + counts.records["removed"]
+    tabs = [{"key": "", "title": gettext_lazy("All changes"), "count": changed, "current": what is None}]
+    return tabs + [
+        {"key": one, "title": WHAT_TITLES[one], "count": counts.records[one], "current": one == what}
+        for one in WHATS
+        if counts.records[one] or one == what
+    ]
+
+
+def _subsets(found: service.Comparison) -> list[dict[str, Any]]:
+    def row(name: str, counts: Counts) -> dict[str, Any]:
+        return {"name": name, "counts": counts, **{one: counts.records[one] for one in WHATS}}
+
+    rows = [row(name, counts) for name, counts in found.diff.subsets.items()]
+    return rows + ([row("", found.diff.whole)] if len(rows) > 1 else [])
+
+
+def _sides(found: service.Comparison) -> list[dict[str, Any]]:
+    """Both distributions, of steps and of outcomes, the older release first."""
+    diff = found.diff
+    return [
+        {"release": release, "labels": distribution(steps), "outcomes": distribution(outcomes)}
+        for release, steps, outcomes in zip((found.old, found.new), diff.values, diff.outcomes, strict=True)
+    ]
+
+
+def _matrix(moved: Any) -> dict[str, Any]:
+    """A heat map of (before, after), its tint that of the changes among themselves."""
+    largest = max((count for (was, now), count in moved.items() if was != now), default=0)
+    signs = ("−1", "0", "+1")
+    return {
+        "changed": sum(count for (was, now), count in moved.items() if was != now),
+        "heads": [
+            {"sign": sign, "x": CELL * (at + 1) + CELL // 2, "y": CELL * (at + 1)}
+            for at, sign in enumerate(signs)
+        ],
+        "cells": [
+            {
+                "before": was,
+                "after": now,
+                "count": moved[was, now],
+                "tile": cell(line, column, 0 if was == now else moved[was, now], largest),
+            }
+            for line, was in enumerate(VALUES)
+            for column, now in enumerate(VALUES)
+        ],
+    }
+
+
+def _reading(found: service.Comparison, change: RecordChange) -> str:
+    """Where a record is read: as the newer release holds it, and a removed one as the older did."""
+    release, ordinal = (found.old, change.before) if change.after is None else (found.new, change.after)
+    return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
+
+
+def _row(found: service.Comparison, one: service.ShownChange) -> dict[str, Any]:
+    labels = [label for label in one.change.labels if label.message_index is not None]
+    return {
+        "change": one.change,
+        "reading": _reading(found, one.change),
+        "kept": one.kept,
+        "what": [
+            {"title": WHAT_TITLES[what], "kind": WHAT_KINDS.get(what, "outline")}
+            for what in WHATS
+            if what in one.change.what
+        ],
+        "labels": labels[:SHOWN_LABELS],
+        "more": max(len(labels) - SHOWN_LABELS, 0),
+        "outcome": next((label for label in one.change.labels if label.message_index is None), None),
+    }

@@ -1,0 +1,62 @@
+"""What the pictures of a release's page draw: labels by subset and policy model, lengths, first errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.core.releases.statistics import Bin, ReleaseStatistics
+from annotation.core.vocabulary import VALUES
+from frontend.rendering import charts
+from frontend.templatetags.tristep import MARK_KINDS
+
+WRITTEN = {1: "+1", 0: "0", -1: "-1"}
+SHOWN_PARTS = 24
+"""So many rows of policy models stand in the picture; the others are folded."""
+
+
+def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
+    """Counts by value (−1, 0, 1, or as a manifest writes them) as rows with shares, and as a bar."""
+    by_value = {value: int(counts.get(value, counts.get(WRITTEN[value], 0))) for value in reversed(VALUES)}
+    total = sum(by_value.values())
+    return {
+        "total": total,
+        "rows": [
+            {"value": value, "count": count, "share": count / total if total else None}
+            for value, count in by_value.items()
+        ],
+        "bars": charts.stacked([(MARK_KINDS[value], count) for value, count in by_value.items()]),
+    }
+
+
+def pictures(found: ReleaseStatistics) -> dict[str, Any]:
+    """The context of `releases/release_pictures.html`."""
+    parts = [
+        {
+            "part": part,
+            "first": at == 0 or found.parts[at - 1].subset != part.subset,
+            "steps": distribution(part.steps),
+            "outcomes": distribution(part.outcomes),
+            "with_error": part.with_error / part.records,
+        }
+        for at, part in enumerate(found.parts)
+    ]
+    return {
+        "statistics": found,
+        "parts": parts[:SHOWN_PARTS],
+        "more_parts": parts[SHOWN_PARTS:],
+        "lengths": _bars(found.lengths, found.records),
+        "first_errors": _bars([*found.first_errors, *_none(found)], found.records),
+    }
+
+
+def _none(found: ReleaseStatistics) -> list[Bin]:
+    return [Bin(0, 0, found.without_error)] if found.records else []
+
+
+def _bars(bins: Sequence[Bin], total: int) -> list[dict[str, Any]]:
+    most = max((one.n for one in bins), default=0)
+    return [
+        {"bin": one, "width": charts.bar(one.n, most), "share": one.n / total if total else None}
+        for one in bins
+    ]

@@ -1,0 +1,243 @@
+"""Releases: the list, one release with its figures, verifying, exporting, withdrawing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import policies
+from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.releases.exports import export_options
+from annotation.core.releases.record_format import (
+    AGENTPROCESSBENCH,
+    MANIFEST,
+    PUBLIC_KEY,
+    SIGNATURE,
+    agreement_of,
+)
+from annotation.language import translated
+from annotation.models import Release
+from annotation.reports.agreement.pictures import measure_of
+from annotation.services import release as service
+from frontend.forms import add_errors
+from frontend.forms.releases import PublicForm, WithdrawForm
+from frontend.pages.releases.release_diff import others
+from frontend.pages.releases.release_files import export_form, files_context
+from frontend.pages.releases.release_pictures import distribution, pictures
+from frontend.pages.shared.common import ProjectPage, open_project, paginate
+
+VERB = "release.view"
+ARCHIVE = "all.zip"
+CONTENT_TYPES = {
+    MANIFEST: "application/json",
+    SIGNATURE: "application/octet-stream",
+    PUBLIC_KEY: "application/x-pem-file",
+}
+FIGURES = ("percent_agreement", "kappa", "linear_kappa", "quadratic_kappa")
+
+
+AGREEMENT_TITLES = {
+    "project": gettext_lazy("the whole project, when it was frozen"),
+    "release": gettext_lazy("this release"),
+}
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = Release.objects.filter(project=opened.project).select_related(
+        "project", "created_by", "withdrawal", "public_release"
+    )
+    return policies.visible(opened.user, found)
+
+
+@require_GET
+def releases(request: HttpRequest, slug: str) -> HttpResponse:
+    """All releases of a project, newest first."""
+    opened = open_project(request, slug, VERB)
+    page = paginate(request, _rows(opened).order_by("-number").defer("manifest"))
+    known = others(opened)
+    return opened.render(
+        "releases/releases.html",
+        "releases",
+        page=page,
+        releases=known,
+        previous={new.version: old.version for new, old in pairwise(known)},
+        may_freeze=opened.may("release.freeze"),
+    )
+
+
+def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The figures of agreement that a manifest states: over the project, and over the release itself where it
+    says so."""
+    stated = {name: said["overall"] for name, said in agreement_of(manifest).items() if said is not None}
+    parts = [
+        {
+            "title": AGREEMENT_TITLES[name],
+            "n": figures.get(FIGURES[0], {}).get("n"),
+            "figures": [
+                {
+                    "title": AGREEMENT_FIGURES[key].title,
+                    "measure": measure_of(figures.get(key, {})),
+                    "percent": AGREEMENT_FIGURES[key].percent,
+                }
+                for key in FIGURES
+            ],
+        }
+        for name, figures in stated.items()
+    ]
+    measures = [one["measure"] for part in parts for one in part["figures"]]
+    undefined = (measure.reason for measure in measures)
+    intervals = [one.interval for one in measures if one.value is not None and one.interval is not None]
+    lacking = {one.reason for one in intervals} if all(one.low is None for one in intervals) else set()
+    return {
+        "titles": [AGREEMENT_FIGURES[key].title for key in FIGURES],
+        "parts": parts,
+        "reason": next((reason for reason in undefined if reason), ""),
+        # said once, where it holds of every figure
+        "without_intervals": lacking.pop() if len(lacking) == 1 else "",
+    }
+
+
+def _pictures(opened: ProjectPage, release: Release) -> dict[str, Any]:
+    try:
+        return pictures(service.statistics(actor=opened.user, release=release))
+    except Conflict as error:
+        return {"damaged": translated(error.message)}
+
+
+def _address(request: HttpRequest, release: Release) -> str:
+    place = reverse("frontend:public-release", args=[release.project.slug, release.version])
+    return request.build_absolute_uri(place)
+
+
+def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse:
+    manifest = json.loads(release.manifest)
+    extra.setdefault("form", WithdrawForm())
+    switches = service.switches(release)
+    extra.setdefault("public_form", PublicForm(initial=asdict(switches)))
+    known = others(opened)
+    previous = next((one for one in known if one.number < release.number), None)
+    return opened.render(
+        "releases/release.html",
+        "releases",
+        release=release,
+        withdrawal=getattr(release, "withdrawal", None),
+        manifest=manifest,
+        signature=service.check_release(release),
+        documents=list(service.documents(release)),
+        archive=ARCHIVE,
+        labels=distribution(manifest["label_distribution"]),
+        outcomes=distribution(manifest["outcome_distribution"]),
+        subsets=[
+            {"name": name, "records": part["records"], "counts": distribution(part["label_distribution"])}
+            for name, part in manifest["subsets"].items()
+        ],
+        agreement=agreement(manifest),
+        switches=switches,
+        address=_address(opened.request, release),
+        releases=known,
+        previous=previous,
+        may_publish=opened.may("release.publish"),
+        may_withdraw=opened.may("release.withdraw"),
+        **{**files_context(opened, manifest), **_pictures(opened, release), **extra},
+    )
+
+
+@require_GET
+def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """One release: counts, distribution, agreement at the time, checksums, signature, files."""
+    opened = open_project(request, slug, VERB)
+    return _detail(opened, get_object_or_404(_rows(opened), version=version))
+
+
+@require_POST
+def verify(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Recompute every checksum now and say what came of it."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), version=version)
+    return _detail(opened, row, verification=service.verify(actor=opened.user, release=row))
+
+
+@require_POST
+def withdraw(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Say that a release is faulty; it stays as it is."""
+    opened = open_project(request, slug, "release.withdraw")
+    row = get_object_or_404(_rows(opened), version=version)
+    form = WithdrawForm(request.POST)
+    if form.is_valid():
+        try:
+            service.withdraw(actor=opened.user, release=row, reason=form.cleaned_data["reason"])
+        except Invalid as error:
+            add_errors(form, error)
+        else:
+            messages.success(request, _("Release %(version)s is withdrawn.") % {"version": row.version})
+            return redirect("frontend:release", slug, version)
+    return _detail(opened, row, form=form, status=400)
+
+
+@require_POST
+def public(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Switch the public address of a release on or off."""
+    opened = open_project(request, slug, "release.publish")
+    row = get_object_or_404(_rows(opened), version=version)
+    form = PublicForm(request.POST)
+    if not form.is_valid():
+        return _detail(opened, row, public_form=form, status=400)
+    service.set_public(actor=opened.user, release=row, wanted=service.Switches(**form.cleaned_data))
+    is_open = form.cleaned_data["is_open"]
+    messages.success(request, _("The public address is on.") if is_open else _("The public address is off."))
+    return redirect(reverse("frontend:release", args=[slug, version]) + "#public")
+
+
+@require_GET
+def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
+    """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, the manifest, its signature or the
+    public key; or all of them in one ZIP file."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), version=version)
+    documents = service.documents(row)
+    if name == ARCHIVE:
+        return _archive(request, opened, row)
+    if name in documents:
+        response: HttpResponseBase = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
+    else:
+        subset = name.removesuffix(".jsonl")
+        if subset == name or subset not in json.loads(row.manifest)["subsets"]:
+            raise Http404
+        lines = service.export_lines(actor=opened.user, release=row, subset=subset)
+        response = StreamingHttpResponse(_bytes(lines), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}-{name}"'
+    return response
+
+
+def _archive(request: HttpRequest, opened: ProjectPage, row: Release) -> HttpResponseBase:
+    """All files of the chosen format; the page with the form again when the choices cannot be."""
+    try:
+        options = export_options(request.GET.dict())
+        whole = service.export_zip(actor=opened.user, release=row, options=options)
+    except Invalid as error:
+        form = export_form(opened, json.loads(row.manifest), request.GET)
+        form.full_clean()
+        add_errors(form, error)
+        return _detail(opened, row, export_form=form, status=400)
+    kind = "" if options.format == AGENTPROCESSBENCH else f"-{options.format}"
+    response = StreamingHttpResponse(whole, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}{kind}.zip"'
+    return response
+
+
+def _bytes(lines: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+    for _subset, line in lines:
+        yield line

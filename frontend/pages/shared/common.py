@@ -1,0 +1,176 @@
+"""What the pages of a project share: the project, the roles held in it, its navigation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from annotation import policies
+from annotation.core.errors import Invalid
+from annotation.core.trajectories.images import Image
+from annotation.core.vocabulary import Role
+from annotation.models import Project, User
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+PER_PAGE = 50
+
+# section -> (title, URL name, verb that opens it); in groups, in the order of the stages (docs/design.md,
+# "Stages").
+NAVIGATION = (
+    (
+        _("Label"),
+        (
+            ("overview", _("Overview"), "project", "project.view"),
+            ("work", _("My work"), "work", "claim"),
+            ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
+            ("guidelines", _("Guidelines"), "guidelines", "project.view"),
+        ),
+    ),
+    (
+        pgettext_lazy("navigation", "Data"),
+        (
+            ("import", pgettext_lazy("navigation", "Import"), "imports", "import"),
+            ("trajectories", _("Trajectories"), "trajectories", "trajectory.list"),
+            ("judges", _("Judges"), "judges", "judges.change"),
+        ),
+    ),
+    (
+        _("Results"),
+        (
+            ("agreement", _("Agreement"), "agreement", "agreement.view"),
+            ("label-quality", _("Label quality"), "label-quality", "rechecks.view"),
+            ("influence", _("Influence"), "influence", "influence.view"),
+            ("releases", _("Releases"), "releases", "release.view"),
+        ),
+    ),
+    (
+        _("Project"),
+        (
+            ("members", _("Members"), "members", "members.change"),
+            ("settings", _("Settings"), "project-settings", "project.change"),
+            ("audit", _("Audit log"), "audit", "audit.view"),
+        ),
+    ),
+)
+
+SECTION_TITLES = {key: title for _group, entries in NAVIGATION for key, title, *_rest in entries}
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """A project as one person sees it: the row, and the roles they hold in it."""
+
+    request: HttpRequest
+    project: Project
+    roles: frozenset[Role]
+
+    @property
+    def user(self) -> User:
+        """The signed-in person."""
+        return cast(User, self.request.user)
+
+    def may(self, verb: str) -> bool:
+        """Whether one of the roles held opens what `verb` names (services ask again)."""
+        return bool(self.roles & set(policies.VERBS[verb]))
+
+    def navigation(self, section: str) -> list[dict[str, Any]]:
+        """The groups of links that this person can use, with the present one marked."""
+        groups = []
+        for title, entries in NAVIGATION:
+            items = [
+                {
+                    "icon": key,
+                    "title": name,
+                    "url": reverse(f"frontend:{url}", args=[self.project.slug]),
+                    "current": key == section,
+                }
+                for key, name, url, verb in entries
+                if self.may(verb)
+            ]
+            if items:
+                groups.append({"title": title, "links": items})
+        return groups
+
+    def render(self, template: str, section: str, status: int = 200, **context: Any) -> HttpResponse:
+        """The page, with project, roles and navigation beside what it shows."""
+        known = {
+            "project": self.project,
+            "roles": self.roles,
+            "is_admin": Role.ADMIN in self.roles,
+            "is_annotator": Role.ANNOTATOR in self.roles,
+            "is_adjudicator": Role.ADJUDICATOR in self.roles,
+            "nav": self.navigation(section),
+            "section_title": SECTION_TITLES[section],
+            **context,
+        }
+        return render(self.request, f"frontend/{template}", known, status=status)
+
+
+def person(request: HttpRequest) -> User:
+    """The signed-in person (every page but the public ones has one)."""
+    return cast(User, request.user)
+
+
+def open_project(request: HttpRequest, slug: str, verb: str = "project.view") -> ProjectPage:
+    """The project of that slug: 404 when it may not be seen, Denied without the role. Two queries."""
+    project = get_object_or_404(policies.visible(request.user, Project.objects.all()), slug=slug)
+    return page_of(request, project, verb)
+
+
+def page_of(request: HttpRequest, project: Project, verb: str = "project.view") -> ProjectPage:
+    """The same for a project already at hand."""
+    opened = ProjectPage(request, project, policies.roles(person(request), project))
+    if not opened.may(verb):
+        policies.require(request.user, verb, project)
+    return opened
+
+
+def receives_files(gate: Callable[..., int]) -> Callable[[View], View]:
+    """Mark a page that receives files. `gate(user, **kwargs)` is asked before the body is read.
+
+    It answers with the largest size, in bytes, or raises what the page would raise.
+    """
+
+    def mark(view: View) -> View:
+        view.receives_files = gate  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def may_send(user: User, slug: str, verb: str) -> None:
+    """Raises Http404 or Denied as `open_project` does, before there is a page."""
+    policies.require(user, verb, get_object_or_404(policies.visible(user, Project.objects.all()), slug=slug))
+
+
+def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:
+    """One page of a list; a number out of range gives the nearest page there is."""
+    return Paginator(rows, per_page).get_page(request.GET.get("page"))
+
+
+def image_response(found: Image) -> HttpResponse:
+    """An image as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
+    headers = {"Content-Disposition": "inline", "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(found.data, content_type=found.media_type, headers=headers)
+
+
+def whole_number(request: HttpRequest, name: str) -> int | None:
+    """A whole number of the form, None when the field is empty. Raises Invalid for anything else."""
+    text = request.POST.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        return int(text[:12])
+    except ValueError as error:
+        raise Invalid(
+            gettext("This is not a whole number."), fields={name: gettext("This is not a whole number.")}
+        ) from error

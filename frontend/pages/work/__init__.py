@@ -1,0 +1,1 @@
+"""Pages of the work itself: imports, trajectories, claims, labelling."""

@@ -1,0 +1,190 @@
+"""Importing: upload, progress, and what came of each file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import policies
+from annotation.core.errors import Invalid, TristepError
+from annotation.core.vocabulary import ImportState
+from annotation.language import translated
+from annotation.models import ImportFile, User
+from annotation.services import ingest, suggest
+from frontend.forms.imports import ImportForm
+from frontend.pages.shared.common import ProjectPage, may_send, open_project, paginate, receives_files
+from frontend.pages.work import previews
+from frontend.templatetags.tristep import state_name
+
+VERB = "import"
+UNFINISHED = (ImportState.QUEUED.value, ImportState.RUNNING.value)
+POLLED = 50
+SHOWN_NAMES = 5
+SHOWN_REFUSALS = 20
+
+
+def _rows(opened: ProjectPage) -> Any:
+    found = ImportFile.objects.filter(project=opened.project).select_related("subset", "created_by")
+    return policies.visible(opened.user, found)
+
+
+def _page(opened: ProjectPage, form: ImportForm) -> HttpResponse:
+    page = paginate(opened.request, _rows(opened).defer("errors"), per_page=25)
+    return opened.render(
+        "work/imports.html",
+        "import",
+        status=400 if form.errors else 200,
+        form=form,
+        page=page,
+        unfinished=UNFINISHED,
+        max_bytes=settings.MAX_UPLOAD_BYTES,
+    )
+
+
+def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ingest.ReceivedFiles:
+    """Hand one uploaded file to the service; without a name for the subset, the file's own is used."""
+    name = file.name or "upload"
+    return ingest.receive_upload(
+        actor=opened.user,
+        project=opened.project,
+        subset=options["subset"] or ingest.default_subset(name),
+        filename=name,
+        chunks=file.chunks(),
+        format=options["format"],
+        replace=options["replace"],
+        policy_models=options["policy_models"],
+        enqueue="preview" not in opened.request.POST,
+    )
+
+
+def _gate(user: User, slug: str) -> int:
+    may_send(user, slug, VERB)
+    return int(settings.MAX_UPLOAD_BYTES)
+
+
+@receives_files(_gate)
+@require_http_methods(["GET", "POST"])
+def imports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The list of imports, and the form that starts one.
+
+    A script that shows the progress of the upload asks for JSON: where to go, or what is wrong and what was
+    taken all the same.
+    """
+    opened = open_project(request, slug, VERB)
+    if request.method == "GET":
+        return _page(opened, ImportForm())
+    form = ImportForm(request.POST, request.FILES)
+    queued: list[ImportFile] = []
+    if form.is_valid():
+        for file in form.cleaned_data["file"]:
+            try:
+                received = _receive(opened, file, form.cleaned_data)
+                queued += received.files
+                for name, reason in received.refused[:SHOWN_REFUSALS]:
+                    form.add_error("file", f"{name}: {translated(reason)}")
+            except Invalid as error:
+                form.add_error("file", f"{file.name}: {translated(error.message)}")
+    said = _said(queued)
+    if form.errors and not request.accepts("text/html"):
+        return JsonResponse({"fields": form.errors, "uploaded": said}, status=400)
+    if said:
+        messages.success(request, said)
+    if form.errors:
+        return _page(opened, form)
+    target = (
+        reverse("frontend:import-detail", args=[slug, queued[0].pk])
+        if len(queued) == 1
+        else reverse("frontend:imports", args=[slug])
+    )
+    return redirect(target) if request.accepts("text/html") else JsonResponse({"next": target})
+
+
+def _said(queued: list[ImportFile]) -> str:
+    """Which files were taken; empty when none was."""
+    if not queued:
+        return ""
+    names = ", ".join(row.filename for row in queued[:SHOWN_NAMES])
+    if (more := len(queued) - SHOWN_NAMES) > 0:
+        return _("Uploaded: %(names)s and %(n)s more.") % {"names": names, "n": more}
+    return _("Uploaded: %(names)s.") % {"names": names}
+
+
+def _status(row: ImportFile) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "state": row.state,
+        "title": state_name(row.state),
+        "done": row.progress_done,
+        "total": row.progress_total,
+        "finished": row.state not in UNFINISHED,
+    }
+
+
+@never_cache
+@require_GET
+def status(request: HttpRequest, slug: str) -> JsonResponse:
+    """The progress of the imports asked for by id, as JSON for the script on the page."""
+    opened = open_project(request, slug, VERB)
+    wanted = [
+        int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19
+    ]
+    rows = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
+    shown = rows.only("pk", "state", "progress_done", "progress_total", "project")
+    return JsonResponse({"jobs": [_status(row) for row in shown]})
+
+
+@require_GET
+def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One import: its progress, its counts, or everything that is wrong with the file."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened), pk=pk)
+    if row.state == ImportState.UPLOADED:
+        return previews.page(opened, row)
+    return opened.render(
+        "work/import.html",
+        "import",
+        row=row,
+        running=row.state in UNFINISHED,
+        errors=paginate(request, row.errors, per_page=100),
+        labelled=suggest.has_source_labels(source=row),
+        listed=len(row.errors),
+    )
+
+
+@require_POST
+def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Make the labels that stood in the file a judge's suggestions."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened).select_related("project", "subset"), pk=pk)
+    name = request.POST.get("judge", "").strip()[:120] or row.filename[:120]
+    try:
+        found = suggest.suggest_source_labels(actor=opened.user, source=row, judge_name=name)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+        return redirect("frontend:import-detail", slug, pk)
+    told = _("%(judge)s now suggests labels of %(n)s trajectories.")
+    messages.success(request, told % {"judge": found.judge.name, "n": found.created + found.unchanged})
+    return redirect("frontend:judge", slug, found.judge.pk)
+
+
+@require_POST
+def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Stop an import; nothing of it stays."""
+    opened = open_project(request, slug, VERB)
+    row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
+    try:
+        ingest.abandon(actor=opened.user, source=row)
+    except TristepError as error:
+        messages.error(request, translated(error.message))
+    else:
+        messages.success(request, _("The import was stopped; nothing was imported."))
+    return redirect("frontend:import-detail", slug, pk)

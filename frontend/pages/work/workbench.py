@@ -1,0 +1,211 @@
+"""The workbench: one assignment, to be labelled; and the images that stand in trajectories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotation import policies
+from annotation.core import keymap
+from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
+from annotation.models import Assignment, Trajectory
+from annotation.reports.shared import transcripts
+from annotation.reports.work.guidelines import has_unread
+from annotation.reports.work.my_progress import neighbours, own_work
+from annotation.reports.work.workbench import Workbench
+from annotation.reports.work.workbench import workbench as workbench_report
+from frontend.pages.shared.common import image_response, page_of, person
+from frontend.pages.work.reading import guidelines_shown, reading
+
+
+@require_GET
+@never_cache
+def workbench(request: HttpRequest, pk: int) -> HttpResponse:
+    """My assignment: its trajectory laid out, and everything the script needs to label it."""
+    user = person(request)
+    mine = Assignment.stored.filter(annotator=user).select_related(
+        "project", "annotator", "trajectory__subset", "trajectory__task"
+    )
+    assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
+    opened = page_of(request, assignment.project, "label")
+    bench = workbench_report(actor=user, assignment=assignment)
+    if bench.open and has_unread(user=user, guideline=bench.guidelines):
+        return redirect("frontend:workbench-guidelines", pk)
+    return opened.render(
+        "workbench/workbench.html",
+        "work",
+        bench=bench,
+        own=own_work(user, [opened.project.pk])[opened.project.pk],
+        beside=neighbours(assignment),
+        steps=bench.steps,
+        **guidelines_shown(bench.guidelines),
+        state=_state(bench),
+        suggestions=_offers_suggestions(bench),
+        nav=None,
+        **reading(assignment.trajectory, bench.transcript, bench.steps),
+    )
+
+
+@require_GET
+def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> HttpResponse:
+    """One image of a trajectory, as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
+    trajectory = get_object_or_404(
+        policies.visible(request.user, Trajectory.objects.select_related("project")), pk=pk
+    )
+    found = transcripts.image(
+        actor=person(request), trajectory=trajectory, message_index=message, part_index=part
+    )
+    return image_response(found)
+
+
+def _offers_suggestions(bench: Workbench) -> bool:
+    """Whether steps have a button for suggestions. It says nothing of whether there are any."""
+    policy = bench.access.suggestions
+    sealed = (SuggestionPolicy.NEVER,) + ((SuggestionPolicy.AFTER_SUBMIT,) if bench.open else ())
+    return policy not in sealed
+
+
+def _state(bench: Workbench) -> dict[str, Any]:
+    """What the script starts from: the labels, where to send them, and the words it shows."""
+    return {
+        **bench.state,
+        "open": bench.open,
+        "user": bench.assignment.annotator_id,
+        "assignment": bench.assignment.pk,
+        "marks": {
+            "needs_discussion": bench.assignment.needs_discussion,
+            "broken": bench.assignment.broken,
+        },
+        "active_ms": bench.assignment.active_ms,
+        "urls": {
+            "labels": reverse("api:labels", args=[bench.assignment.pk]),
+            "marks": reverse("api:marks", args=[bench.assignment.pk]),
+            "submit": reverse("api:submit", args=[bench.assignment.pk]),
+            "return": reverse("api:return", args=[bench.assignment.pk]),
+            "activity": reverse("api:activity", args=[bench.assignment.pk]),
+            "reveals": reverse("api:reveals", args=[bench.assignment.pk]),
+            "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
+        },
+        "suggestions": bench.access.suggestions,
+        "keys": keymap.table(bench.assignment.annotator.keymap),
+        "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
+        "words": words(),
+    }
+
+
+def words() -> dict[str, str]:
+    """Every word the script shows, translated. {…} is filled in by the script."""
+    return {
+        "step": _("Step {n}"),
+        "outcome": _("Outcome"),
+        "progress": _("{done} of {all}"),
+        "no_label": _("no label"),
+        "labelled": _("{value}"),
+        "proposed": _("{value} proposed"),
+        "confirmed": _("{value}, confirmed"),
+        "proposal_from": _("Proposed: a consequence of step {n}"),
+        "proposal_carry": _("Proposed: like the step before"),
+        "root_self": _("A new error"),
+        "root_from": _("A consequence of step {n}"),
+        "closes": _("Ends the error of step {n}"),
+        "corrected": _("Error of step {n}: corrected here"),
+        "independent": _("Error of step {n}: this does not depend on it"),
+        "ask_closes": _("Step {n} ends the error of step {root}. Why?"),
+        "ask_keys": _("{question} {corrected}: corrected. {independent}: independent. Escape: left open."),
+        "ask_left": _("Left open. Your label stays."),
+        "tooltip": _("{name} ({key})"),
+        "no_reason": _("Reason…"),
+        "unsure": _("unsure"),
+        "flagged": _("flagged"),
+        "noted": _("has a note"),
+        "saved": _("All changes saved"),
+        "saving": _("Saving…"),
+        "unsaved": _("Not saved yet"),
+        "unavailable": _(
+            "The server is not responding. Your changes are kept in this browser and sent again."
+        ),
+        "offline": _("No connection. Your changes are kept in this browser and sent again."),
+        "conflict": _("Saved, with a conflict"),
+        "stale": _("This was changed in another window. The stored value is shown; {value} was not saved."),
+        "use_mine": _("Use {value} instead"),
+        "elsewhere": _("This was changed in another window."),
+        "elsewhere_open": _("This trajectory is open in another window too. Both show the same labels."),
+        "refused": _("{value} was not saved: {reason}"),
+        "closed": _("This trajectory is no longer open for labelling."),
+        "signed_out": _(
+            "You have been signed out. Sign in again in another tab; your changes are kept here."
+        ),
+        "failed": _("The server could not save this: {reason}"),
+        "unkept": _(
+            "This browser has no storage space left: keep this page open until your changes are saved."
+        ),
+        "nothing_to_confirm": _("Nothing to confirm here."),
+        "nothing_left": _("Every step has a label."),
+        "nothing_to_undo": _("Nothing to undo."),
+        "undone": _("Undone."),
+        "confirmed_n": _("{n} confirmed."),
+        "missing_step": _("Step {n} has no label yet."),
+        "missing_confirm": _("The proposal of step {n} is not confirmed yet."),
+        "missing_outcome": _("The outcome is not set yet."),
+        "missing_rest": _("Also missing: {list}."),
+        "odd_success": _("The last step is −1, but the outcome is +1."),
+        "odd_failure": _("The outcome is −1, but no step is −1."),
+        "submit_again": _("If that is right, submit again."),
+        "wait_return": _("Some changes are not saved yet. The trajectory is returned once they are."),
+        "time": _("Time you worked on it: {n} min"),
+        "wait": _("Some changes are not saved yet. The trajectory is submitted once they are."),
+        "group_label": _("Label"),
+        "group_move": _("Move"),
+        "group_mark": _("Mark"),
+        "group_rest": _("Other"),
+        "key_plus": _("+1 for the focused step, and on to the next"),
+        "key_zero": _("0 for the focused step, and on to the next"),
+        "key_minus": _("−1 for the focused step, and on to the next"),
+        "key_confirm": _("Confirm the proposals from here on that you have seen"),
+        "key_closes_corrected": _("The error that ends here: corrected"),
+        "key_closes_independent": _("The error that ends here: this does not depend on it"),
+        "key_clear": _("Remove the label"),
+        "key_root": _("A new error, or a consequence"),
+        "key_outcome_plus": _("Outcome +1"),
+        "key_outcome_zero": _("Outcome 0"),
+        "key_outcome_minus": _("Outcome −1"),
+        "key_next": _("Next step"),
+        "key_previous": _("Previous step"),
+        "key_trajectory_next": _("My trajectory after this one"),
+        "key_trajectory_previous": _("My trajectory before this one"),
+        "no_next": _("This is the last trajectory you have claimed."),
+        "no_previous": _("This is the first trajectory you have claimed."),
+        "key_next_unlabelled": _("Next step without a label"),
+        "key_unsure": _("Unsure"),
+        "key_flag": _("Flag"),
+        "key_note": _("Write a note"),
+        "suggestions": _("Suggestions"),
+        "suggestions_step": _("Suggestions for step {n}"),
+        "suggestions_outcome": _("Suggestions for the outcome"),
+        "suggestions_seen": _("seen suggestions"),
+        "no_suggestion": _("no suggestion"),
+        "recalibrated": _("recalibrated"),
+        "suggestions_none": _("There are no suggestions from judges here."),
+        "suggestions_label_first": _("Label this step first."),
+        "suggestions_outcome_first": _("Set the outcome first."),
+        "suggestions_submit": _("Suggestions are shown once you have submitted."),
+        "suggestions_never": _("This project does not show suggestions while labelling."),
+        "suggestions_unsaved": _("Your label has to be saved first. Try again when it is."),
+        "suggestions_offline": _("Suggestions need a connection. Try again later."),
+        "key_suggestions": _("Show what judges suggest for this step"),
+        "key_expand": _("Show long outputs of this step in full"),
+        "key_raw": _("Show the raw step and its results"),
+        "key_search": _("Search in this trajectory"),
+        "key_undo": _("Undo"),
+        "key_redo": _("Redo"),
+        "key_guidelines": _("Guidelines"),
+        "key_submit": _("Submit"),
+        "key_help": _("Show this list of keys"),
+        "key_escape": _("Leave a field, a dialog or an open question. Nothing is lost."),
+    }

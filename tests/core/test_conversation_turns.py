@@ -1,0 +1,56 @@
+"""Which records are tasks in several turns that stand alone, and what that does to proposals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.trajectories.conversation_turns import turns_stand_alone
+from bench.propagation import measured
+
+CALLS = [["cd(folder='a')", "ls()"], []]
+
+
+def messages(roles: str) -> list[dict[str, Any]]:
+    names = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
+    return [{"role": names[role], "content": "…"} for role in roles]
+
+
+@pytest.mark.parametrize(
+    ("roles", "reference", "alone"),
+    [
+        ("ssuatasuatas", None, True),
+        ("suatauata", CALLS, True),
+        ("suatauata", {"actions": [{"name": "ls"}]}, False),
+        ("suatauata", [["cd()"], ["ls()"], ["pwd()"]], False),
+        ("suatauata", [[], []], False),
+        ("suatauata", [["cd()"], [{"name": "ls"}]], False),
+        ("suatasuataua", None, False),
+        ("ssuata", [["cd()"]], False),
+        ("saua", CALLS, False),
+        ("", None, False),
+    ],
+)
+def test_turns_that_stand_alone(roles: str, reference: Any, alone: bool) -> None:
+    assert turns_stand_alone(messages(roles), reference) is alone
+
+
+@pytest.mark.published
+@pytest.mark.parametrize(
+    ("name", "alone"), [("bfcl.sample", 2), ("tau2.sample", 0), ("hotpotqa", 0), ("gaia_dev.sample", 0)]
+)
+def test_turns_of_published_records(published: Path, name: str, alone: int) -> None:
+    lines = (published / f"agentprocessbench/{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    assert sum(turns_stand_alone(one["messages"], one["ground_truth"]) for one in records) == alone
+
+
+def test_proposals_are_counted_with_and_without_suspension() -> None:
+    # −1, then a proposal that is right; after the user's next request one that is wrong, and +1 from there on
+    record = {"messages": messages("suaauaa"), "step_labels": {"2": -1, "3": -1, "5": 1, "6": 1}}
+    found = measured([record])
+    assert found["without"] == {"proposed": 2, "wrong": 1}
+    assert +found["suspended"] == {"proposed": 1}

@@ -1,0 +1,299 @@
+"""Predictions of a frozen release: all of a file or nothing, twice is once, and the release never changes."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
+from annotation.core.scoring import MISSING
+from annotation.models import AuditEvent, PredictionReasons, PredictionSet, Release, ReleaseOutline
+from annotation.policies import OPERATOR
+from annotation.reports.evaluation.leaderboard import leaderboard, selections
+from annotation.reports.evaluation.score_json import leaderboard_json
+from annotation.reports.shared.release_labels import predictions, released_labels
+from annotation.services import evaluate
+from annotation.services import release as releases
+from annotation.services.evaluate import About, import_file
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import Cast
+from tests.services.predicting import bring, content, line
+from tests.services.publishing import freeze, tampered
+
+
+@shared_rows
+def frozen(resolved: Cast) -> Release:
+    """A release of three trajectories: +1, 0, −1 and outcome −1 twice; 0, 0, 0 and outcome 0."""
+    return freeze(resolved.project)
+
+
+def refused(cast: Cast, made: Release, data: bytes | tuple[dict[str, Any], ...], **options: Any) -> list[str]:
+    """Why a file is refused, "line: field: reason"; nothing of it is there afterwards."""
+    before = list(PredictionSet.objects.values_list("pk", "updated_at"))
+    raw = data if isinstance(data, bytes) else content(*data)
+    with pytest.raises(ImportRefused) as caught:
+        evaluate.import_predictions(
+            actor=cast.admin, release=made, model="Sage", stream=io.BytesIO(raw), filename="f", **options
+        )
+    assert list(PredictionSet.objects.values_list("pk", "updated_at")) == before
+    assert caught.value.report["count"] == len(caught.value.report["errors"])
+    return [f"{one['line']}: {one['field']}: {one['reason']}" for one in caught.value.report["errors"]]
+
+
+def test_predictions_are_stored_in_the_order_of_the_release_with_their_reasons(
+    resolved: Cast, frozen: Release
+) -> None:
+    explained = {"steps": {"2": "fine", "5": "no step"}, "final": "so so\x00"}
+    result = bring(
+        resolved,
+        frozen,
+        line(1, {"2": 1, "4": None, "6": 2}, None, explanations=explained, comment="slept well"),
+        line(0),
+        about=About("v2", None, Decimal("1.5")),
+    )
+
+    assert (result.created, result.unchanged, result.missing, result.invalid) == (2, 0, 2, 1)
+    row = PredictionSet.objects.get()
+    assert (row.model, row.record_count, row.prompt_version) == ("Sage", 2, "v2")
+    assert (row.cost, row.created_by) == (Decimal("1.5"), resolved.admin)
+    released = released_labels(frozen)
+    assert ReleaseOutline.objects.get().release == frozen
+    (said,) = predictions(released, [row])
+    place = {record_id: at for at, record_id in enumerate(released.record_id)}
+    steps = {place["tiny:0:0"]: [1, 0, -1], place["tiny:1:0"]: [1, MISSING, MISSING]}
+    for at, labels in steps.items():
+        assert said.steps[released.record == at].tolist() == labels
+    assert said.there.tolist() == [True, True, False]
+    assert said.outcome[place["tiny:1:0"]] == MISSING
+    assert AuditEvent.objects.get(verb="predictions.import").detail == {
+        "release": "1.0",
+        "model": "Sage",
+        "created": 2,
+    }
+
+
+def test_predictions_again_change_nothing(resolved: Cast, frozen: Release) -> None:
+    lines = (line(0, comment="one"), line(1, explanations={"steps": {"2": "why"}}))
+    bring(resolved, frozen, *lines, about=About("v1"))
+    before = list(PredictionSet.objects.values()), list(PredictionReasons.objects.values())
+
+    result = bring(resolved, frozen, *lines, about=About("v1"))
+
+    assert (result.created, result.unchanged) == (0, 2)
+    assert (list(PredictionSet.objects.values()), list(PredictionReasons.objects.values())) == before
+    assert AuditEvent.objects.filter(verb="predictions.import").count() == 1
+
+
+def test_predictions_of_other_records_extend_the_set(resolved: Cast, frozen: Release) -> None:
+    bring(resolved, frozen, line(0, comment="first"))
+    result = bring(resolved, frozen, line(0, comment="first"), line(2, {"2": 0, "4": 0, "6": 0}, 0))
+
+    assert (result.created, result.unchanged) == (1, 1)
+    row = PredictionSet.objects.get()
+    (said,) = predictions(released_labels(frozen), [row])
+    assert row.record_count == 2 and said.there.sum() == 2
+
+
+@pytest.mark.parametrize("other", [{"labels": {"2": 0}}, {"outcome": 0}, {"comment": "b"}])
+def test_predictions_that_say_something_else_are_refused_by_name(
+    resolved: Cast, frozen: Release, other: dict[str, Any]
+) -> None:
+    bring(resolved, frozen, line(0, comment="a"))
+    (why,) = refused(resolved, frozen, (line(1), line(0, **{"comment": "a", **other})))
+    assert why == '2: record_id: "tiny:0:0" has another prediction of "Sage" already'
+
+
+def test_predictions_of_what_is_not_there_are_refused_line_by_line(resolved: Cast, frozen: Release) -> None:
+    found = refused(
+        resolved,
+        frozen,
+        (line(0), line(7), line(1, {"2": 1, "3": 1, "x": 0, "4": 1, "6": 1}), {"record_id": "tiny:2:0"}),
+    )
+    assert found == [
+        '2: record_id: "tiny:7:0" is not in this release',
+        '3: step_labels."x": is not a message index (record "tiny:1:0")',
+        '3: step_labels.3: is not a step: that message is not the assistant’s (record "tiny:1:0")',
+        "4: step_labels: is missing from the line of tiny:2:0",
+    ]
+
+
+def test_predictions_label_no_step_twice_in_one_line(resolved: Cast, frozen: Release) -> None:
+    raw = b'{"record_id": "tiny:0:0", "step_labels": {"2": 1, "2": 0}, "final_label": 1}\n'
+    assert refused(resolved, frozen, raw) == ['1: step_labels."2": occurs twice (record "tiny:0:0")']
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n"])
+def test_predictions_need_a_line(resolved: Cast, frozen: Release, data: bytes) -> None:
+    assert len(refused(resolved, frozen, data)) == 1
+
+
+def test_predictions_of_half_a_file_are_refused(resolved: Cast, frozen: Release) -> None:
+    (why,) = refused(resolved, frozen, content(line(0), line(1))[:-20])
+    assert why.startswith("2: ") and "cut off" in why
+
+
+def test_predictions_of_several_lines_count_by_the_newest(resolved: Cast, frozen: Release) -> None:
+    old, new = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
+    result = bring(
+        resolved,
+        frozen,
+        line(0, {"2": 1, "4": 1, "6": 1}, updated_at=new),
+        line(0, {"2": -1, "4": -1, "6": -1}, updated_at=old, comment="stale"),
+    )
+    assert (result.created, result.superseded) == (1, 1)
+    (said,) = predictions(released_labels(frozen), [PredictionSet.objects.get()])
+    assert (said.steps[said.steps != MISSING] == 1).all()
+    assert not PredictionReasons.objects.exists()
+
+
+def test_predictions_that_failed_are_counted_and_are_no_outcome(resolved: Cast, frozen: Release) -> None:
+    failed = line(0, {"2": None, "4": None, "6": None}, 0, comment="llm_annotate_failed: 500")
+    result = bring(resolved, frozen, failed)
+    assert (result.failed, result.missing) == (1, 3)
+    (said,) = predictions(released_labels(frozen), [PredictionSet.objects.get()])
+    assert said.failed.sum() == 1 and (said.outcome == MISSING).all()
+
+
+def test_predictions_are_looked_for_in_the_named_subset(resolved: Cast, frozen: Release) -> None:
+    assert bring(resolved, frozen, line(0), subset="tiny").created == 1
+    with pytest.raises(Invalid) as refusal:
+        bring(resolved, frozen, line(1), subset="other")
+    assert set(refusal.value.fields) == {"subset"}
+
+
+@pytest.mark.parametrize(
+    ("model", "about", "field"),
+    [
+        (" ", About(), "model"),
+        ("x" * 121, About(), "model"),
+        ("Sage", About("x" * 81), "prompt_version"),
+        ("Sage", About(cost=Decimal("-1")), "cost"),
+        ("Sage", About(cost=Decimal("NaN")), "cost"),
+    ],
+)
+def test_predictions_need_a_name_and_a_cost_that_can_be(
+    resolved: Cast, frozen: Release, model: str, about: About, field: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        bring(resolved, frozen, line(0), model=model, about=about)
+    assert set(refusal.value.fields) == {field} and not PredictionSet.objects.exists()
+
+
+def test_predictions_are_for_admins(resolved: Cast, frozen: Release) -> None:
+    row = bring(resolved, frozen, line(0)).prediction_set
+    for person in (resolved.ann, resolved.judith, resolved.oscar):
+        with pytest.raises(Denied):
+            bring(resolved, frozen, line(1), actor=person)
+        with pytest.raises(Denied):
+            evaluate.delete_predictions(actor=person, prediction_set=row)
+    for person in (resolved.ann, resolved.oscar):
+        with pytest.raises(Denied):
+            leaderboard(actor=person, release=frozen)
+        with pytest.raises(Denied):
+            selections(actor=person, release=frozen)
+
+
+def test_predictions_that_somebody_else_changes_meanwhile_are_refused(
+    resolved: Cast, frozen: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(resolved, frozen, line(0))
+    prepare = import_file._chunks
+
+    def meanwhile(*given: Any) -> Any:
+        PredictionSet.objects.update(updated_at="2030-01-01T00:00:00Z")
+        return prepare(*given)
+
+    monkeypatch.setattr(import_file, "_chunks", meanwhile)
+    with pytest.raises(Conflict) as refusal:
+        bring(resolved, frozen, line(1))
+    assert refusal.value.code == "overtaken" and PredictionSet.objects.get().record_count == 1
+
+
+def test_deleted_predictions_are_gone_with_their_reasons(resolved: Cast, frozen: Release) -> None:
+    row = bring(resolved, frozen, line(0, comment="why")).prediction_set
+    evaluate.delete_predictions(actor=resolved.admin, prediction_set=row)
+    assert not PredictionSet.objects.exists() and not PredictionReasons.objects.exists()
+    assert AuditEvent.objects.get(verb="predictions.delete").detail["model"] == "Sage"
+    assert bring(resolved, frozen, line(0, {"2": 0})).created == 1
+
+
+def test_release_stays_as_it_is_when_somebody_scores_on_it(resolved: Cast, frozen: Release) -> None:
+    before = frozen.manifest
+    bring(resolved, frozen, line(0))
+    leaderboard(actor=resolved.judith, release=frozen)
+    frozen.refresh_from_db()
+    assert frozen.manifest == before
+    assert releases.verify(actor=OPERATOR, release=frozen).ok
+
+
+def test_leaderboard_holds_models_and_baselines_with_what_each_is_scored_on(
+    resolved: Cast, frozen: Release
+) -> None:
+    bring(resolved, frozen, *(line(query, outcome=-1) for query in (0, 1)), model="Sage")
+    bring(resolved, frozen, line(2, {"2": 0, "4": 0, "6": 0}, 0), model="Bold")
+    board = leaderboard(actor=resolved.judith, release=frozen)
+
+    assert [row.name for row in board.models] == ["Sage", "Bold"]
+    assert [row.name for row in board.baselines] == ["always_plus_one", "majority"]
+    found = leaderboard_json(board)
+    sage, bold = (row["overall"] for row in found["models"])
+    assert (sage["step_accuracy"], sage["n"]["step_accuracy"], sage["absent"]) == (6 / 9, 9, 1)
+    assert (bold["step_accuracy"], bold["absent"], bold["exact_match"]) == (3 / 9, 2, 1 / 3)
+    # what is absent found no error, as published; strictly it earns nothing
+    assert sage["first_error_accuracy"] == 1.0 and sage["strict_first_error_accuracy"] == 2 / 3
+    assert sage["intervals"]["step_accuracy"] is None and "20 tasks" in sage["reasons"]["step_accuracy"]
+    assert sage["ranks"]["step_accuracy"] is None, "ranks need twenty tasks"
+    assert found["models"][0]["subsets"] == {"tiny": sage}
+    assert found["baselines"][0]["overall"]["step_accuracy"] == 2 / 9
+
+
+def test_leaderboard_of_a_release_without_predictions_has_its_baselines(
+    resolved: Cast, frozen: Release
+) -> None:
+    board = leaderboard(actor=OPERATOR, release=frozen)
+    assert board.models == () and len(board.baselines) == 2
+    assert board.pairs == () and selections(actor=OPERATOR, release=frozen) == []
+
+
+def test_labels_of_a_damaged_release_are_not_scored(resolved: Cast, frozen: Release) -> None:
+    tampered(frozen.records.all()[0], body=b"nothing")
+    with pytest.raises(Conflict) as refusal:
+        leaderboard(actor=OPERATOR, release=frozen)
+    assert refusal.value.code == "damaged"
+
+
+@pytest.mark.once
+def test_predictions_are_read_in_the_memory_of_a_line(resolved: Cast, frozen: Release) -> None:
+    """40 MB of reasons, of which the newest line counts."""
+    reasons = {"steps": {"2": "because " * 25_000}}
+
+    class Many(io.RawIOBase):
+        left, rest = 200, b""
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, into: Any) -> int:
+            if not self.rest and self.left:
+                self.left -= 1
+                self.rest = content(line(0, explanations=reasons))
+            part, self.rest = self.rest[: len(into)], self.rest[len(into) :]
+            into[: len(part)] = part
+            return len(part)
+
+    tracemalloc.start()
+    try:
+        result = evaluate.import_predictions(
+            actor=OPERATOR, release=frozen, model="Sage", stream=io.BufferedReader(Many()), filename="big"
+        )
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (result.created, result.superseded) == (1, 199)
+    assert peak < 12 << 20
+    assert json.loads(frozen.manifest)["records"] == 3

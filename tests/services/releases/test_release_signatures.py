@@ -1,0 +1,170 @@
+"""Signatures and the chain of releases: what whoever has the database, but not the key, cannot put right."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.releases.signatures import PublicKey, SigningKey
+from annotation.core.vocabulary import SignatureState
+from annotation.models import Release, ReleaseWithdrawal
+from annotation.policies import OPERATOR
+from annotation.services import release
+from annotation.services.release import keys
+from tests.people import Cast
+from tests.services.publishing import before_signatures, export, freeze, resealed, tampered
+
+pytestmark = pytest.mark.usefixtures("own_keys")
+
+
+def found(made: Release, **options: Any) -> release.Verification:
+    return release.verify(actor=OPERATOR, release=Release.objects.get(pk=made.pk), **options)
+
+
+def test_signature_is_of_the_exported_manifest_and_names_the_key(resolved: Cast, tmp_path: Path) -> None:
+    made = freeze(resolved.project)
+    export(made, tmp_path)
+
+    key = PublicKey.of((tmp_path / "release-key.pem").read_bytes())
+    assert key == keys.signing_key().public
+    assert key.verifies(
+        (tmp_path / "manifest.json.sig").read_bytes(), (tmp_path / "manifest.json").read_bytes()
+    )
+    checked = found(made)
+    assert (checked.ok, checked.signature, checked.fingerprint) == (True, "valid", key.fingerprint)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"note": "Second."},
+        {"guideline_version": 7},
+        {"agreement": {"overall": {"kappa": {"value": 0.99}}}},
+        {"name": "Another"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_verify_finds_a_manifest_that_was_changed_and_resealed(
+    resolved: Cast, changes: dict[str, Any]
+) -> None:
+    made = freeze(resolved.project, note="First.")
+
+    tampered(made, note=changes.get("note", made.note))
+    resealed(made, **changes)
+
+    checked = found(made)
+    assert checked.problems == ("The signature is missing or does not match.",)
+    assert checked.signature is SignatureState.INVALID
+
+
+def test_verify_believes_a_stranger_only_when_told_to(resolved: Cast) -> None:
+    made, stranger = freeze(resolved.project), SigningKey.generate()
+
+    resealed(made, key=stranger, name="Another")
+
+    checked = found(made)
+    assert (checked.ok, checked.signature) == (False, SignatureState.UNKNOWN_KEY)
+    assert stranger.public.fingerprint in checked.problems[0]
+    assert found(made, key=stranger.public).ok
+    other = found(made, key=keys.signing_key().public)
+    assert (other.ok, other.signature) == (False, SignatureState.UNKNOWN_KEY)
+
+
+@pytest.mark.parametrize(
+    "signature", [None, "", "{}", "[]", "null", '{"algorithm":"ed25519","public_key":"AA==","signature":""}']
+)
+def test_verify_misses_a_signature_that_was_taken_away(resolved: Cast, signature: str | None) -> None:
+    made = freeze(resolved.project)
+
+    tampered(made, signature=signature)
+
+    assert found(made).signature is SignatureState.INVALID
+    assert not found(made).ok
+
+
+def test_release_from_before_signatures_is_intact_and_says_so(resolved: Cast, tmp_path: Path) -> None:
+    made = freeze(resolved.project)
+    export(made, tmp_path)
+    before_signatures(made)
+
+    checked = found(made)
+    assert (checked.ok, checked.signature, checked.fingerprint) == (True, SignatureState.UNSIGNED, "")
+    assert not found(made, key=keys.signing_key().public).ok
+    export(made, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        "manifest.json",
+        "tiny.jsonl",
+    ]
+    assert release.verify_export(path=tmp_path).signature is SignatureState.UNSIGNED
+    # the next release names it, and so vouches for it
+    after = freeze(resolved.project, "2.0")
+    assert found(made).ok and found(after).ok
+    resealed(made, name="Another")
+    assert found(made).problems == ("The next release was frozen after a different version of this one.",)
+    assert found(after).problems == (
+        "The previous release is not the one recorded when this release was frozen.",
+    )
+
+
+def test_each_manifest_holds_the_digest_of_the_one_before(resolved: Cast) -> None:
+    first, second, third = (freeze(resolved.project, version) for version in ("1.0", "2.0", "3.0"))
+
+    manifests = [json.loads(made.manifest) for made in (first, second, third)]
+    assert manifests[0]["previous"] is None
+    for before, after in pairwise(manifests):
+        assert after["previous"] == {key: before[key] for key in ("number", "version", "manifest_sha256")}
+    assert all(found(made).ok for made in (first, second, third))
+    # even whoever holds the key must sign every later release again
+    resealed(second, key=keys.signing_key(), name="Another")
+    assert [found(made).ok for made in (first, second, third)] == [True, False, False]
+    # and a signed release cannot be passed off as one from before
+    resealed(second, key=keys.signing_key(), name=manifests[1]["name"])
+    assert found(third).ok
+    before_signatures(third)
+    assert found(third).problems == ("It is not signed, although the release before it is.",)
+
+
+def test_verify_finds_a_withdrawal_that_was_changed(resolved: Cast) -> None:
+    made = freeze(resolved.project)
+    withdrawal = release.withdraw(actor=OPERATOR, release=made, reason="Faulty.")
+    assert found(made).ok
+
+    signature = withdrawal.signature
+    for changes in ({"reason": "Nothing."}, {"signature": None}, {"signature": made.signature}):
+        tampered(withdrawal, **changes)
+        assert found(made).problems == ("The withdrawal does not match its signature.",), changes
+        tampered(withdrawal, reason="Faulty.", signature=signature)
+    assert found(made).ok
+    other = freeze(resolved.project, "2.0")
+    tampered(withdrawal, release=other)
+    assert not found(other).ok
+    assert ReleaseWithdrawal.objects.get().release_id == other.pk
+
+
+@pytest.mark.once
+def test_export_is_believed_by_a_known_or_a_named_key(resolved: Cast, own_keys: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    export(freeze(resolved.project), folder)
+    own, stranger = keys.signing_key().public, SigningKey.generate()
+    assert release.verify_export(path=folder).ok
+    assert release.verify_export(path=folder, key=own).ok
+    assert not release.verify_export(path=folder, key=stranger.public).ok
+
+    # somewhere else, where nothing is known
+    (own_keys / "release.key").unlink()
+    checked = release.verify_export(path=folder)
+    assert (checked.ok, checked.signature, len(checked.problems)) == (False, SignatureState.UNKNOWN_KEY, 1)
+    assert own.fingerprint in checked.problems[0]
+    assert release.verify_export(path=folder, key=own).ok
+    assert not (own_keys / "release.key").exists()
+
+    for name in ("manifest.json.sig", "release-key.pem"):
+        content = (folder / name).read_bytes()
+        for changed in (None, b"", b"x" * 64, stranger.public.pem):
+            (folder / name).unlink() if changed is None else (folder / name).write_bytes(changed)
+            assert not release.verify_export(path=folder, key=own).ok, (name, changed)
+            (folder / name).write_bytes(content)
