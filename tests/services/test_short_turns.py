@@ -6,9 +6,10 @@ says nothing about that.
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,12 @@ class Ledger:
 
 
 @pytest.fixture
-def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    """Every turn of this process's, measured."""
+def ledger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """Every turn of this process's, measured.
+
+    Without the garbage collector: after a thousand tests, a full collection takes longer than any turn, and
+    it may come in the middle of one.
+    """
     kept = Ledger()
 
     class Measured(queue.Turn):
@@ -71,7 +76,9 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
             super().end()
 
     monkeypatch.setattr("config.sqlite3.base.Turn", Measured)
-    return kept
+    gc.disable()
+    yield kept
+    gc.enable()
 
 
 def beside_a_saver(saver: Assignment, write: Callable[[], Any]) -> int:
