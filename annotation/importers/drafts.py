@@ -108,9 +108,9 @@ def read_conversations(
     """
     seen = Identities()
     empty: list[RecordError] = []
-    given = 0
+    expected = 0
     for piece in pieces:
-        given += 1
+        expected += 1
         if isinstance(piece, RecordError):
             yield piece
             continue
@@ -120,7 +120,7 @@ def read_conversations(
             if not problems and not step_indexes(_objects(conversation.messages)):
                 empty = empty or list(_empty(conversation, context.filename, piece.line))
                 context.notes[WITHOUT_STEPS] += 1
-                given -= 1
+                expected -= 1
                 continue
             draft = draft_of(
                 conversation, piece.raw, piece.line, context, problems, format=format, converter=converter
@@ -132,7 +132,7 @@ def read_conversations(
             yield from problems.errors()
         else:
             yield from _kept_once(drafts)
-    if given <= 0:
+    if expected <= 0:
         yield from empty or [
             RecordError(context.filename, 0, "", translatable("the file contains no records"))
         ]

@@ -37,14 +37,14 @@ class ReadOptions:
     redact: bool = False
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> ReadOptions:
+    def of(cls, options: Mapping[str, Any]) -> ReadOptions:
         """The options in a stored or posted mapping. Raises `Invalid` for a pointer that is none."""
-        pointers = {name: str(given.get(name) or "").strip() for name in POINTERS}
+        pointers = {name: str(options.get(name) or "").strip() for name in POINTERS}
         for name, pointer in pointers.items():
             if pointer and (not pointer.startswith("/") or len(pointer) > MAX_POINTER):
                 problem = translatable("Write a JSON Pointer, for example /metadata/task_id.")
                 raise Invalid(problem, fields={name: problem})
-        return cls(**pointers, redact=given.get("redact") is True)
+        return cls(**pointers, redact=options.get("redact") is True)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, only what is set."""
@@ -87,10 +87,10 @@ def resolve(value: Any, pointer: str) -> Any:
 
 def pointers(value: Any) -> list[tuple[str, str]]:
     """Where short texts and whole numbers stand in a record, and which: at most 60, outer first."""
-    found: list[tuple[str, str]] = []
+    places: list[tuple[str, str]] = []
     queue: deque[tuple[str, Any]] = deque([("", value)])
     seen = 0
-    while queue and len(found) < MAX_SHOWN and seen < MAX_SEEN:
+    while queue and len(places) < MAX_SHOWN and seen < MAX_SEEN:
         at, held = queue.popleft()
         seen += 1
         if isinstance(held, dict):
@@ -99,8 +99,8 @@ def pointers(value: Any) -> list[tuple[str, str]]:
         elif isinstance(held, list):
             queue.extend((f"{at}/{index}", item) for index, item in enumerate(held[:3]))
         elif (isinstance(held, str) and 0 < len(held) <= MAX_EXAMPLE) or type(held) is int:
-            found.append((at, str(held)))
-    return found
+            places.append((at, str(held)))
+    return places
 
 
 def record_of(raw: bytes) -> Any:
@@ -121,20 +121,20 @@ def _line(raw: bytes) -> Any:
 def _mapped(
     draft: TrajectoryDraft, record: Any, options: ReadOptions, context: ReadContext
 ) -> TrajectoryDraft | RecordError:
-    wanted = {"task_key": options.task_key_at, "policy_model": options.policy_model_at}
-    wanted = {name: pointer for name, pointer in wanted.items() if pointer}
-    found: dict[str, str] = {}
-    for name, pointer in wanted.items():
+    pointers_by_field = {"task_key": options.task_key_at, "policy_model": options.policy_model_at}
+    pointers_by_field = {name: pointer for name, pointer in pointers_by_field.items() if pointer}
+    fields: dict[str, str] = {}
+    for name, pointer in pointers_by_field.items():
         try:
-            found[name] = as_text(resolve(record, pointer))
+            fields[name] = as_text(resolve(record, pointer))
         except LookupError:
-            found[name] = ""
-        if not found[name]:
+            fields[name] = ""
+        if not fields[name]:
             reason = translatable("there is nothing at {pointer} in this record", pointer=pointer)
             return RecordError(context.filename, draft.line, name, reason)
-    if "policy_model" in found:
-        found["policy_model"] = found["policy_model"][:MAX_POLICY_MODEL]
-    return replace(draft, **found)  # type: ignore[arg-type]
+    if "policy_model" in fields:
+        fields["policy_model"] = fields["policy_model"][:MAX_POLICY_MODEL]
+    return replace(draft, **fields)  # type: ignore[arg-type]
 
 
 def _redacted(draft: TrajectoryDraft, notes: Counter[str]) -> TrajectoryDraft:

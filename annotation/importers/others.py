@@ -14,15 +14,15 @@ GROUP: Final = "tristep.formats"
 logger = logging.getLogger(__name__)
 
 
-def with_others(own: tuple[Importer, ...], found: Iterable[EntryPoint] | None = None) -> list[Importer]:
+def with_others(own: tuple[Importer, ...], points: Iterable[EntryPoint] | None = None) -> list[Importer]:
     """Our formats, and before the last of them, plain chats, those of other packages.
 
     One that cannot be loaded, is no importer, or takes the name of another is left out with a warning: a
     broken package must not stop the server.
     """
-    known = {importer.name for importer in own}
+    names = {importer.name for importer in own}
     others = []
-    for point in entry_points(group=GROUP) if found is None else found:
+    for point in entry_points(group=GROUP) if points is None else points:
         try:
             importer = point.load()()
         except Exception:
@@ -30,10 +30,10 @@ def with_others(own: tuple[Importer, ...], found: Iterable[EntryPoint] | None = 
             continue
         if not _is_importer(importer):
             logger.warning("The format %s is not an importer.", point.name)
-        elif importer.name in known:
+        elif importer.name in names:
             logger.warning("The format %s takes a name that is in use: %s.", point.name, importer.name)
         else:
-            known.add(importer.name)
+            names.add(importer.name)
             others.append(importer)
     return [*own[:-1], *others, *own[-1:]]
 

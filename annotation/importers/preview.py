@@ -57,22 +57,22 @@ def preview(
     head = stream.read(HEAD_BYTES)
     stream.seek(0)
     importer = by_name(format) if format else sniff(head)
-    found = Preview(importer, importer.sniff(head), _others(importer, head), context=context)
+    beginning = Preview(importer, importer.sniff(head), _others(importer, head), context=context)
     end = time.monotonic() + SECONDS
     for item in apply_options(importer.read(stream, context), options, context):
         if isinstance(item, RecordError):
-            found.errors.append(item)
+            beginning.errors.append(item)
         else:
-            found.first = found.first or item
-            found.drafts += 1
-            found.steps += sum(message.get("role") == "assistant" for message in item.messages)
-            found.labelled += bool(item.source_labels or item.labels)
-        if found.drafts >= records or len(found.errors) >= MAX_ERRORS or time.monotonic() > end:
-            return found
-    found.whole = BEGINNING not in context.notes
-    return found
+            beginning.first = beginning.first or item
+            beginning.drafts += 1
+            beginning.steps += sum(message.get("role") == "assistant" for message in item.messages)
+            beginning.labelled += bool(item.source_labels or item.labels)
+        if beginning.drafts >= records or len(beginning.errors) >= MAX_ERRORS or time.monotonic() > end:
+            return beginning
+    beginning.whole = BEGINNING not in context.notes
+    return beginning
 
 
 def _others(chosen: Importer, head: bytes) -> list[tuple[Importer, float]]:
     rated = [(importer, importer.sniff(head)) for importer in FORMATS.values() if importer is not chosen]
-    return sorted(((one, sure) for one, sure in rated if sure > 0), key=lambda pair: -pair[1])
+    return sorted(((candidate, sure) for candidate, sure in rated if sure > 0), key=lambda pair: -pair[1])

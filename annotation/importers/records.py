@@ -138,14 +138,14 @@ def labels_of(
     record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems
 ) -> FileLabels | None:
     """The labels that stand in a trajectory record, checked against its messages, or `None`."""
-    given = record.get("step_labels")
+    source = record.get("step_labels")
     final = record.get("final_label")
-    if given is None and final is None:
+    if source is None and final is None:
         return None
-    if not isinstance(given, dict | None):
+    if not isinstance(source, dict | None):
         problems.add("step_labels", translatable("must be an object of message index and label"))
         return None
-    step_labels = dict(read_step_labels(given or {}, problems.found))
+    step_labels = dict(read_step_labels(source or {}, problems.found))
     for index in step_labels:
         message = messages[index] if index < len(messages) else None
         if message is None:

@@ -39,14 +39,14 @@ def _gemini_cli(record: Record) -> bool:
 def _gemini(record: Record) -> bool:
     contents = record.get("contents", [record])
     return isinstance(contents, list) and any(
-        isinstance(one, dict) and one.get("role") in ("user", "model") and isinstance(one.get("parts"), list)
-        for one in contents
+        isinstance(it, dict) and it.get("role") in ("user", "model") and isinstance(it.get("parts"), list)
+        for it in contents
     )
 
 
 def _adk(record: Record) -> bool:
     events = record.get("events")
-    if isinstance(events, list) and any(isinstance(one, dict) and "author" in one for one in events):
+    if isinstance(events, list) and any(isinstance(event, dict) and "author" in event for event in events):
         return True
     return "eval_set_id" in record and "eval_cases" in record
 

@@ -54,8 +54,8 @@ class ClaudeCode:
         return max((_certainty(record) for record in samples(head)), default=0.0)
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        found = sessions(stream, context, _session_of, lenient=True)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, _session_of, lenient=True)
+        return read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(record: Line) -> float:
@@ -66,10 +66,10 @@ def _certainty(record: Line) -> float:
         return 0.0
     if kind in ("user", "assistant") and isinstance(record.get("message"), dict):
         return 0.95 if _OWN_KEYS & record.keys() else 0.0
-    known = (kind == "summary" and "leafUuid" in record) or (
+    recognised = (kind == "summary" and "leafUuid" in record) or (
         kind == "file-history-snapshot" and "snapshot" in record
     )
-    return 0.9 if known or {"uuid", "parentUuid", "sessionId"} <= record.keys() else 0.0
+    return 0.9 if recognised or {"uuid", "parentUuid", "sessionId"} <= record.keys() else 0.0
 
 
 def _session_of(record: Line) -> str | None:
@@ -95,10 +95,9 @@ def session(events: list[Any]) -> Iterator[Conversation]:
     """The conversations of one session: the agent's own, then those of its sub-agents."""
     whole = Conversation()
     lines = _unique([event for event in events if isinstance(event, dict)], whole)
-    found = trees(lines, _is_spoken, _companions)
     main: list[Tree] = []
     subs: dict[str, list[Tree]] = {}
-    for tree in found:
+    for tree in trees(lines, _is_spoken, _companions):
         if all(line.get("isSidechain") for line in tree.kept):
             name = as_json(tree.kept[0].get("agentId")) or as_json(tree.kept[0].get("uuid"))
             subs.setdefault(name, []).append(tree)
@@ -166,8 +165,8 @@ def _companions(way: list[Line], spoken: list[Line]) -> Callable[[Line], bool]:
 
 
 def _response_id(line: Line) -> str | None:
-    found = line["message"].get("id") if line["type"] == "assistant" else None
-    return found if isinstance(found, str) else None
+    response_id = line["message"].get("id") if line["type"] == "assistant" else None
+    return response_id if isinstance(response_id, str) else None
 
 
 def _blocks(line: Line, kind: str) -> list[dict[str, Any]]:
@@ -194,12 +193,12 @@ def _about(lines: list[Line]) -> dict[str, str]:
     return about
 
 
-def _conversation(found: list[Tree], about: dict[str, str], conversation: Conversation) -> Conversation:
+def _conversation(paths: list[Tree], about: dict[str, str], conversation: Conversation) -> Conversation:
     conversation.record_id, conversation.format_version = about["session"], about["version"]
     conversation.hints.update({key: about[key] for key in ("cwd", "gitBranch", "title") if about[key]})
     thread = Thread(conversation)
     models: dict[str, None] = {}
-    for tree in found:
+    for tree in paths:
         if tree.branches:
             conversation.notes[BRANCHES] += tree.branches
             conversation.notes[LOST_STEPS] += _responses(tree.dropped)

@@ -45,16 +45,15 @@ class Codex:
     recognised_by = translatable("lines with “timestamp”, “type” and “payload”, such as “session_meta”")
 
     def sniff(self, head: bytes) -> float:
-        found = samples(head)
-        if any(_is_line(record) for record in found):
+        records = samples(head)
+        if any(_is_line(record) for record in records):
             return 0.95
-        return (
-            0.92 if found and _is_old_head(found[0]) and any(_is_old_item(one) for one in found[1:]) else 0.0
-        )
+        is_old = records and _is_old_head(records[0]) and any(_is_old_item(item) for item in records[1:])
+        return 0.92 if is_old else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        found = sessions(stream, context, _SessionOf(), lenient=True)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, _SessionOf(), lenient=True)
+        return read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _is_line(record: dict[str, Any]) -> bool:
@@ -152,10 +151,10 @@ def _conversation(metas: list[dict[str, Any]]) -> Conversation:
 
 
 def _instructions(meta: dict[str, Any]) -> str:
-    given = meta.get("instructions") or meta.get("base_instructions")
-    if isinstance(given, dict):
-        given = given.get("text")
-    return given if isinstance(given, str) else ""
+    instructions = meta.get("instructions") or meta.get("base_instructions")
+    if isinstance(instructions, dict):
+        instructions = instructions.get("text")
+    return instructions if isinstance(instructions, str) else ""
 
 
 def _asked(messages: list[dict[str, Any]]) -> str:

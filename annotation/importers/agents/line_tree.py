@@ -53,11 +53,11 @@ def trees(lines: Sequence[Line], is_spoken: Callable[[Line], bool], companions: 
         way = [lines[index] for index in spoken if index in on_way]
         goes_along = companions(way, [lines[index] for index in spoken])
         kept.update(index for index in spoken if index in on_way or goes_along(lines[index]))
-    found = {root: Tree(lines[root]) for root in members}
+    found_trees = {root: Tree(lines[root]) for root in members}
     below_lost = [False] * len(lines)
     for index, parent in enumerate(parents):
         below_lost[index] = parent is not None and below_lost[parent]
-        tree = found.get(roots[index])
+        tree = found_trees.get(roots[index])
         if tree is None or not is_spoken(lines[index]):
             continue
         if index in kept:
@@ -66,7 +66,7 @@ def trees(lines: Sequence[Line], is_spoken: Callable[[Line], bool], companions: 
         tree.dropped.append(lines[index])
         tree.branches += not below_lost[index]
         below_lost[index] = True
-    return list(found.values())
+    return list(found_trees.values())
 
 
 def _parents(lines: Sequence[Line]) -> list[int | None]:

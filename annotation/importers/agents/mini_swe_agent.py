@@ -45,11 +45,11 @@ class MiniSweAgent:
     def sniff(self, head: bytes) -> float:
         if b'"mini-swe-agent-' in head and "trajectory_format" in outline(head).keys:
             return 1.0
-        found = samples(head)
-        info = found[0].get("info") if found else None
+        records = samples(head)
+        info = records[0].get("info") if records else None
         if isinstance(info, dict) and "mini_version" in info:
             return 0.95
-        return 0.75 if _acts_in_bash(found) else 0.0
+        return 0.75 if _acts_in_bash(records) else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
@@ -58,15 +58,16 @@ class MiniSweAgent:
 
 def _acts_in_bash(messages: tuple[dict[str, Any], ...]) -> bool:
     """Whether these are bare messages in which each response has one command, and the user its output."""
-    if not messages or any("tool_calls" in one or "id" in one or "type" in one for one in messages):
+    if not messages or any(
+        not message.keys().isdisjoint(("tool_calls", "id", "type")) for message in messages
+    ):
         return False
-    responses = [one for one in messages if one.get("role") == "assistant"]
-    outputs = [
-        text for one in messages[2:] if one.get("role") == "user" and (text := as_json(one.get("content")))
-    ]
+    responses = [message for message in messages if message.get("role") == "assistant"]
+    users = [message for message in messages[2:] if message.get("role") == "user"]
+    outputs = [text for message in users if (text := as_json(message.get("content")))]
     return (
         bool(responses and outputs)
-        and all(any(mark in as_json(one.get("content")) for mark in _COMMANDS) for one in responses)
+        and all(any(mark in as_json(response.get("content")) for mark in _COMMANDS) for response in responses)
         and any("<returncode>" in text for text in outputs)
     )
 
@@ -103,7 +104,7 @@ def trajectory(value: dict[str, Any], version: str) -> Conversation:
         if info.get(key):
             conversation.hints[key] = info[key]
     keep_rest(conversation, value, _FIELDS)
-    users = (one for one in messages_in(value) if one.get("role") == "user")
+    users = (message for message in messages_in(value) if message.get("role") == "user")
     conversation.question = text_of(parts_of(next(users, {}).get("content")))
     return conversation
 
@@ -145,7 +146,7 @@ def _answered_by(response: Any) -> str:
 
 
 def _model(info: dict[str, Any]) -> str:
-    found: Any = info
+    value: Any = info
     for key in ("config", "model", "model_name"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

@@ -50,8 +50,8 @@ class OpenHands:
         if is_one_event(context.filename):
             yield RecordError(context.filename, 0, "", ONE_EVENT)
             return
-        found = sessions(stream, context, _session_of)
-        yield from read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, _session_of)
+        yield from read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(record: Event) -> float:
@@ -62,7 +62,7 @@ def _certainty(record: Event) -> float:
         return 0.9
     history = record.get("history")
     events = history if isinstance(history, list) else []
-    return 0.95 if any(isinstance(one, dict) and _is_event(one) for one in events[:40]) else 0.0
+    return 0.95 if any(isinstance(event, dict) and _is_event(event) for event in events[:40]) else 0.0
 
 
 def _is_event(record: Event) -> bool:
@@ -140,8 +140,8 @@ def _add_action(thread: Thread, event: Event, action: str, number: int, told: se
 
 
 def _images(args: Event) -> list[Any]:
-    found = args.get("image_urls")
-    return [{"type": "image_url", "image_url": one} for one in (found if isinstance(found, list) else [])]
+    urls = args.get("image_urls")
+    return [{"type": "image_url", "image_url": url} for url in (urls if isinstance(urls, list) else [])]
 
 
 def _add_response(
@@ -192,8 +192,8 @@ def _add_told(response: Response, event: Event, action: str, args: Event, metada
         response.say([args.get("content", event.get("message")), *_images(args)])
         return
     response.say(args.get("thought"))
-    given = {key: value for key, value in args.items() if key != "thought"}
-    response.call(metadata.get("tool_call_id"), metadata.get("function_name") or action, given)
+    arguments = {key: value for key, value in args.items() if key != "thought"}
+    response.call(metadata.get("tool_call_id"), metadata.get("function_name") or action, arguments)
 
 
 def _add_observation(thread: Thread, event: Event, observation: str) -> None:

@@ -56,8 +56,8 @@ def sdk_conversation(events: list[Event]) -> Conversation:
         elif kind == "MessageEvent":
             _add_message(thread, event, number)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            known = as_json(event.get("action_id")) in actions
-            conversation.notes[ORPHANS] += kind == "ObservationEvent" and not known
+            answers_action = as_json(event.get("action_id")) in actions
+            conversation.notes[ORPHANS] += kind == "ObservationEvent" and not answers_action
             _add_result(thread, event)
         elif kind == "SystemPromptEvent":
             _add_prompt(thread, event)
@@ -82,8 +82,8 @@ def _add_action(thread: Thread, event: Event, number: int) -> None:
     reasoning = _reasoning(event)
     if len(messages) > before:
         response.think(reasoning)
-        said = text_of(parts_of(event.get("thought")))
-        response.say(_without_thought(said, reasoning))
+        text = text_of(parts_of(event.get("thought")))
+        response.say(_without_thought(text, reasoning))
     call = event["tool_call"] if isinstance(event.get("tool_call"), dict) else {}
     arguments = call.get("arguments", event.get("action"))
     call_id = call.get("id") or event.get("tool_call_id")
@@ -96,19 +96,19 @@ def _reasoning(event: Event) -> str:
         return content
     blocks = event.get("thinking_blocks")
     texts = [
-        as_json(one.get("thinking"))
-        for one in (blocks if isinstance(blocks, list) else [])
-        if isinstance(one, dict)
+        as_json(block.get("thinking"))
+        for block in (blocks if isinstance(blocks, list) else [])
+        if isinstance(block, dict)
     ]
     return "\n".join(text for text in texts if text)
 
 
-def _without_thought(said: str, reasoning: str) -> str:
+def _without_thought(text: str, reasoning: str) -> str:
     """The text without the reasoning that some models also write into it, between `<think>` tags."""
-    head, tag, rest = said.partition("</think>")
+    head, tag, rest = text.partition("</think>")
     if reasoning and tag and head.removeprefix("<think>").strip() == reasoning.strip():
         return rest.strip()
-    return said
+    return text
 
 
 def _add_message(thread: Thread, event: Event, number: int) -> None:
@@ -154,7 +154,7 @@ def _add_prompt(thread: Thread, event: Event) -> None:
 
 def _model(event: Event) -> str:
     """The model of the agent, which the statistics of the conversation name."""
-    found = event.get("value") if event.get("key") == "stats" else None
+    value = event.get("value") if event.get("key") == "stats" else None
     for key in ("usage_to_metrics", "default", "model_name"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

@@ -42,8 +42,8 @@ class SweAgent:
     recognised_by = translatable("“history” beside “trajectory”, “info”, “environment” or “replay_config”")
 
     def sniff(self, head: bytes) -> float:
-        found = samples(head)
-        return _certainty(found[0]) if found else 0.0
+        records = samples(head)
+        return _certainty(records[0]) if records else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
@@ -59,7 +59,7 @@ def _certainty(record: dict[str, Any]) -> float:
     history = record.get("history")
     steps = record.get("trajectory")
     if history is None and isinstance(steps, list):  # which a long file begins with
-        return 0.9 if any(isinstance(one, dict) and one.keys() >= _STEP_MARKS for one in steps) else 0.0
+        return 0.9 if any(isinstance(step, dict) and step.keys() >= _STEP_MARKS for step in steps) else 0.0
     if not isinstance(history, list) or _OTHERS & record.keys():
         return 0.0
     marked = any(
@@ -126,8 +126,8 @@ def _add(thread: Thread, entry: dict[str, Any], index: int) -> None:
         thread.result(call_id, content)
     else:
         thread.add(as_json(role) or "user", content)
-        asked = role == "user" and not conversation.question and entry.get("message_type") != "demonstration"
-        conversation.question = text_of(parts_of(content)) if asked else conversation.question
+        if role == "user" and not conversation.question and entry.get("message_type") != "demonstration":
+            conversation.question = text_of(parts_of(content))
 
 
 def _model(config: Any) -> str:

@@ -61,7 +61,7 @@ class AgentProcessBench:
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
-        return read_drafts(stream, context, lambda record, found: _draft(record, context, seen, found))
+        return read_drafts(stream, context, lambda record, problems: _draft(record, context, seen, problems))
 
 
 def _draft(

@@ -75,69 +75,70 @@ def _trajectory(
     document: dict[str, Any], parent: str, raw: bytes | None, problems: Problems
 ) -> Iterator[Conversation]:
     """The conversation of a document, and those of the sub-agents in it."""
-    found = Conversation(raw=raw)
-    if not _check_version(document, found, problems):
+    conversation = Conversation(raw=raw)
+    if not _check_version(document, conversation, problems):
         return
     agent = document.get("agent")
     agent = agent if isinstance(agent, dict) else {}
     own_id = as_text(document.get("trajectory_id") or document.get("session_id"))
-    found.record_id = f"{parent}/{own_id}" if parent and own_id else own_id
-    found.policy_model = as_text(agent.get("model_name"))
+    conversation.record_id = f"{parent}/{own_id}" if parent and own_id else own_id
+    conversation.policy_model = as_text(agent.get("model_name"))
     tools = agent.get("tool_definitions")
-    found.tools = tools if isinstance(tools, list) else []
-    found.hints = _hints(document, agent, parent)
-    found.labels = list(_verdicts(document))
+    conversation.tools = tools if isinstance(tools, list) else []
+    conversation.hints = _hints(document, agent, parent)
+    conversation.labels = list(_verdicts(document))
     steps = document.get("steps")
     if not isinstance(steps, list):
         problems.add("steps", translatable("must be a list"))
         return
     for number, step in enumerate(steps):
         if isinstance(step, dict):
-            _add_step(found, step, number)
+            _add_step(conversation, step, number)
         else:
             problems.add(f"steps[{number}]", translatable("must be an object"))
-    found.notes[_CONTINUED] += bool(document.get("continued_trajectory_ref"))
+    conversation.notes[_CONTINUED] += bool(document.get("continued_trajectory_ref"))
     children = document.get("subagent_trajectories")
     children = [child for child in children if isinstance(child, dict)] if isinstance(children, list) else []
-    found.notes[_SUB_AGENTS] += len(children)
-    found.notes = +found.notes
-    yield found
+    conversation.notes[_SUB_AGENTS] += len(children)
+    conversation.notes = +conversation.notes
+    yield conversation
     for child in children:
-        yield from _trajectory(child, found.record_id or "parent", canonical_json(child), problems)
+        yield from _trajectory(child, conversation.record_id or "parent", canonical_json(child), problems)
 
 
-def _check_version(document: dict[str, Any], found: Conversation, problems: Problems) -> bool:
+def _check_version(document: dict[str, Any], conversation: Conversation, problems: Problems) -> bool:
     version = document.get("schema_version")
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match is None or match[1] != "1":
-        shown = as_text(version)[:40]
+        shown_version = as_text(version)[:40]
         problems.add(
             "schema_version",
-            translatable("“{version}” is not known; ATIF-v1.0 to ATIF-v1.7 are read", version=shown),
+            translatable("“{version}” is not known; ATIF-v1.0 to ATIF-v1.7 are read", version=shown_version),
         )
         return False
-    found.format_version = match[0]
-    found.notes[_NEWER] += int(match[2]) > LAST_MINOR
+    conversation.format_version = match[0]
+    conversation.notes[_NEWER] += int(match[2]) > LAST_MINOR
     return True
 
 
-def _add_step(found: Conversation, step: dict[str, Any], number: int) -> None:
-    start = len(found.messages)
+def _add_step(conversation: Conversation, step: dict[str, Any], number: int) -> None:
+    start = len(conversation.messages)
     messages = step_messages(step)
-    found.messages += messages
+    conversation.messages += messages
     role = messages[0].get("role") if messages else ""
     if role == CONTEXT_ROLE:
-        found.notes[_COPIED if step.get("is_copied_context") else _DISPATCHES] += 1
+        conversation.notes[_COPIED if step.get("is_copied_context") else _DISPATCHES] += 1
     if step.get("metrics"):
-        found.left_out.add(_METRICS)
+        conversation.left_out.add(_METRICS)
     if role != "assistant":
         return
     model = step.get("model_name")
-    if isinstance(model, str) and found.policy_model and model != found.policy_model:
-        found.notes[_OTHER_MODELS] += 1
-    found.source_steps[start] = as_text(step.get("step_id")) or f"steps/{number}"
+    if isinstance(model, str) and conversation.policy_model and model != conversation.policy_model:
+        conversation.notes[_OTHER_MODELS] += 1
+    conversation.source_steps[start] = as_text(step.get("step_id")) or f"steps/{number}"
     if label := own_label(step):
-        found.labels.append(SourceLabel(start, "tristep", label.get("value"), as_text(label.get("kind"))))
+        kind = as_text(label.get("kind"))
+        conversation.labels.append(SourceLabel(start, "tristep", label.get("value"), kind))
 
 
 def _hints(document: dict[str, Any], agent: dict[str, Any], parent: str) -> dict[str, Any]:

@@ -83,9 +83,9 @@ def _elements(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Pie
     seen: object = None
     late: list[dict[str, Any]] | None = None
     logs = 0
-    given = False
+    has_events = False
     for piece in _samples_in(stream, context):
-        given = True
+        has_events = True
         if isinstance(piece, Element) and piece.around[0] is not seen:
             seen = piece.around[0]
             log.header = _header(piece)
@@ -98,7 +98,7 @@ def _elements(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Pie
                 yield RecordError(context.filename, 0, "", problem)
                 return
         yield piece
-    if not given:
+    if not has_events:
         yield RecordError(context.filename, 0, "", _NO_SAMPLES)
 
 
@@ -137,8 +137,8 @@ def _late_headers(stream: BinaryIO, context: ReadContext) -> list[dict[str, Any]
 def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:
     try:
         archive = Archive(stream)
-        found = (archive.named(name) for name in _HEADERS)
-        header = next((member for member in found if member is not None), None)
+        members = (archive.named(name) for name in _HEADERS)
+        header = next((member for member in members if member is not None), None)
         value = parse_bytes(archive.read(header, context.max_record_bytes)) if header is not None else {}
     except (BadArchive, BadJson) as bad:
         yield RecordError(context.filename, 0, "", bad.args[0])

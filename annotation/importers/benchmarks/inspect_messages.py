@@ -61,7 +61,7 @@ def conversation_of(sample: Any, header: dict[str, Any], problems: Problems) -> 
     task = as_text(evaluation.get("task"))
     sample_id, epoch = as_text(sample.get("id")), as_text(sample.get("epoch") or 1)
     run = as_text(evaluation.get("eval_id") or evaluation.get("run_id"))
-    found = Conversation(
+    conversation = Conversation(
         format_version=_version(header),
         record_id=":".join(part for part in (task, sample_id, epoch, run) if part) if sample_id else "",
         task_key=f"{task}:{sample_id}" if sample_id else "",
@@ -71,20 +71,20 @@ def conversation_of(sample: Any, header: dict[str, Any], problems: Problems) -> 
         task_description={"choices": sample["choices"]} if sample.get("choices") else None,
         labels=list(_labels(sample.get("scores"))),
     )
-    texts = _Attachments(sample.get("attachments"), problems, found.notes)
+    texts = _Attachments(sample.get("attachments"), problems, conversation.notes)
     for index, message in enumerate(_list(sample.get("messages"))):
-        found.messages.append(_message(message, texts, found.notes))
-        if found.messages[-1].get("role") == "assistant":
+        conversation.messages.append(_message(message, texts, conversation.notes))
+        if conversation.messages[-1].get("role") == "assistant":
             address = message.get("id")
-            found.source_steps[index] = address if isinstance(address, str) else f"messages/{index}"
-    found.question = _question(sample.get("input"), texts)
+            conversation.source_steps[index] = address if isinstance(address, str) else f"messages/{index}"
+    conversation.question = _question(sample.get("input"), texts)
     events = _events(sample)
-    found.tools = list(_tools(events))
-    found.hints = {key: sample[key] for key in ("metadata", "error", "limit") if sample.get(key)}
+    conversation.tools = list(_tools(events))
+    conversation.hints = {key: sample[key] for key in ("metadata", "error", "limit") if sample.get(key)}
     if header.get("status") not in (None, "success"):
-        found.hints["status"] = header["status"]
-    _report(found, sample, events)
-    yield found
+        conversation.hints["status"] = header["status"]
+    _report(conversation, sample, events)
+    yield conversation
 
 
 def _version(header: dict[str, Any]) -> str:
@@ -128,9 +128,9 @@ def _content(value: Any, texts: _Attachments, notes: Counter[str]) -> tuple[Any,
             parts.append({"type": "text", "text": as_text(texts.resolve(part.get("text")))})
         elif kind == "reasoning":
             notes[_REDACTED] += bool(part.get("redacted"))
-            shown = part.get("summary") if part.get("redacted") else part.get("reasoning")
-            if shown:
-                reasoning.append(as_text(texts.resolve(shown)))
+            text = part.get("summary") if part.get("redacted") else part.get("reasoning")
+            if text:
+                reasoning.append(as_text(texts.resolve(text)))
         elif kind == "image":
             parts.append({"type": "image_url", "image_url": {"url": texts.resolve(part.get("image"))}})
         elif isinstance(part, dict):
@@ -146,9 +146,9 @@ def _call(call: Any, texts: _Attachments, notes: Counter[str]) -> Any:
     """A call in OpenAI's shape: in Inspect's, `function` is the name."""
     if not isinstance(call, dict):
         return call
-    given = call.get("arguments")
-    if isinstance(given, dict):
-        given = {key: texts.resolve(item) for key, item in given.items()}
+    args = call.get("arguments")
+    if isinstance(args, dict):
+        args = {key: texts.resolve(item) for key, item in args.items()}
     function = call.get("function")
     name = function.get("name") if isinstance(function, dict) else function
     converted: dict[str, Any] = {
@@ -156,7 +156,7 @@ def _call(call: Any, texts: _Attachments, notes: Counter[str]) -> Any:
         "type": "function",
         "function": {
             "name": as_text(name),
-            "arguments": given if isinstance(given, str) else json.dumps(given, ensure_ascii=False),
+            "arguments": args if isinstance(args, str) else json.dumps(args, ensure_ascii=False),
         },
     }
     if call.get("parse_error"):
@@ -171,21 +171,21 @@ def _add_error(converted: dict[str, Any], error: Any, texts: _Attachments) -> No
         return
     converted["is_error"] = True
     converted["error"] = error
-    kind, said = (error.get("type"), error.get("message")) if isinstance(error, dict) else ("", error)
-    said = as_text(texts.resolve(said))
+    kind, reason = (error.get("type"), error.get("message")) if isinstance(error, dict) else ("", error)
+    reason = as_text(texts.resolve(reason))
     content = converted["content"]
-    if isinstance(content, str) and said and said in content:
+    if isinstance(content, str) and reason and reason in content:
         return
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    line = f"[error: {as_text(kind)}] {said}" if kind else f"[error] {said}"
+    line = f"[error: {as_text(kind)}] {reason}" if kind else f"[error] {reason}"
     converted["content"] = [*parts, {"type": "text", "text": line}]
 
 
-def _question(given: Any, texts: _Attachments) -> str:
-    if isinstance(given, list):
-        users = [_message(message, texts, Counter()) for message in given]
+def _question(source: Any, texts: _Attachments) -> str:
+    if isinstance(source, list):
+        users = [_message(message, texts, Counter()) for message in source]
         return first_text(users, "user")
-    return as_text(texts.resolve(given))
+    return as_text(texts.resolve(source))
 
 
 def _events(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -216,20 +216,20 @@ def _labels(scores: Any) -> Iterator[SourceLabel]:
             yield SourceLabel(None, name, score)
 
 
-def _report(found: Conversation, sample: dict[str, Any], events: list[dict[str, Any]]) -> None:
+def _report(conversation: Conversation, sample: dict[str, Any], events: list[dict[str, Any]]) -> None:
     kinds = Counter(as_text(event.get("event")) for event in events)
-    elsewhere = kinds["model"] - len(found.source_steps)
-    found.notes.update(
+    elsewhere = kinds["model"] - len(conversation.source_steps)
+    conversation.notes.update(
         {
             key: count
             for key, count in ((_COMPACTIONS, kinds["compaction"]), (_ELSEWHERE, elsewhere))
             if count > 0
         }
     )
-    found.notes = +found.notes
+    conversation.notes = +conversation.notes
     if events:
-        found.left_out.add(_EVENTS)
+        conversation.left_out.add(_EVENTS)
     if sample.get("store"):
-        found.left_out.add(_STORE)
+        conversation.left_out.add(_STORE)
     if sample.get("model_usage") or sample.get("total_time"):
-        found.left_out.add(_USAGE)
+        conversation.left_out.add(_USAGE)

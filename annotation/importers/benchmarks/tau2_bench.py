@@ -108,7 +108,7 @@ def _convert(piece: Any, settings: _Settings, problems: Problems) -> list[Conver
         problems.add("messages", VOICE if value.get("ticks") else translatable("must be a list of messages"))
         return []
     environment = settings.part("environment_info")
-    found = Conversation(
+    conversation = Conversation(
         record_id=as_text(value.get("id")) or _numbered(value),
         task_key=as_text(value.get("task_id")),
         data_source=as_text(environment.get("domain_name")),
@@ -118,75 +118,75 @@ def _convert(piece: Any, settings: _Settings, problems: Problems) -> list[Conver
         left_out={TIMES, TOKENS, RAW_ANSWERS},
     )
     if environment.get("policy"):
-        found.messages.append({"role": "system", "content": as_text(environment["policy"])})
-    turns = _add_messages(listed, found)
-    _add_task(settings.tasks.get(found.task_key, {}), found)
-    _take_labels(value, turns, found)
-    return [found]
+        conversation.messages.append({"role": "system", "content": as_text(environment["policy"])})
+    turns = _add_messages(listed, conversation)
+    _add_task(settings.tasks.get(conversation.task_key, {}), conversation)
+    _take_labels(value, turns, conversation)
+    return [conversation]
 
 
 def _numbered(value: dict[str, Any]) -> str:
     return f"{as_text(value.get('task_id'))}:{as_text(value.get('trial'))}" if "task_id" in value else ""
 
 
-def _add_messages(listed: list[Any], found: Conversation) -> dict[str, int]:
+def _add_messages(listed: list[Any], conversation: Conversation) -> dict[str, int]:
     """The messages, several results in one taken apart: the step at each turn index."""
     turns: dict[str, int] = {}
-    for place, given in enumerate(listed):
-        if not isinstance(given, dict):
-            found.messages.append({"role": "user", "content": as_text(given)})
+    for place, entry in enumerate(listed):
+        if not isinstance(entry, dict):
+            conversation.messages.append({"role": "user", "content": as_text(entry)})
             continue
-        held = given.get("tool_messages")
-        for one in held if isinstance(held, list) and given.get("role") == "tool" else [given]:
-            if isinstance(one, dict):
-                found.messages.append(_message(one))
-        if given.get("role") == "assistant":
-            turn = given.get("turn_idx")
+        held = entry.get("tool_messages")
+        for message in held if isinstance(held, list) and entry.get("role") == "tool" else [entry]:
+            if isinstance(message, dict):
+                conversation.messages.append(_message(message))
+        if entry.get("role") == "assistant":
+            turn = entry.get("turn_idx")
             address = as_text(turn if turn is not None else place)
-            turns[address] = len(found.messages) - 1
-            found.source_steps[len(found.messages) - 1] = address
+            turns[address] = len(conversation.messages) - 1
+            conversation.source_steps[len(conversation.messages) - 1] = address
     return turns
 
 
-def _message(given: dict[str, Any]) -> dict[str, Any]:
+def _message(source: dict[str, Any]) -> dict[str, Any]:
     """One message in OpenAI's shape: calls are flat here, and a result has the call's id as its own."""
-    role = as_text(given.get("role")) or "user"
+    role = as_text(source.get("role")) or "user"
     parts = MessageParts()
-    content = given.get("content")
+    content = source.get("content")
     for piece in content if isinstance(content, list) else [content] if content else []:
         parts.add(piece)
-    calls = given.get("tool_calls")
+    calls = source.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         parts.add_call(call)
-    message = parts.messages(role, call_id=given.get("id"))[-1]
+    message = parts.messages(role, call_id=source.get("id"))[-1]
     if role == "tool":
-        if given.get("requestor") == "user":
+        if source.get("requestor") == "user":
             message["name"] = "user"
-        if given.get("error") is True:
+        if source.get("error") is True:
             message["is_error"] = True
     return message
 
 
-def _add_task(task: dict[str, Any], found: Conversation) -> None:
+def _add_task(task: dict[str, Any], conversation: Conversation) -> None:
     scenario = as_object(task.get("user_scenario"))
     instructions = scenario.get("instructions")
     if isinstance(instructions, dict):
         told = [as_text(instructions.get(key)) for key in ("reason_for_call", "task_instructions")]
-        found.question = "\n\n".join(text for text in told if text)
+        conversation.question = "\n\n".join(text for text in told if text)
     else:
-        found.question = as_text(instructions)
+        conversation.question = as_text(instructions)
     criteria = task.get("evaluation_criteria")
     if isinstance(criteria, dict):
-        found.reference_answer = {key: held for key, held in criteria.items() if held is not None}
+        conversation.reference_answer = {key: held for key, held in criteria.items() if held is not None}
 
 
-def _take_labels(value: dict[str, Any], turns: dict[str, int], found: Conversation) -> None:
+def _take_labels(value: dict[str, Any], turns: dict[str, int], conversation: Conversation) -> None:
     reward = value.get("reward_info")
     if isinstance(reward, dict) and isinstance(reward.get("reward"), int | float):
-        found.labels.append(SourceLabel(None, "reward", reward["reward"]))
+        conversation.labels.append(SourceLabel(None, "reward", reward["reward"]))
     for key in ("user_only_review", "notes"):
         if value.get(key):
-            found.labels.append(SourceLabel(None, key, value[key]))
+            conversation.labels.append(SourceLabel(None, key, value[key]))
     review = value.get("review")
     errors = review.get("errors") if isinstance(review, dict) else None
     for error in errors if isinstance(errors, list) else []:
@@ -195,4 +195,5 @@ def _take_labels(value: dict[str, Any], turns: dict[str, int], found: Conversati
             tags = error.get("error_tags")
             named = [as_text(tag) for tag in tags] if isinstance(tags, list) else []
             name = " ".join(["review", *named])
-            found.labels.append(SourceLabel(at, name, error.get("severity"), as_text(error.get("reasoning"))))
+            reason = as_text(error.get("reasoning"))
+            conversation.labels.append(SourceLabel(at, name, error.get("severity"), reason))

@@ -51,7 +51,7 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
     messages = [_message(message) for message in value["traj"]]
     task_id = as_text(value.get("task_id"))
     trial = as_text(value.get("trial"))
-    found = Conversation(
+    conversation = Conversation(
         messages=messages,
         source_steps={
             index: str(index)
@@ -68,8 +68,8 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
         },
     )
     if isinstance(value.get("reward"), int | float):
-        found.labels.append(SourceLabel(None, "reward", value["reward"]))
-    return [found]
+        conversation.labels.append(SourceLabel(None, "reward", value["reward"]))
+    return [conversation]
 
 
 def _message(message: Any) -> Any:

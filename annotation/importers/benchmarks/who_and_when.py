@@ -64,7 +64,7 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
     messages = [_message(entry, prompts) for entry in value["history"]]
     steps = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     question_id = as_text(value.get("question_ID"))
-    found = Conversation(
+    conversation = Conversation(
         messages=messages,
         source_steps={index: str(index) for index in steps},
         record_id=question_id,
@@ -73,8 +73,8 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
         reference_answer=value.get("ground_truth", value.get("groundtruth")),
         hints={key: held for key, held in value.items() if key not in _FIELDS},
     )
-    _take_labels(value, steps, found)
-    return [found]
+    _take_labels(value, steps, conversation)
+    return [conversation]
 
 
 def _message(entry: Any, prompts: dict[str, Any]) -> dict[str, Any]:
@@ -96,16 +96,16 @@ def _message(entry: Any, prompts: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _take_labels(value: dict[str, Any], steps: list[int], found: Conversation) -> None:
-    given = as_text(value.get("mistake_step")).strip()
+def _take_labels(value: dict[str, Any], steps: list[int], conversation: Conversation) -> None:
+    number = as_text(value.get("mistake_step")).strip()
     reason = as_text(value.get("mistake_reason"))
-    if given:
-        if given.isascii() and given.isdecimal() and len(given) < 10 and int(given) in steps:
-            found.labels.append(SourceLabel(int(given), "mistake_step", -1, reason))
+    if number:
+        if number.isascii() and number.isdecimal() and len(number) < 10 and int(number) in steps:
+            conversation.labels.append(SourceLabel(int(number), "mistake_step", -1, reason))
         else:
-            found.notes[NO_SUCH_STEP] += 1
+            conversation.notes[NO_SUCH_STEP] += 1
     if value.get("mistake_agent"):
-        found.labels.append(SourceLabel(None, "mistake_agent", as_text(value["mistake_agent"])))
+        conversation.labels.append(SourceLabel(None, "mistake_agent", as_text(value["mistake_agent"])))
     outcome = next((value[key] for key in _OUTCOMES if isinstance(value.get(key), bool)), None)
     if outcome is not None:
-        found.labels.append(SourceLabel(None, "is_correct", outcome))
+        conversation.labels.append(SourceLabel(None, "is_correct", outcome))

@@ -47,8 +47,8 @@ class Anthropic:
         return max((_certainty(record) for record in samples(head)), default=0.0)
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        found = sessions(stream, context, _session_of)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, _session_of)
+        return read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(record: dict[str, Any]) -> float:
@@ -104,9 +104,9 @@ def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
         return
     if isinstance(value, dict) and value.get("role") == "assistant" and "messages" not in value:
         value = {"response": value, "messages": []}
-    found = messages_request({"messages": value} if isinstance(value, list) else value, problems)
-    if found is not None:
-        yield found
+    conversation = messages_request({"messages": value} if isinstance(value, list) else value, problems)
+    if conversation is not None:
+        yield conversation
 
 
 def messages_request(value: Any, problems: Problems) -> Conversation | None:

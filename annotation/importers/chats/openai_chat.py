@@ -62,8 +62,8 @@ class OpenAIChat:
     recognised_by = translatable("“messages” with roles, or a bare list of messages")
 
     def sniff(self, head: bytes) -> float:
-        found = outline(head)
-        return 0.5 if found.bare or "messages" in found.keys else 0.0
+        layout = outline(head)
+        return 0.5 if layout.bare or "messages" in layout.keys else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         seen = Identities()
@@ -140,17 +140,17 @@ def _said(message: dict[str, Any]) -> tuple[Any, Any]:
 
 def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
     """A record's own identity as text, or `""` when it has none."""
-    given = value.get(key)
-    if given is None:
+    identity = value.get(key)
+    if identity is None:
         return ""
-    if type(given) is int:
-        return str(given)
-    if not isinstance(given, str) or not given:
+    if type(identity) is int:
+        return str(identity)
+    if not isinstance(identity, str) or not identity:
         problems.add(key, translatable("must be a non-empty string or a whole number"))
         return ""
-    if len(escape(given)) > limit:
+    if len(escape(identity)) > limit:
         problems.add(key, translatable("is longer than {limit} characters", limit=limit))
-    return given
+    return identity
 
 
 def _key_of(question: str, messages: list[dict[str, Any]]) -> str:
@@ -160,5 +160,5 @@ def _key_of(question: str, messages: list[dict[str, Any]]) -> str:
 
 
 def _first_given(value: dict[str, Any], *keys: str) -> str | None:
-    given = next((value[key] for key in keys if value.get(key) is not None), None)
-    return None if given is None else as_text(given)
+    first = next((value[key] for key in keys if value.get(key) is not None), None)
+    return None if first is None else as_text(first)

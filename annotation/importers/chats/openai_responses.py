@@ -47,8 +47,8 @@ class OpenAIResponses:
         return max((_certainty(record) for record in samples(head)), default=0.0)
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        found = sessions(stream, context, lambda record: "" if _is_item(record) else None)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, lambda record: "" if _is_item(record) else None)
+        return read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(record: dict[str, Any]) -> float:
@@ -116,8 +116,8 @@ def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation
     """A Response object, or a request with its response, as a conversation."""
     response = value["response"] if isinstance(value.get("response"), dict) else value
     request = value["request"] if isinstance(value.get("request"), dict) else value
-    given, output = request.get("input"), response.get("output")
-    if not isinstance(given, list | str) and not isinstance(output, list):
+    prompt, output = request.get("input"), response.get("output")
+    if not isinstance(prompt, list | str) and not isinstance(output, list):
         problems.add("output", translatable("must be a list of items"))
         return
     conversation = Conversation(record_id=as_json(response.get("id")))
@@ -125,11 +125,11 @@ def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation
     instructions = request.get("instructions") or response.get("instructions")
     if instructions:
         thread.add("system", instructions if isinstance(instructions, str) else as_json(instructions))
-    _add_items(thread, given, "input")
-    if given is not None:
+    _add_items(thread, prompt, "input")
+    if prompt is not None:
         thread.close()
     _add_items(thread, output if isinstance(output, list) else [], "output")
-    if response.get("previous_response_id") and given is None:
+    if response.get("previous_response_id") and prompt is None:
         conversation.left_out.add(CHAINED)
     model = response.get("model") or request.get("model")
     conversation.policy_model = model if isinstance(model, str) else ""
@@ -151,14 +151,14 @@ def run_state(value: dict[str, Any], problems: Problems) -> Iterator[Conversatio
     entries = [item for item in generated if isinstance(item, dict)] if isinstance(generated, list) else []
     owners = _responses_of(value.get("model_responses"))
     agents = {_agent(entry) for entry in entries}
-    given = value.get("original_input")
-    known = {canonical_json(item) for item in given} if isinstance(given, list) else set()
-    _add_items(thread, given, "original_input")
+    original = value.get("original_input")
+    inputs = {canonical_json(item) for item in original} if isinstance(original, list) else set()
+    _add_items(thread, original, "original_input")
     for number, entry in enumerate(entries):
         item = entry.get("raw_item")
         if entry.get("type") == APPROVAL or not isinstance(item, dict):
             continue
-        if canonical_json(item) in known:
+        if canonical_json(item) in inputs:
             conversation.notes[REPEATED] += 1
             continue
         speaker = _agent(entry) if len(agents) > 1 else ""

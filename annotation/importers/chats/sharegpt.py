@@ -89,15 +89,15 @@ class _Rows:
 
     def convert(self, piece: Piece, problems: Problems) -> list[Conversation]:
         """The conversations of a row; the second of equal rows has an identity that ends in `:2`."""
-        found = _convert(piece, problems)
-        if any(not conversation.record_id for conversation in found):
+        conversations = _convert(piece, problems)
+        if any(not conversation.record_id for conversation in conversations):
             row = hashlib.blake2b(piece.raw, digest_size=16).digest()
             self._met[row] += 1
             if (number := self._met[row]) > 1:
-                for part, conversation in enumerate(found):
+                for part, conversation in enumerate(conversations):
                     conversation.record_id = f"{row.hex()}:{part}:{number}"
                     conversation.notes[REPEATED] += 1
-        return found
+        return conversations
 
 
 def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
@@ -124,35 +124,35 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
 
 
 def _conversation(value: dict[str, Any], turns: list[Any]) -> Conversation:
-    found = Conversation(
+    conversation = Conversation(
         record_id=as_text(value.get("id")),
         question=as_text(value.get("question")),
         tools=read_tools(value.get("tools")),
         hints={key: held for key, held in value.items() if key not in _FIELDS},
     )
     if value.get("system"):
-        found.messages.append({"role": "system", "content": as_text(value["system"])})
+        conversation.messages.append({"role": "system", "content": as_text(value["system"])})
     images = [as_text(image) for image in _listed(value.get("images"))]
     for place, turn in enumerate(turns):
         for message in _messages(turn):
             if message["role"] == "assistant":
-                found.source_steps[len(found.messages)] = str(place)
-            found.messages.append(message)
+                conversation.source_steps[len(conversation.messages)] = str(place)
+            conversation.messages.append(message)
     if images:
-        found.hints["images"] = images
-        found.left_out.add(IMAGES)
-    return found
+        conversation.hints["images"] = images
+        conversation.left_out.add(IMAGES)
+    return conversation
 
 
 def _messages(turn: Any) -> list[dict[str, Any]]:
     """One turn as messages; a turn with several results is one message for each."""
     if not isinstance(turn, dict):
         return [{"role": "user", "content": as_text(turn)}]
-    said = as_text(turn.get("from") or turn.get("role"))
-    role = _ROLES.get(said.lower(), said) or "user"
+    speaker = as_text(turn.get("from") or turn.get("role"))
+    role = _ROLES.get(speaker.lower(), speaker) or "user"
     content = turn.get("value") if "value" in turn else turn.get("content")
     parts = MessageParts()
-    if said == "function_call":
+    if speaker == "function_call":
         _add_calls(parts, content)
     else:
         for piece in content if isinstance(content, list) else [content] if content not in (None, "") else []:
@@ -196,10 +196,10 @@ def _without_nulls(call: Any) -> Any:
     """A call as it was before a table of Parquet gave all its rows the same keys."""
     if not isinstance(call, dict) or not isinstance(call.get("function"), dict):
         return call
-    given = call["function"].get("arguments")
-    if not isinstance(given, dict):
+    arguments = call["function"].get("arguments")
+    if not isinstance(arguments, dict):
         return call
-    kept = {key: held for key, held in given.items() if held is not None}
+    kept = {key: held for key, held in arguments.items() if held is not None}
     return {**call, "function": {**call["function"], "arguments": kept}}
 
 

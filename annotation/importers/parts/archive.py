@@ -60,10 +60,10 @@ class Archive:
 
     def read(self, member: zipfile.ZipInfo, limit: int) -> bytes:
         """The whole member. Raises `BadArchive`, also for more than `limit` bytes."""
-        found = io.BytesIO()
+        buffer = io.BytesIO()
         for block in self.blocks(member, limit):
-            found.write(block)
-        return found.getvalue()
+            buffer.write(block)
+        return buffer.getvalue()
 
     def blocks(self, member: zipfile.ZipInfo, limit: int) -> Iterator[bytes]:
         """The member's bytes in pieces, checked as they come. Raises `BadArchive` as `read`."""
@@ -142,8 +142,8 @@ def names_in(head: bytes) -> list[str]:
 
 def too_large(limit: int) -> str:
     """The sentence about a member of more than `limit` bytes."""
-    shown = f"{limit // (1024 * 1024):,} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
-    return translatable("is larger than {limit}, the limit for one record", limit=shown)
+    size = f"{limit // (1024 * 1024):,} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
+    return translatable("is larger than {limit}, the limit for one record", limit=size)
 
 
 def _check_directory(stream: BinaryIO) -> None:

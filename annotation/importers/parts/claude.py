@@ -57,14 +57,14 @@ def add_user(thread: Thread, content: Any) -> None:
     if not isinstance(content, list):
         thread.add("user", content)
         return
-    said: list[Any] = []
+    content_blocks: list[Any] = []
     for block in content:
         if isinstance(block, dict) and as_json(block.get("type")).endswith("tool_result"):
             _add_result(thread, block)
         else:
-            said.append(block)
-    if said or not content:
-        thread.add("user", said)
+            content_blocks.append(block)
+    if content_blocks or not content:
+        thread.add("user", content_blocks)
 
 
 def tools_of(value: Any, conversation: Conversation) -> None:

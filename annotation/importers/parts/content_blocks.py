@@ -42,7 +42,7 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
     if content is None or content == "":
         return []
     blocks = content if isinstance(content, list) else [content]
-    return [part_of(one) for block in blocks for one in _single(block)]
+    return [part_of(piece) for block in blocks for piece in _single(block)]
 
 
 def _single(block: Any) -> list[Any]:
@@ -108,11 +108,11 @@ def _address(block: dict[str, Any]) -> str | None:
         if isinstance(source.get("data"), str):
             return data_uri(source.get("media_type"), source["data"])
         return source["url"] if isinstance(source.get("url"), str) else None
-    given = block.get("image_url", block.get("image"))
-    if isinstance(given, dict):
-        given = given.get("url")
-    if isinstance(given, str) and given:
-        return given
+    address = block.get("image_url", block.get("image"))
+    if isinstance(address, dict):
+        address = address.get("url")
+    if isinstance(address, str) and address:
+        return address
     for key in ("base64", "data"):
         if isinstance(block.get(key), str):
             return data_uri(block.get("mime_type"), block[key])

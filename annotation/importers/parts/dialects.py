@@ -99,15 +99,15 @@ def read_list(
     if _is_content(value):
         return _message({"role": role, "content": value}, role)
     read_member = convert or read_value
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     for item in value:
         read = read_member(item, role, level + 1)
-        loose = isinstance(item, dict) and as_text(item.get("type")) in MODEL_ITEMS and found
-        if loose and read and found[-1]["role"] == read[0]["role"] == "assistant":
-            found[-1] = as_one([found[-1], read[0]])
+        loose = isinstance(item, dict) and as_text(item.get("type")) in MODEL_ITEMS and messages
+        if loose and read and messages[-1]["role"] == read[0]["role"] == "assistant":
+            messages[-1] = as_one([messages[-1], read[0]])
         else:
-            found.extend(read)
-    return found
+            messages.extend(read)
+    return messages
 
 
 def _read_object(value: dict[str, Any], role: str, level: int) -> list[dict[str, Any]]:
@@ -168,21 +168,21 @@ def _is_content(value: list[Any]) -> bool:
 def _system_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     """The system prompt that stands beside the messages (Anthropic, the AI SDK, Gemini)."""
     config = value.get("config")
-    given = value.get("system") or value.get("instructions") or value.get("system_instruction")
-    if not given and isinstance(config, dict):
-        given = config.get("system_instruction") or config.get("systemInstruction")
-    if not given:
+    system = value.get("system") or value.get("instructions") or value.get("system_instruction")
+    if not system and isinstance(config, dict):
+        system = config.get("system_instruction") or config.get("systemInstruction")
+    if not system:
         return []
     return [
         {"role": "system", "content": message["content"]}
-        for message in read_value(given, "system", MAX_LEVELS - 2)
+        for message in read_value(system, "system", MAX_LEVELS - 2)
     ]
 
 
-def _role(given: Any, fallback: str) -> str:
-    if not isinstance(given, str) or not given:
+def _role(role: Any, fallback: str) -> str:
+    if not isinstance(role, str) or not role:
         return fallback
-    return _ROLES.get(given.lower(), given)
+    return _ROLES.get(role.lower(), role)
 
 
 def _message(value: dict[str, Any], fallback: str) -> list[dict[str, Any]]:
@@ -233,18 +233,18 @@ def read_tools(value: Any) -> list[Any]:
         value = held if isinstance(held, list) else list(value.values()) if _all_objects(value) else [value]
     if not isinstance(value, list):
         return []
-    found: list[Any] = []
+    tools: list[Any] = []
     for item in value:
         item = parse_json(item)
         if not isinstance(item, dict):
             continue
         nested = item.get("function_declarations", item.get("functionDeclarations"))
         if isinstance(nested, list):
-            found.extend(read_tools(nested))
+            tools.extend(read_tools(nested))
             continue
         spec = item["function"] if isinstance(item.get("function"), dict) else item
-        found.append({"type": "function", "function": _specification(spec)})
-    return found
+        tools.append({"type": "function", "function": _specification(spec)})
+    return tools
 
 
 def _all_objects(value: dict[str, Any]) -> bool:

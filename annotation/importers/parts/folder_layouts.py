@@ -33,10 +33,10 @@ def together(names: Iterable[str]) -> list[Log]:
     events: dict[str, list[tuple[int, str]]] = {}
     simulations: dict[str, list[str]] = {}
     for name in every:
-        if found := _EVENT.fullmatch(name):
-            events.setdefault(found[1], []).append((int(found[2]), name))
-        elif (found := _SIMULATION.fullmatch(name)) and f"{found[1]}results.json" in every:
-            simulations.setdefault(f"{found[1]}results.json", []).append(name)
+        if match := _EVENT.fullmatch(name):
+            events.setdefault(match[1], []).append((int(match[2]), name))
+        elif (match := _SIMULATION.fullmatch(name)) and f"{match[1]}results.json" in every:
+            simulations.setdefault(f"{match[1]}results.json", []).append(name)
     return list(_logs(every, events, simulations))
 
 
@@ -45,11 +45,11 @@ def _logs(
 ) -> Iterator[Log]:
     taken = {name for names in simulations.values() for name in names}
     for name in every:
-        found = _EVENT.fullmatch(name)
-        if found is not None:
-            if in_order := events.pop(found[1], None):
-                first, *rest = (one for _, one in sorted(in_order))
-                yield Log(found[1], first, tuple(rest))
+        match = _EVENT.fullmatch(name)
+        if match is not None:
+            if in_order := events.pop(match[1], None):
+                first, *rest = (member for _, member in sorted(in_order))
+                yield Log(match[1], first, tuple(rest))
         elif name not in taken:
             yield Log(name, name, tuple(simulations.get(name, ())))
 

@@ -89,21 +89,21 @@ def records_at(
         return
     scanner = _PathScanner(path, max_record_bytes, source.offset)
     while not scanner.finished and (chunk := source.read(CHUNK_BYTES)):
-        for found in scanner.feed(chunk):
-            yield _parsed(found, filename, max_record_bytes, glance)
-    for found in scanner.end():
-        yield _parsed(found, filename, max_record_bytes, glance)
+        for piece in scanner.feed(chunk):
+            yield _parsed(piece, filename, max_record_bytes, glance)
+    for piece in scanner.end():
+        yield _parsed(piece, filename, max_record_bytes, glance)
     if others is not None and scanner.others:
         others[OTHER_OBJECTS] += scanner.others
 
 
 def _parsed(
-    found: _Taken | SplitError, filename: str, limit: int, glance: Callable[[bytes], Any]
+    taken: _Taken | SplitError, filename: str, limit: int, glance: Callable[[bytes], Any]
 ) -> Element | RecordError:
-    if isinstance(found, SplitError):
-        shown = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
-        return RecordError(filename, found.line, "", translatable(found.reason, limit=shown))
-    piece, around, small = found
+    if isinstance(taken, SplitError):
+        size = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
+        return RecordError(filename, taken.line, "", translatable(taken.reason, limit=size))
+    piece, around, small = taken
     if small and piece.raw.isascii() and (seen := glance(piece.raw)) is not None:
         return Element(seen, piece.raw, piece.line, around)
     try:
@@ -177,8 +177,8 @@ class _PathScanner:
                 if ended:
                     yield from self._take()
                 continue
-            found = _GAP.match(data, position)
-            position = found.end() if found else position
+            gap = _GAP.match(data, position)
+            position = gap.end() if gap else position
             self._line += data.count(b"\n", counted, position)
             counted = position
             if position >= len(data):
@@ -220,15 +220,15 @@ class _PathScanner:
     def _key(self, frame: _Frame, data: bytes, position: int) -> tuple[int | None, str]:
         if data[position] != 0x22:
             return position, NOT_OBJECTS
-        found = STRING.match(data, position)
-        if found is None:
+        string = STRING.match(data, position)
+        if string is None:
             too_long = len(data) - position > MAX_KEY_BYTES
             return (position, KEY_TOO_LONG) if too_long else (None, "")
         try:
-            frame.key = str(json.loads(found.group()))
+            frame.key = str(json.loads(string.group()))
         except ValueError:
             frame.key = ""
-        return found.end(), ""
+        return string.end(), ""
 
     def _begin(self, frame: _Frame | None, data: bytes, position: int) -> tuple[int | None, str]:
         """A value begins: follow it, take it as an element or as a sibling, or pass over it."""
@@ -265,8 +265,8 @@ class _PathScanner:
     def _pass(self, value: _Value, data: bytes, position: int) -> tuple[int, bool]:
         """On through a value: (the position reached, whether the value ends there)."""
         if value.kind == 0:
-            found = _SCALAR.match(data, position)
-            end = found.end() if found else position
+            match = _SCALAR.match(data, position)
+            end = match.end() if match else position
             return end, end < len(data)
         while position < len(data):
             if value.in_string:
@@ -274,8 +274,8 @@ class _PathScanner:
                 if value.kind == 0x22 and not value.in_string:
                     return position, True
                 continue
-            found = TO_STRUCTURE.match(data, position) if value.kind != 0x22 else None
-            position = found.end() if found else position
+            match = TO_STRUCTURE.match(data, position) if value.kind != 0x22 else None
+            position = match.end() if match else position
             if position >= len(data):
                 break
             byte = data[position]
@@ -315,8 +315,8 @@ def _pass_string(value: _Value, data: bytes, position: int) -> int:
     if value.escaped:
         value.escaped = False
         return position + 1
-    found = IN_STRING.match(data, position)
-    position = found.end() if found else position
+    match = IN_STRING.match(data, position)
+    position = match.end() if match else position
     if position >= len(data):
         return position
     if data[position] == 0x22:

@@ -91,23 +91,23 @@ class MessageParts:
             call = {"name": "", "arguments": call}
         spec = call["function"] if isinstance(call.get("function"), dict) else call
         name = spec.get("name") or spec.get("toolName") or spec.get("tool_name")
-        given: Any = next(
+        arguments: Any = next(
             (spec[key] for key in ("arguments", "args", "input", "parameters") if spec.get(key) is not None),
             {},
         )
         call_id = call.get("id") or call.get("toolCallId") or call.get("call_id") or call.get("toolUseId")
-        self.calls.append(call_of(call_id, name, given))
+        self.calls.append(call_of(call_id, name, arguments))
 
     def _add_text_part(self, piece: dict[str, Any]) -> None:
-        given = piece.get("text")
-        self.add_text(as_text(given if given is not None else piece.get("content")))
+        text = piece.get("text")
+        self.add_text(as_text(text if text is not None else piece.get("content")))
 
     def _add_thought(self, piece: dict[str, Any]) -> None:
-        given = next(
+        text = next(
             (piece[key] for key in ("thinking", "reasoning", "text", "content") if piece.get(key)), None
         )
-        if given is not None:
-            self.add_reasoning(as_text(given))
+        if text is not None:
+            self.add_reasoning(as_text(text))
 
     def _add_keyed_call(self, piece: dict[str, Any]) -> None:
         self.add_call(
@@ -121,13 +121,13 @@ class MessageParts:
     def _add_result(self, piece: dict[str, Any]) -> None:
         keys = ("tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "id")
         call_id = next((piece[key] for key in keys if piece.get(key)), None)
-        given = next(
+        value = next(
             (piece[key] for key in ("response", "result", "output", "content") if piece.get(key) is not None),
             "",
         )
-        if isinstance(given, dict) and given.get("type") in ("text", "json", "error-text", "content"):
-            given = given.get("value", given)
-        result: dict[str, Any] = {"role": "tool", "content": _result_content(given)}
+        if isinstance(value, dict) and value.get("type") in ("text", "json", "error-text", "content"):
+            value = value.get("value", value)
+        result: dict[str, Any] = {"role": "tool", "content": _result_content(value)}
         if call_id:
             result["tool_call_id"] = as_text(call_id)
         name = piece.get("name") or piece.get("toolName")
@@ -181,17 +181,17 @@ class MessageParts:
         return self.content
 
 
-def _result_content(given: Any) -> Any:
+def _result_content(value: Any) -> Any:
     """The content of a result: text, parts when all of it is parts, or its JSON."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, list) and given and all(isinstance(item, dict) and "type" in item for item in given):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(item, dict) and "type" in item for item in value):
         parts = MessageParts()
-        for item in given:
+        for item in value:
             parts.add(item)
         if not (parts.calls or parts.results or parts.reasoning):
             return parts._content()
-    return as_text(given)
+    return as_text(value)
 
 
 def as_one(messages: list[dict[str, Any]]) -> dict[str, Any]:

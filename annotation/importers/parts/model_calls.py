@@ -74,8 +74,8 @@ class ToolRun:
 def stitch(calls: Sequence[ModelCall], runs: Sequence[ToolRun] = ()) -> Conversation:
     """The conversation of these calls and runs, with a source address for each step."""
     whole = _Stitching()
-    events: list[ModelCall | ToolRun] = sorted([*_once(calls, whole.notes), *runs], key=lambda one: one.start)
-    for event in events:
+    events: list[ModelCall | ToolRun] = [*_once(calls, whole.notes), *runs]
+    for event in sorted(events, key=lambda event: event.start):
         if isinstance(event, ModelCall):
             whole.add_call(event)
         else:
@@ -87,7 +87,7 @@ def stitch(calls: Sequence[ModelCall], runs: Sequence[ToolRun] = ()) -> Conversa
 def _once(calls: Sequence[ModelCall], notes: Counter[str]) -> list[ModelCall]:
     """The calls that count: without copies of two instrumentations, and without calls that failed."""
     kept: list[ModelCall] = []
-    for call in sorted(calls, key=lambda one: one.start):
+    for call in sorted(calls, key=lambda each: each.start):
         if not call.output:
             notes[FAILED if call.error else UNANSWERED] += 1
             continue
@@ -99,13 +99,13 @@ def _once(calls: Sequence[ModelCall], notes: Counter[str]) -> list[ModelCall]:
     return kept
 
 
-def _same(one: ModelCall, other: ModelCall) -> bool:
+def _same(first: ModelCall, other: ModelCall) -> bool:
     """Whether two calls say the same. System prompts apart: not every instrumentation records them."""
-    said = [
+    contents = [
         [key for key in _keys([*call.input, as_one(call.output)]) if key[0] != "system"]
-        for call in (one, other)
+        for call in (first, other)
     ]
-    return said[0] == said[1]
+    return contents[0] == contents[1]
 
 
 class _Stitching:
@@ -142,7 +142,8 @@ class _Stitching:
             if message.get("role") == "tool":  # results stand directly below their calls
                 self._append(message)
         self.take_runs()
-        for message in [*(one for one in before if one.get("role") == "system"), *new[len(before) :]]:
+        system = [message for message in before if message.get("role") == "system"]
+        for message in [*system, *new[len(before) :]]:
             self._append({**message, "role": EARLIER} if message.get("role") == "assistant" else message)
         self._append({**as_one(call.output), "role": "assistant"})
         self.addresses[len(self.messages) - 1] = call.address
@@ -185,19 +186,19 @@ class _Stitching:
         if call.cut_off and self.messages:
             self.notes[CUT_OFF] += 1
             return []
-        given = call.input
-        keys = [self._key_of(message) for message in given]
+        messages = call.input
+        keys = [self._key_of(message) for message in messages]
         first = next((key for key in keys if key[0] != "system"), None)
         continues = first == self._first or any(
             (key[0] == "assistant" and self._known[key]) or self._repeats_calls(message)
-            for message, key in zip(given, keys, strict=True)
+            for message, key in zip(messages, keys, strict=True)
         )
         used: Counter[Key] = Counter()
         new, repeated = [], 0
-        for message, key in zip(given, keys, strict=True):
+        for message, key in zip(messages, keys, strict=True):
             told = continues or key[0] in ("system", "result")
-            known = self._known[key] > used[key] or (key[0] == "system" and self._known[key])
-            if (told and known) or self._repeats_calls(message):
+            is_known = self._known[key] > used[key] or (key[0] == "system" and self._known[key])
+            if (told and is_known) or self._repeats_calls(message):
                 used[key] += 1
                 repeated += key[0] == "assistant"
             else:

@@ -118,15 +118,15 @@ def _add_made(thread: Thread, response: Response, kind: str, item: dict[str, Any
 def _arguments(item: dict[str, Any]) -> Any:
     """What a call was made with; free text, such as a patch or code, as an argument by its field's name."""
     name = next((name for name in _ARGUMENTS if item.get(name) is not None), "")
-    given = item.get(name, {})
-    if name in ("", "arguments") or isinstance(given, dict) or _is_object(given):
-        return given
-    return {name: given}
+    arguments = item.get(name, {})
+    if name in ("", "arguments") or isinstance(arguments, dict) or _is_object(arguments):
+        return arguments
+    return {name: arguments}
 
 
-def _is_object(given: Any) -> bool:
+def _is_object(value: Any) -> bool:
     try:
-        return isinstance(given, str) and isinstance(parse_text(given), dict)
+        return isinstance(value, str) and isinstance(parse_text(value), dict)
     except BadJson:
         return False
 
@@ -163,34 +163,34 @@ def _add_own_result(thread: Thread, kind: str, item: dict[str, Any], call_id: An
 
 
 def _add_output(thread: Thread, item: dict[str, Any]) -> None:
-    given = next((item[name] for name in _ANSWERS if item.get(name) is not None), "")
-    failed = item.get("status") in ("failed", "incomplete") or _tells_failure(given)
-    thread.result(item.get("call_id"), _answer(given), name=item.get("name"), failed=failed)
+    output = next((item[name] for name in _ANSWERS if item.get(name) is not None), "")
+    failed = item.get("status") in ("failed", "incomplete") or _tells_failure(output)
+    thread.result(item.get("call_id"), _answer(output), name=item.get("name"), failed=failed)
 
 
-def _answer(given: Any) -> Any:
+def _answer(output: Any) -> Any:
     """A screenshot as an image; text and blocks as they are; other objects as their JSON."""
-    if isinstance(given, dict) and given.get("type") == "computer_screenshot":
-        return [{"type": "input_image", "image_url": given.get("image_url")}]
-    if isinstance(given, dict) and "type" not in given:
-        return as_json(given)
-    if isinstance(given, list) and not all(isinstance(block, dict) and "type" in block for block in given):
-        return as_json(given)
-    return given
+    if isinstance(output, dict) and output.get("type") == "computer_screenshot":
+        return [{"type": "input_image", "image_url": output.get("image_url")}]
+    if isinstance(output, dict) and "type" not in output:
+        return as_json(output)
+    if isinstance(output, list) and not all(isinstance(block, dict) and "type" in block for block in output):
+        return as_json(output)
+    return output
 
 
-def _tells_failure(given: Any) -> bool:
+def _tells_failure(output: Any) -> bool:
     """Whether the exit code in the JSON of a shell's answer is not 0."""
-    if isinstance(given, str):
-        if not given.startswith("{") or '"exit_code"' not in given[-400:] + given[:400]:
+    if isinstance(output, str):
+        if not output.startswith("{") or '"exit_code"' not in output[-400:] + output[:400]:
             return False
         try:
-            given = parse_text(given)
+            output = parse_text(output)
         except BadJson:
             return False
-    if not isinstance(given, dict):
+    if not isinstance(output, dict):
         return False
-    about = given.get("metadata") if isinstance(given.get("metadata"), dict) else given
+    about = output.get("metadata") if isinstance(output.get("metadata"), dict) else output
     code = about.get("exit_code", about.get("exitCode")) if isinstance(about, dict) else None
     return type(code) is int and code != 0
 

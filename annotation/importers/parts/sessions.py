@@ -134,8 +134,8 @@ class _Gathering:
 
     def _error(self, line: int, reason: str) -> RecordError:
         limit = self._context.max_record_bytes
-        shown = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
-        return RecordError(self._context.filename, line, "", translatable(reason, limit=shown))
+        size = f"{limit // (1024 * 1024)} MB" if limit >= 1024 * 1024 else f"{limit:,} bytes"
+        return RecordError(self._context.filename, line, "", translatable(reason, limit=size))
 
 
 def _holds_objects(value: Any) -> bool:

@@ -65,20 +65,20 @@ def closed(raw: bytes) -> bytes:
     """JSON that is cut off, ended before the value that it breaks off in."""
     open_brackets = bytearray()
     end, closing = 0, b""
-    for found in _TOKEN.finditer(raw):
-        token = found.group()
+    for match in _TOKEN.finditer(raw):
+        token = match.group()
         if token == b'"' or len(open_brackets) > MAX_DEPTH:  # a string that does not end, or no record at all
             break
         if token in b"[{":
             open_brackets += b"]" if token == b"[" else b"}"
-            end, closing = found.end(), bytes(reversed(open_brackets))
+            end, closing = match.end(), bytes(reversed(open_brackets))
         elif token in b"]}":
             if not open_brackets:
                 break
             open_brackets.pop()
-            end, closing = found.end(), bytes(reversed(open_brackets))
+            end, closing = match.end(), bytes(reversed(open_brackets))
         elif token == b",":
-            end, closing = found.start(), bytes(reversed(open_brackets))
+            end, closing = match.start(), bytes(reversed(open_brackets))
     return raw[:end] + closing
 
 

@@ -36,11 +36,11 @@ def any_value(value: Any) -> Any:
     return next((value[key] for key in ("bytesValue", "bytes_value") if value.get(key) is not None), None)
 
 
-def attributes_of(given: Any) -> dict[str, Any]:
+def attributes_of(source: Any) -> dict[str, Any]:
     """Attributes, whether they came as an object or as OTLP's list of keys and values."""
-    if isinstance(given, dict):
-        return given
-    pairs = [pair for pair in _listed(given) if isinstance(pair, dict)]
+    if isinstance(source, dict):
+        return source
+    pairs = [pair for pair in _listed(source) if isinstance(pair, dict)]
     return {as_text(pair.get("key")): any_value(pair.get("value")) for pair in pairs}
 
 
@@ -166,8 +166,8 @@ def _relisted(tree: Any) -> Any:
 
 
 def _context(record: dict[str, Any]) -> dict[str, Any]:
-    found = record.get("context") or record.get("spanContext")
-    return found if isinstance(found, dict) else {}
+    context = record.get("context") or record.get("spanContext")
+    return context if isinstance(context, dict) else {}
 
 
 def _first(record: dict[str, Any], *keys: str) -> Any:

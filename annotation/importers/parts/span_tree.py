@@ -109,16 +109,16 @@ class SpanTree:
             yield span
             waiting.extend(reversed(self._children.get(span, [])))
 
-    def nearest(self, wanted: Callable[[Span], bool]) -> dict[Span, Span | None]:
-        """For every span the nearest span above it (never itself) that is `wanted`, or `None`."""
-        found: dict[Span, Span | None] = {}
+    def nearest(self, matches: Callable[[Span], bool]) -> dict[Span, Span | None]:
+        """For every span the nearest span above it (never itself) that `matches`, or `None`."""
+        nearest: dict[Span, Span | None] = {}
         for span in self.walk():
             above = self._parent.get(span)
             if above is None:
-                found[span] = None
+                nearest[span] = None
             else:
-                found[span] = above if wanted(above) else found[above]
-        return found
+                nearest[span] = above if matches(above) else nearest[above]
+        return nearest
 
 
 def _moment(span: Span) -> tuple[int, int]:

@@ -70,7 +70,7 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
                 inner_runs += 1
             else:
                 by_home.setdefault(at, ([], []))[1].append(reader.run(span))
-    found = []
+    conversations = []
     for at, (model_calls, runs) in by_home.items():
         conversation = stitch(model_calls, runs)
         conversation.record_id = record_id
@@ -83,8 +83,8 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
             conversation.hints = {"sub_agent_of": record_id, "agent": at.name}
             conversation.notes[SUB_AGENTS] += 1
         if at is None or model_calls:
-            found.append(conversation)
-    return found
+            conversations.append(conversation)
+    return conversations
 
 
 def _calls(tree: SpanTree, kinds: dict[Span, Kind], reader: SpanReader) -> dict[Span, ModelCall]:

@@ -45,12 +45,12 @@ class LangChain:
     def sniff(self, head: bytes) -> float:
         if any(is_run(record) for record in samples(head)):
             return 0.95
-        found = [message for record in samples(head) for message in (record, *_messages(record))]
-        return max((_certainty(message) for message in found if isinstance(message, dict)), default=0.0)
+        messages = [message for record in samples(head) for message in (record, *_messages(record))]
+        return max((_certainty(message) for message in messages if isinstance(message, dict)), default=0.0)
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        found = sessions(stream, context, _session_of)
-        return read_conversations(found, context, _convert, format=self.name, converter=CONVERTER)
+        groups = sessions(stream, context, _session_of)
+        return read_conversations(groups, context, _convert, format=self.name, converter=CONVERTER)
 
 
 def _certainty(message: dict[str, Any]) -> float:
@@ -88,18 +88,18 @@ def _thread_of(state: dict[str, Any]) -> str:
     places = [state, state.get("metadata"), state.get("checkpoint")]
     places += [config.get("configurable")] if isinstance(config, dict) else []
     return next(
-        (as_json(one["thread_id"]) for one in places if isinstance(one, dict) and "thread_id" in one), ""
+        (as_json(item["thread_id"]) for item in places if isinstance(item, dict) and "thread_id" in item), ""
     )
 
 
 def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
     value = piece.value
     states = (
-        [one for one in value if isinstance(one, dict) and _holder(one)] if isinstance(value, list) else []
+        [run for run in value if isinstance(run, dict) and _holder(run)] if isinstance(value, list) else []
     )
     if isinstance(value, dict) and is_run(value):
         value = [value]
-    runs = [one for one in value if isinstance(one, dict) and is_run(one)] if isinstance(value, list) else []
+    runs = [run for run in value if isinstance(run, dict) and is_run(run)] if isinstance(value, list) else []
     if runs:
         yield trace_conversation(runs)
     elif states:

@@ -72,25 +72,25 @@ def is_message(value: Any) -> bool:
     return value.get("type") == "constructor" or isinstance(value.get("data"), dict) or "content" in value
 
 
-def add_messages(thread: Thread, given: list[Any], place: str = "") -> None:
+def add_messages(thread: Thread, messages: list[Any], place: str = "") -> None:
     """These messages, in order. What is no message becomes one of the user, as it stands."""
-    for number, message in _whole(given, thread):
+    for number, message in _whole(messages, thread):
         if isinstance(message, dict):
             _add(thread, message, f"{place}[{number}]")
         else:
             thread.add("user", message)
 
 
-def _whole(given: list[Any], thread: Thread) -> Iterator[tuple[int, Any]]:
+def _whole(messages: list[Any], thread: Thread) -> Iterator[tuple[int, Any]]:
     """The messages with chunks of one id put together, and without those that were removed again."""
     gone = {
-        fields_of(one).get("id") if isinstance(fields_of(one).get("id"), str) else None
-        for one in given
-        if isinstance(one, dict) and role_of(one) == "remove"
+        fields_of(message).get("id") if isinstance(fields_of(message).get("id"), str) else None
+        for message in messages
+        if isinstance(message, dict) and role_of(message) == "remove"
     } - {None}
     chunks: list[Message] = []
     begun = 0
-    for number, message in enumerate(given):
+    for number, message in enumerate(messages):
         chunk = isinstance(message, dict) and _kind(message) == "AIMessageChunk"
         if chunks and not (chunk and _continues(chunks[0], message)):
             yield begun, _joined(chunks)
@@ -109,8 +109,8 @@ def _whole(given: list[Any], thread: Thread) -> Iterator[tuple[int, Any]]:
         yield begun, _joined(chunks)
 
 
-def _continues(one: Message, other: Message) -> bool:
-    own = fields_of(one).get("id")
+def _continues(first: Message, other: Message) -> bool:
+    own = fields_of(first).get("id")
     return own is not None and own == fields_of(other).get("id")
 
 
@@ -120,14 +120,14 @@ def _joined(chunks: list[Message]) -> Message:
         return chunks[0]
     held = [fields_of(chunk) for chunk in chunks]
     fields: Message = {}
-    for one in held:
-        fields.update({key: value for key, value in one.items() if value not in (None, [], {}, "")})
-    fields["content"] = _joined_content([one.get("content") for one in held])
+    for chunk_fields in held:
+        fields.update({key: value for key, value in chunk_fields.items() if value not in (None, [], {}, "")})
+    fields["content"] = _joined_content([chunk.get("content") for chunk in held])
     fields["tool_call_chunks"] = _joined_calls(
-        [piece for one in held for piece in _list(one.get("tool_call_chunks"))]
+        [piece for chunk in held for piece in _list(chunk.get("tool_call_chunks"))]
     )
     if not fields["tool_call_chunks"]:
-        fields["tool_calls"] = [call for one in held for call in _list(one.get("tool_calls"))]
+        fields["tool_calls"] = [call for chunk in held for call in _list(chunk.get("tool_calls"))]
     return {"type": "AIMessageChunk", "data": fields}
 
 

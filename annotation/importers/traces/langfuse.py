@@ -105,16 +105,16 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
     held = value.get("trace")
     trace = held if isinstance(held, dict) else value
     observations = value.get("observations", trace.get("observations"))
-    given = [one for one in observations if isinstance(one, dict)] if isinstance(observations, list) else []
-    if not given:
+    observations = [item for item in _listed(observations) if isinstance(item, dict)]
+    if not observations:
         problems.add("", NO_OBSERVATIONS)
         return []
-    tree = SpanTree(_span(one, order) for order, one in enumerate(given))
+    tree = SpanTree(_span(observation, order) for order, observation in enumerate(observations))
     record_id = as_text(trace.get("id")) or next((span.trace_id for span in tree.spans if span.trace_id), "")
-    found = conversations_of(tree, READER, record_id)
-    main = found[0]
+    conversations = conversations_of(tree, READER, record_id)
+    main = conversations[0]
     _add_system(main, trace)
-    for conversation in found:
+    for conversation in conversations:
         conversation.left_out |= {TIMES, TOKENS}
     for key in ("name", "sessionId", "tags"):
         if trace.get(key):
@@ -122,23 +122,24 @@ def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
     main.reference_answer = parse_json(trace.get("expectedOutput"))
     scores = [
         *_listed(trace.get("scores")),
-        *(score for one in given for score in _listed(one.get("scores"))),
+        *(score for observation in observations for score in _listed(observation.get("scores"))),
     ]
     _take_scores(scores, main)
-    return found
+    return conversations
 
 
-def _span(one: dict[str, Any], order: int) -> Span:
-    failed = as_text(one.get("level")).upper() == "ERROR"
+def _span(observation: dict[str, Any], order: int) -> Span:
+    failed = as_text(observation.get("level")).upper() == "ERROR"
+    error = as_text(observation.get("statusMessage")) or "the observation has the level ERROR"
     return Span(
-        trace_id=as_text(one.get("traceId")),
-        span_id=as_text(one.get("id")),
-        parent_id=as_text(one.get("parentObservationId")),
-        name=as_text(one.get("name")),
-        start=time_of(one.get("startTime")),
-        end=time_of(one.get("endTime")),
-        attributes=one,
-        error=(as_text(one.get("statusMessage")) or "the observation has the level ERROR") if failed else "",
+        trace_id=as_text(observation.get("traceId")),
+        span_id=as_text(observation.get("id")),
+        parent_id=as_text(observation.get("parentObservationId")),
+        name=as_text(observation.get("name")),
+        start=time_of(observation.get("startTime")),
+        end=time_of(observation.get("endTime")),
+        attributes=observation,
+        error=error if failed else "",
         order=order,
     )
 
@@ -149,30 +150,30 @@ def _kind(span: Span) -> Kind:
 
 def _call(span: Span) -> ModelCall:
     held = span.attributes
-    given = parse_json(held.get("input"))
+    request = parse_json(held.get("input"))
     answer = read_messages(held.get("output"), "assistant")
     return ModelCall(
         address=span.span_id,
         start=(span.start, span.order),
         end=span.end,
-        input=[] if given == _JUNK else read_messages(given, "user"),
-        output=[one for one in answer if one.get("role") == "assistant"],
+        input=[] if request == _JUNK else read_messages(request, "user"),
+        output=[message for message in answer if message.get("role") == "assistant"],
         model=short_model(as_text(held.get("model") or held.get("providedModelName"))),
-        tools=_tools(held, given),
+        tools=_tools(held, request),
         error=span.error,
-        piece=given == _JUNK,
+        piece=request == _JUNK,
     )
 
 
-def _tools(held: dict[str, Any], given: Any) -> list[Any]:
+def _tools(held: dict[str, Any], source: Any) -> list[Any]:
     """The tools of a call: a field of the observation, of its metadata, or of the request itself."""
     metadata = as_object(parse_json(held.get("metadata")))
-    asked = as_object(given)
-    config = as_object(asked.get("config"))
+    request = as_object(source)
+    config = as_object(request.get("config"))
     attributes = _attributes(held)
     for tools in (
         held.get("toolDefinitions"),
-        asked.get("tools"),
+        request.get("tools"),
         config.get("tools"),
         metadata.get("tools"),
         attributes.get("gen_ai.tool.definitions"),
@@ -193,15 +194,15 @@ def _attributes(held: dict[str, Any]) -> dict[str, Any]:
 def _run(span: Span) -> ToolRun:
     held = span.attributes
     attributes = _attributes(held)
-    given, result = parse_json(held.get("input")), parse_json(held.get("output"))
-    if isinstance(given, dict) and given.keys() == {"input"}:
-        given = given["input"]
+    arguments, result = parse_json(held.get("input")), parse_json(held.get("output"))
+    if isinstance(arguments, dict) and arguments.keys() == {"input"}:
+        arguments = arguments["input"]
     return ToolRun(
         address=span.span_id,
         start=(span.start, span.order),
         name=as_text(attributes.get("gen_ai.tool.name") or span.name),
         call_id=as_text(attributes.get("gen_ai.tool.call.id") or attributes.get("ai.toolCall.id")),
-        arguments=given,
+        arguments=arguments,
         result=_text_of_result(result),
         error=span.error,
     )
@@ -223,7 +224,8 @@ def _add_system(main: Conversation, trace: dict[str, Any]) -> None:
     """Put the system prompt first that only the trace's own input has."""
     if not main.messages or any(message.get("role") == "system" for message in main.messages):
         return
-    system = [one for one in read_messages(trace.get("input"), "user") if one.get("role") == "system"]
+    messages = read_messages(trace.get("input"), "user")
+    system = [message for message in messages if message.get("role") == "system"]
     main.messages[:0] = system
     main.source_steps = {index + len(system): address for index, address in main.source_steps.items()}
 

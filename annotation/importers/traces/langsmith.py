@@ -50,16 +50,16 @@ def trace_conversation(runs: list[Run]) -> Conversation:
 
 
 def _held(run: Run, *path: str) -> Any:
-    found: Any = run
+    value: Any = run
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _call(run: Run, start: tuple[int, int]) -> ModelCall:
-    given = _held(run, "inputs", "messages")
-    if isinstance(given, list) and given and isinstance(given[0], list):
-        given = given[0]  # one prompt of a batch
+    messages = _held(run, "inputs", "messages")
+    if isinstance(messages, list) and messages and isinstance(messages[0], list):
+        messages = messages[0]  # one prompt of a batch
     answer = _answer(run)
     model = _held(run, "extra", "metadata", "ls_model_name") or _held(
         run, "extra", "invocation_params", "model"
@@ -69,7 +69,7 @@ def _call(run: Run, start: tuple[int, int]) -> ModelCall:
     return ModelCall(
         address=as_json(run.get("id")),
         start=start,
-        input=_read(given if isinstance(given, list) else [_held(run, "inputs", "prompt")]),
+        input=_read(messages if isinstance(messages, list) else [_held(run, "inputs", "prompt")]),
         output=_read([answer]) if answer is not None else [],
         model=model if isinstance(model, str) else next(iter(named), ""),
         tools=tools if isinstance(tools, list) else [],
@@ -102,13 +102,13 @@ def _read(messages: list[Any]) -> list[dict[str, Any]]:
 def _tool(run: Run, start: tuple[int, int]) -> ToolRun:
     output = _held(run, "outputs", "output")
     fields = fields_of(output) if isinstance(output, dict) else {}
-    given = run.get("inputs")
+    inputs = run.get("inputs")
     return ToolRun(
         address=as_json(run.get("id")),
         start=start,
         name=as_json(run.get("name")),
         call_id=as_json(fields.get("tool_call_id")),
-        arguments=_held(run, "inputs", "input") if isinstance(given, dict) and "input" in given else given,
+        arguments=_held(run, "inputs", "input") if isinstance(inputs, dict) and "input" in inputs else inputs,
         result=fields.get("content", output) if output is not None else run.get("outputs"),
         error=as_json(run.get("error")),
     )

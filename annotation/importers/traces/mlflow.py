@@ -86,20 +86,20 @@ def _convert(piece: Any, problems: Problems) -> list[Conversation]:
         problems.add("", WITHOUT_SPANS if searched else NOT_A_TRACE)
         return []
     tree = SpanTree(_read(record, order) for order, record in enumerate(spans) if isinstance(record, dict))
-    found = conversations_of(tree, READER, _trace_id(info, tree))
+    conversations = conversations_of(tree, READER, _trace_id(info, tree))
     metadata = info.get("trace_metadata", info.get("request_metadata"))
     metadata = as_object(metadata)
-    for conversation in found:
+    for conversation in conversations:
         conversation.format_version = as_text(metadata.get("mlflow.trace_schema.version"))
         conversation.left_out |= {TIMES, TOKENS}
-    main = found[0]
+    main = conversations[0]
     tagged = {**metadata, **as_object(info.get("tags"))}
     own = {key: held for key, held in tagged.items() if not key.startswith("mlflow.")}
     main.hints.update(own)
     if metadata.get("mlflow.trace.session"):
         main.hints["session"] = as_text(metadata["mlflow.trace.session"])
     _take_assessments(info.get("assessments"), main)
-    return found
+    return conversations
 
 
 def _spans(trace: dict[str, Any]) -> list[Any] | None:
@@ -118,9 +118,9 @@ def _read(record: dict[str, Any], order: int) -> Span:
 
 def _trace_id(info: dict[str, Any], tree: SpanTree) -> str:
     """The id that MLflow gives the trace, else the one that its spans carry."""
-    given = info.get("trace_id") or info.get("request_id")
-    if given:
-        return as_text(given)
+    trace_id = info.get("trace_id") or info.get("request_id")
+    if trace_id:
+        return as_text(trace_id)
     for span in tree.spans:
         if own := span.attributes.get("mlflow.traceRequestId"):
             return as_text(own)
@@ -128,28 +128,28 @@ def _trace_id(info: dict[str, Any], tree: SpanTree) -> str:
 
 
 def _kind(span: Span) -> Kind:
-    said = span.attributes.get("mlflow.spanType")
-    if isinstance(said, str) and said in _KINDS:
-        return _KINDS[said]
-    return opentelemetry().kind(span) if said in (None, "UNKNOWN") else Kind.OTHER
+    kind = span.attributes.get("mlflow.spanType")
+    if isinstance(kind, str) and kind in _KINDS:
+        return _KINDS[kind]
+    return opentelemetry().kind(span) if kind in (None, "UNKNOWN") else Kind.OTHER
 
 
 def _call(span: Span) -> ModelCall:
     """A span of a model: the provider's own request and response, else OpenTelemetry's attributes."""
     held = span.attributes
-    given, answer = held.get("mlflow.spanInputs"), held.get("mlflow.spanOutputs")
-    if given is None and answer is None:
+    inputs, answer = held.get("mlflow.spanInputs"), held.get("mlflow.spanOutputs")
+    if inputs is None and answer is None:
         return opentelemetry().call(span)
-    asked = given if isinstance(given, dict) else {}
-    model = held.get("mlflow.llm.model") or asked.get("model") or held.get("gen_ai.request.model")
+    request = inputs if isinstance(inputs, dict) else {}
+    model = held.get("mlflow.llm.model") or request.get("model") or held.get("gen_ai.request.model")
     return ModelCall(
         address=span.span_id,
         start=(span.start, span.order),
         end=span.end,
-        input=read_messages(given, "user"),
-        output=[one for one in read_messages(answer, "assistant") if one.get("role") == "assistant"],
+        input=read_messages(inputs, "user"),
+        output=[item for item in read_messages(answer, "assistant") if item.get("role") == "assistant"],
         model=short_model(as_text(model)),
-        tools=read_tools(held.get("mlflow.chat.tools") or asked.get("tools")),
+        tools=read_tools(held.get("mlflow.chat.tools") or request.get("tools")),
         error=span.error,
     )
 
@@ -172,26 +172,27 @@ def _run(span: Span) -> ToolRun:
 READER: Final = SpanReader(_kind, _call, _run)
 
 
-def _take_assessments(given: Any, main: Conversation) -> None:
+def _take_assessments(assessments: Any, main: Conversation) -> None:
     """Feedback as labels of the file, by the step of its span; an expected response as the reference."""
     steps = {address: index for index, address in main.source_steps.items()}
-    for one in given if isinstance(given, list) else []:
-        if not isinstance(one, dict):
+    for assessment in assessments if isinstance(assessments, list) else []:
+        if not isinstance(assessment, dict):
             continue
-        if one.get("valid") is False:
+        if assessment.get("valid") is False:
             main.notes[OVERRIDDEN] += 1
             continue
-        name = as_text(one.get("assessment_name") or one.get("name"))
-        expectation, feedback = one.get("expectation"), one.get("feedback")
+        name = as_text(assessment.get("assessment_name") or assessment.get("name"))
+        expectation, feedback = assessment.get("expectation"), assessment.get("feedback")
+        rationale = as_text(assessment.get("rationale"))
         if isinstance(expectation, dict):
             value = expectation.get("value", expectation.get("serialized_value"))
             if name in _REFERENCES and main.reference_answer is None:
                 main.reference_answer = value
             else:
-                main.labels.append(SourceLabel(None, name, value, as_text(one.get("rationale"))))
+                main.labels.append(SourceLabel(None, name, value, rationale))
         elif isinstance(feedback, dict):
-            step = steps.get(as_text(one.get("span_id")))
-            if one.get("span_id") and step is None:
+            step = steps.get(as_text(assessment.get("span_id")))
+            if assessment.get("span_id") and step is None:
                 main.notes[OF_NO_STEP] += 1
             elif feedback.get("value") is not None:
-                main.labels.append(SourceLabel(step, name, feedback["value"], as_text(one.get("rationale"))))
+                main.labels.append(SourceLabel(step, name, feedback["value"], rationale))

@@ -67,30 +67,30 @@ class OpenTelemetry:
 def _convert(trace: Trace, problems: Problems) -> list[Conversation]:
     spans = [read_span(record, order) for order, record in enumerate(trace.value) if isinstance(record, dict)]
     tree = SpanTree(spans)
-    found = conversations_of(tree, reader(), trace.trace_id)
-    for conversation in found:
+    conversations = conversations_of(tree, reader(), trace.trace_id)
+    for conversation in conversations:
         conversation.format_version = trace.schema
         conversation.left_out |= {TIMES, TOKENS}
-    main = found[0]
+    main = conversations[0]
     for span in tree.spans:
         for key in ("session.id", "gen_ai.conversation.id"):
             if span.attributes.get(key) and "session" not in main.hints:
                 main.hints["session"] = as_text(span.attributes[key])
         for name, held in span.events:
             if name == "gen_ai.evaluation.result":
-                _take_evaluation(held, span, found)
-    return found
+                _take_evaluation(held, span, conversations)
+    return conversations
 
 
-def _take_evaluation(held: dict[str, Any], span: Span, found: list[Conversation]) -> None:
+def _take_evaluation(held: dict[str, Any], span: Span, conversations: list[Conversation]) -> None:
     """A score of OpenTelemetry as a label of the step whose span it stands at, else of the whole trace."""
     value = held.get("gen_ai.evaluation.score.label", held.get("gen_ai.evaluation.score.value"))
     name, reason = (as_text(held.get(f"gen_ai.evaluation.{key}")) for key in ("name", "explanation"))
     if value is None:
         return
-    for conversation in found:
+    for conversation in conversations:
         for index, address in conversation.source_steps.items():
             if address == span.span_id:
                 conversation.labels.append(SourceLabel(index, name, value, reason))
                 return
-    found[0].labels.append(SourceLabel(None, name, value, reason))
+    conversations[0].labels.append(SourceLabel(None, name, value, reason))

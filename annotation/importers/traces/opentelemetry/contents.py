@@ -49,13 +49,13 @@ def kind_of(span: Span) -> Kind:
     """What a span stands for, by whichever convention says so first."""
     attributes = span.attributes
     for key in _SAYING:
-        said = attributes.get(key)
-        if isinstance(said, str):
-            if said.endswith((".doGenerate", ".doStream")):
+        kind = attributes.get(key)
+        if isinstance(kind, str):
+            if kind.endswith((".doGenerate", ".doStream")):
                 return Kind.MODEL
-            if said in _KINDS:
-                return _KINDS[said]
-            if key == "openinference.span.kind" and said:
+            if kind in _KINDS:
+                return _KINDS[kind]
+            if key == "openinference.span.kind" and kind:
                 return Kind.OTHER
     if attributes.get("llm.request.type") in ("chat", "completion"):
         return Kind.MODEL
@@ -67,15 +67,15 @@ def kind_of(span: Span) -> Kind:
 def call_of(span: Span, inputs: GrowingInput) -> ModelCall:
     """The call of the model that a span records; `inputs` has read those of the same trace before it."""
     held = span.attributes
-    given = _input(span, inputs)
+    messages = _input(span, inputs)
     system = read_messages(_contents(held.get("gen_ai.system_instructions")), "system")
-    if system and not any(message.get("role") == "system" for message in given):
-        given = [{**message, "role": "system"} for message in system] + given
+    if system and not any(message.get("role") == "system" for message in messages):
+        messages = [{**message, "role": "system"} for message in system] + messages
     return ModelCall(
         address=span.span_id or as_text(held.get("gen_ai.response.id")),
         start=(span.start, span.order),
         end=span.end,
-        input=given,
+        input=messages,
         output=[message for message in _output(span) if message.get("role") == "assistant"],
         model=_model(held),
         tools=_tools(held),
@@ -170,7 +170,7 @@ def _plain(item: Any) -> Any:
     message = dict(held)
     for key, inside in (("contents", "message_content"), ("tool_calls", "tool_call")):
         if isinstance(held.get(key), list):
-            message[key] = [_inside(one, inside) for one in held[key]]
+            message[key] = [_inside(item, inside) for item in held[key]]
     if isinstance(message.get("contents"), list):
         message["content"] = [_image_of(part) for part in message.pop("contents")]
     if "role" not in message and "content" not in message and "tool_calls" not in message:

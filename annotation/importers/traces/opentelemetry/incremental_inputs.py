@@ -60,7 +60,7 @@ class GrowingInput:
 
     def _convert(self, item: Any, role: str, level: int) -> list[dict[str, Any]]:
         """A member of the list, once: the list holds it, so that no other has its `id`."""
-        found = self._converted.get(id(item))
-        if found is None:
-            found = self._converted[id(item)] = read_value(item, role, level)
-        return found
+        messages = self._converted.get(id(item))
+        if messages is None:
+            messages = self._converted[id(item)] = read_value(item, role, level)
+        return messages

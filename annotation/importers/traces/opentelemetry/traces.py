@@ -43,26 +43,26 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
     """Every trace of a file, or what is wrong with it; a trace may have `context.max_record_bytes`."""
     head, rest = rewound(stream)
     path = _path(outline(head).keys, head)
-    known: dict[Surroundings, int] = {}
+    indexes: dict[Surroundings, int] = {}
     with Spool(context) as spool:
         number = 0
-        for found in _spans(rest, path, context):
-            if isinstance(found, RecordError):
-                yield found
+        for span in _spans(rest, path, context):
+            if isinstance(span, RecordError):
+                yield span
                 continue
-            if not isinstance(found.value, dict | _Unread):
-                yield RecordError(context.filename, found.line, "", NOT_A_SPAN)
+            if not isinstance(span.value, dict | _Unread):
+                yield RecordError(context.filename, span.line, "", NOT_A_SPAN)
                 continue
             number += 1
-            trace_id = found.value.trace_id if isinstance(found.value, _Unread) else trace_of(found.value)
-            around = _around(found) if path and len(path) > 1 else (b"", b"")
-            if len(known) < MAX_SURROUNDINGS:
-                known.setdefault(around, len(known))
+            trace_id = span.value.trace_id if isinstance(span.value, _Unread) else trace_of(span.value)
+            around = _around(span) if path and len(path) > 1 else (b"", b"")
+            if len(indexes) < MAX_SURROUNDINGS:
+                indexes.setdefault(around, len(indexes))
             # spans without a trace are each one of their own
-            spool.add(trace_id or f"\0{number}", found.raw, known.get(around, 0), found.line)
+            spool.add(trace_id or f"\0{number}", span.raw, indexes.get(around, 0), span.line)
             if spool.full():
                 break
-        surroundings = list(known)
+        surroundings = list(indexes)
         for trace in spool.traces():
             yield from _trace(trace, surroundings, path, context)
 
@@ -76,10 +76,10 @@ class _Unread:
 
 def _unread(raw: bytes) -> _Unread | None:
     """The span in `raw` unread, if it begins with its trace and says nothing else of traces."""
-    found = _BEGINS_WITH_TRACE.match(raw)
-    if found is None or raw.count(b'"traceId"') != 1:
+    match = _BEGINS_WITH_TRACE.match(raw)
+    if match is None or raw.count(b'"traceId"') != 1:
         return None
-    return _Unread(trace_of({"traceId": found[1].decode()}))
+    return _Unread(trace_of({"traceId": match[1].decode()}))
 
 
 def _path(keys: frozenset[str], head: bytes) -> tuple[str, ...]:
@@ -107,11 +107,11 @@ def _spans(
     return read_records(stream, filename=context.filename, max_record_bytes=limit)
 
 
-def _around(found: Element | Record) -> Surroundings:
-    if not isinstance(found, Element):
+def _around(record: Element | Record) -> Surroundings:
+    if not isinstance(record, Element):
         return (b"", b"")
-    resource = found.around[1].get("resource", b"") if len(found.around) > 1 else b""
-    scope = found.around[2].get("scope", b"") if len(found.around) > 2 else b""
+    resource = record.around[1].get("resource", b"") if len(record.around) > 1 else b""
+    scope = record.around[2].get("scope", b"") if len(record.around) > 2 else b""
     return (resource, scope)
 
 
