@@ -45,10 +45,10 @@ def differences(steps: Iterable[Sequence[int]], outcomes: Sequence[int]) -> Diff
         for annotator, value in enumerate(values):
             if value == -1:
                 first_errors.setdefault(annotator, ordinal)
-    found = {first_errors.get(annotator) for annotator in range(len(outcomes))}
+    positions = {first_errors.get(annotator) for annotator in range(len(outcomes))}
     return Differences(
         sign_flips=flips,
         neutral_boundaries=boundaries,
-        first_error=len(found) > 1,
+        first_error=len(positions) > 1,
         outcome=len(set(outcomes)) > 1,
     )

@@ -30,15 +30,15 @@ class Error:
 
 def errors(labels: Iterable[tuple[int, Judged]]) -> tuple[Error, ...]:
     """The errors of a whole trajectory, by where they began; those without a root come last, as one."""
-    wrong = {step: said for step, said in labels if said.value == -1}
-    found: dict[int | None, list[int]] = {}
-    for step, said in sorted(wrong.items()):
-        found.setdefault(said.root, []).append(step)
+    wrong = {step: label for step, label in labels if label.value == -1}
+    steps_by_root: dict[int | None, list[int]] = {}
+    for step, label in sorted(wrong.items()):
+        steps_by_root.setdefault(label.root, []).append(step)
     return tuple(
         Error(
             root=root,
             reason=wrong[root].reason if root in wrong else "",
-            members=tuple(step for step in found[root] if step != root),
+            members=tuple(step for step in steps_by_root[root] if step != root),
         )
-        for root in sorted(found, key=lambda root: (root is None, root or 0))
+        for root in sorted(steps_by_root, key=lambda root: (root is None, root or 0))
     )

@@ -80,17 +80,17 @@ def read_label_lines(
 ) -> LabelFile:
     """Read a label or prediction file whole. Never raises on content: what is wrong is in `errors`,
     and in the `problems` of a line."""
-    found = LabelFile(filename)
+    file = LabelFile(filename)
     for line in label_lines(stream, filename, max_record_bytes=max_record_bytes):
         if isinstance(line, RecordError):
-            found.errors.add(line)
+            file.errors.add(line)
             continue
-        before = found.lines.get(line.record_id)
+        before = file.lines.get(line.record_id)
         if before is not None:
-            found.superseded += 1
+            file.superseded += 1
         if before is None or moment(line.updated_at) >= moment(before.updated_at):
-            found.lines[line.record_id] = line
-    return found
+            file.lines[line.record_id] = line
+    return file
 
 
 def label_lines(
@@ -139,16 +139,16 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
     for key in ("step_labels", "final_label"):
         if key not in value:
             return RecordError(filename, line, key, f"is missing from the line of {record_id}")
-    given = value["step_labels"]
-    if not isinstance(given, dict):
+    labels = value["step_labels"]
+    if not isinstance(labels, dict):
         return RecordError(
             filename, line, "step_labels", translatable("must be an object of message index and label")
         )
     problems: list[tuple[str, str]] = []
-    step_labels = dict(read_step_labels(given, problems))
+    step_labels = dict(read_step_labels(labels, problems))
     final_label = read_value(value["final_label"], "final_label", problems)
     comment = _text(value.get("comment"))
-    failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in given.values())
+    failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in labels.values())
     reasons = value.get("explanations")
     reasons = reasons if isinstance(reasons, dict) else {}
     step_reasons = reasons.get("steps")
@@ -167,12 +167,12 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
 
 
 def read_step_labels(
-    given: dict[str, Any], problems: list[tuple[str, str]]
+    labels: dict[str, Any], problems: list[tuple[str, str]]
 ) -> Iterator[tuple[int, int | None]]:
     """(message index, value or `None`) of a `step_labels` object; `problems` takes what is invalid."""
-    for key in getattr(given, "repeated", ()):
+    for key in getattr(labels, "repeated", ()):
         problems.append((f"step_labels.{excerpt(key)}", OCCURS_TWICE))
-    for key, value in given.items():
+    for key, value in labels.items():
         index = read_index(key)
         if index is None:
             problems.append((f"step_labels.{excerpt(key)}", NO_INDEX))
@@ -199,21 +199,21 @@ def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> 
 
     For imports of people's labels, which refuse by name what predictions may leave missing.
     """
-    found = list(line.problems)
-    named = {name for name, _ in found}
+    problems = list(line.problems)
+    named = {name for name, _ in problems}
     if line.failed:
-        found.append(("comment", "says that this judgement failed"))
+        problems.append(("comment", "says that this judgement failed"))
     else:
         for index in sorted(line.step_labels.keys() - set(steps)):
-            found.append((f"step_labels.{index}", "is not a step: that message is not the assistant’s"))
+            problems.append((f"step_labels.{index}", "is not a step: that message is not the assistant’s"))
         for index in steps:
             if line.step_labels.get(index) not in VALUES and f"step_labels.{index}" not in named:
-                found.append((f"step_labels.{index}", "is missing: this step has no label"))
+                problems.append((f"step_labels.{index}", "is missing: this step has no label"))
         if line.final_label is None and "final_label" not in named:
-            found.append(("final_label", "is missing: the outcome has no label"))
+            problems.append(("final_label", "is missing: the outcome has no label"))
     return [
         RecordError(filename, line.line, name, f"{reason} (record {excerpt(line.record_id)})")
-        for name, reason in found[:_MAX_PROBLEMS_PER_RECORD]
+        for name, reason in problems[:_MAX_PROBLEMS_PER_RECORD]
     ]
 
 
@@ -249,19 +249,19 @@ class _Object(dict[str, Any]):
 
 
 def _record_id(value: dict[str, Any]) -> str | None:
-    given = value.get("record_id")
-    if isinstance(given, str) and given:
-        return given
-    if type(given) is int:
-        return str(given)
+    record_id = value.get("record_id")
+    if isinstance(record_id, str) and record_id:
+        return record_id
+    if type(record_id) is int:
+        return str(record_id)
     parts = value.get("data_source"), value.get("query_index"), value.get("sample_index")
     if isinstance(parts[0], str) and parts[0] and type(parts[1]) is int and type(parts[2]) is int:
         return f"{parts[0]}:{parts[1]}:{parts[2]}"
     return None
 
 
-def _explanations(given: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    for key, reason in given.items():
+def _explanations(explanations: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    for key, reason in explanations.items():
         index = read_index(key)
         if index is not None and isinstance(reason, str):
             yield index, reason

@@ -16,14 +16,14 @@ def mentions(text: str, names: Iterable[str]) -> tuple[list[str], list[str]]:
     not contain, as in languages that put no spaces between words: "@A请看" mentions "A".
     """
     by_length = sorted(names, key=len, reverse=True)
-    known: list[str] = []
+    members: list[str] = []
     strangers: list[str] = []
     for word in _MENTION.findall(_QUOTED.sub(" ", text)):
-        name = next((one for one in by_length if _names(word, one)), None)
-        found, said = (known, name) if name is not None else (strangers, word)
-        if said not in found:
-            found.append(said)
-    return known, strangers
+        name = next((candidate for candidate in by_length if _names(word, candidate)), None)
+        mentioned, mention = (members, name) if name is not None else (strangers, word)
+        if mention not in mentioned:
+            mentioned.append(mention)
+    return members, strangers
 
 
 def _names(word: str, name: str) -> bool:

@@ -112,15 +112,15 @@ def allowed_confirmation(
     The proposal is the one the step has, or would have without its present label (so that an undo can put a
     fill back); a valid fill that stands here already may also be saved again. False for an unknown index.
     """
-    wanted = Proposal(value, root)
+    proposal = Proposal(value, root)
     for index, step in enumerate(steps):
         if step.message_index != message_index:
             continue
         now = resolve(steps[: index + 1], rules)[index]
-        if now.source == "propagated" and Proposal(now.value or 0, now.root) == wanted:
+        if now.source == "propagated" and Proposal(now.value or 0, now.root) == proposal:
             return True
         bare = replace(step, value=None, source=None, root=None, root_pinned=False)
-        return resolve([*steps[:index], bare], rules)[index].proposal == wanted
+        return resolve([*steps[:index], bare], rules)[index].proposal == proposal
     return False
 
 

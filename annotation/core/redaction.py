@@ -53,21 +53,21 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 MARK: Final = "[redacted]"
 
 
-def redact_text(text: str, found: Counter[str]) -> str:
+def redact_text(text: str, counts: Counter[str]) -> str:
     """`text` without what matches; `found` counts by kind."""
     for kind, pattern in PATTERNS:
         text, count = pattern.subn(MARK, text)
         if count:
-            found[kind] += count
+            counts[kind] += count
     return text
 
 
-def redact(value: Any, found: Counter[str]) -> Any:
+def redact(value: Any, counts: Counter[str]) -> Any:
     """Any JSON value without what matches in its texts, those of keys included."""
     if isinstance(value, str):
-        return redact_text(value, found)
+        return redact_text(value, counts)
     if isinstance(value, list):
-        return [redact(item, found) for item in value]
+        return [redact(item, counts) for item in value]
     if isinstance(value, dict):
-        return {redact_text(key, found): redact(item, found) for key, item in value.items()}
+        return {redact_text(key, counts): redact(item, counts) for key, item in value.items()}
     return value

@@ -61,19 +61,19 @@ class Resolution:
 
 def was_disputed(positions: Iterable[Position]) -> bool:
     """Whether the labels as submitted differ."""
-    return len({one.submitted for one in positions}) > 1
+    return len({position.submitted for position in positions}) > 1
 
 
 def is_disputed(positions: Iterable[Position]) -> bool:
     """Whether the annotators differ now, after what they have changed."""
-    return len({one.value for one in positions}) > 1
+    return len({position.value for position in positions}) > 1
 
 
 def majority(positions: Sequence[Position]) -> int | None:
     """The value that more than half of at least three annotators say now; None without one."""
     if len(positions) < FEWEST_FOR_A_MAJORITY:
         return None
-    ((value, count),) = Counter(one.value for one in positions).most_common(1)
+    ((value, count),) = Counter(position.value for position in positions).most_common(1)
     return value if 2 * count > len(positions) else None
 
 
@@ -90,14 +90,14 @@ def resolve(positions: Sequence[Position], ruling: Ruling | None) -> Resolution 
     stands = ruling is not None and (
         ruling.kind is not ConsensusKind.MAJORITY or majority(positions) == ruling.value
     )
-    changed = max((one.revised_at for one in positions if one.revised_at is not None), default=None)
+    changed = max(filter(None, (position.revised_at for position in positions)), default=None)
     if ruling is not None and stands:
         decides = contested and not _came_later(ruling, changed)
         if decides or ruling.value != agreed:
             return _resolution(ruling.value, ruling.kind, positions, ruling, ruling.at)
     if agreed is None:
         return None
-    moved = contested or any(one.value != one.submitted for one in positions)
+    moved = contested or any(position.value != position.submitted for position in positions)
     kind = ConsensusKind.DISCUSSED if moved else ConsensusKind.UNANIMOUS
     return _resolution(agreed, kind, positions, ruling if stands else None, changed)
 
@@ -109,10 +109,10 @@ def _came_later(ruling: Ruling, changed: datetime | None) -> bool:
 
 def sound_roots(resolved: Mapping[int | None, Resolution]) -> dict[int | None, Resolution]:
     """What a whole trajectory comes to (None: the outcome), without the roots that are no errors in it."""
-    errors = {step for step, one in resolved.items() if step is not None and one.value == -1}
+    errors = {step for step, resolution in resolved.items() if step is not None and resolution.value == -1}
     return {
-        step: one if one.root is None or one.root in errors else replace(one, root=None)
-        for step, one in resolved.items()
+        step: it if it.root is None or it.root in errors else replace(it, root=None)
+        for step, it in resolved.items()
     }
 
 
@@ -123,21 +123,21 @@ def _resolution(
     ruling: Ruling | None,
     at: datetime | None,
 ) -> Resolution:
-    said = [one for one in positions if one.value == value]
-    roots = {one.root for one in said}
-    reasons = {one.reason for one in said if one.reason}
+    agreeing = [position for position in positions if position.value == value]
+    roots = {position.root for position in agreeing}
+    reasons = {position.reason for position in agreeing if position.reason}
     root = ruling.root if ruling else None
     reason = ruling.reason if ruling else ""
     if root is None and value == -1 and len(roots) == 1:
         (root,) = roots
     if not reason and len(reasons) == 1:
         (reason,) = reasons
-    known = REASON_CODES_BY_CODE.get(reason)
+    code = REASON_CODES_BY_CODE.get(reason)
     return Resolution(
         value=value,
         kind=kind,
         root=root if value == -1 else None,
-        reason=reason if known is not None and known.value == value else "",
+        reason=reason if code is not None and code.value == value else "",
         note=ruling.note if ruling else "",
         by_ruling=ruling is not None,
         at=at,

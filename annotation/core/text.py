@@ -20,11 +20,11 @@ def escape(text: str) -> str:
     """`text` without NUL and lone surrogates; `unescape` gives back exactly what came in."""
     if _UNSAFE.search(text) is None:
         return text
-    return _UNSAFE.sub(lambda found: f"{MARK}{ord(found.group()):04x}", text)
+    return _UNSAFE.sub(lambda match: f"{MARK}{ord(match.group()):04x}", text)
 
 
 def unescape(text: str) -> str:
     """The inverse of `escape`. A mark that no escape wrote is left standing."""
     if MARK not in text:
         return text
-    return _ESCAPED.sub(lambda found: chr(int(found.group(1), 16)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text)

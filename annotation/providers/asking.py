@@ -65,9 +65,9 @@ class _Calls:
 
     def took(self, steps: tuple[int, ...], reply: Reply, limit: int) -> None:
         """Keep the labels of a reply; what a cut took from it is next."""
-        found = reply.judgement
-        self.labels.update((index, label) for index, label in found.labels.items() if label is not None)
-        if not found.cut:
+        judgement = reply.judgement
+        self.labels.update((index, label) for index, label in judgement.labels.items() if label is not None)
+        if not judgement.cut:
             return
         rest = [index for index in steps if index not in self.labels]
         if rest:
@@ -87,32 +87,32 @@ class _Calls:
 
     @property
     def _replies(self) -> list[Reply]:
-        return [one for one in self.said if isinstance(one, Reply)]
+        return [reply for reply in self.said if isinstance(reply, Reply)]
 
     @property
     def _without_outcome(self) -> bool:
-        return all(one.judgement.outcome is None for one in self._replies)
+        return all(reply.judgement.outcome is None for reply in self._replies)
 
     def result(self) -> Reply | Failure:
         """All that was said, as one."""
         if len(self.said) == 1 and not self.todo:
             return self.said[0]
-        usages = [one.usage for one in self.said if one.usage is not None]
+        usages = [answer.usage for answer in self.said if answer.usage is not None]
         usage = sum(usages[1:], usages[0]) if usages else None
-        cost = sum((one.cost for one in self.said), Decimal(0))
-        exchange = _joined([one.exchange for one in self.said])
+        cost = sum((answer.cost for answer in self.said), Decimal(0))
+        exchange = _joined([answer.exchange for answer in self.said])
         if not self._replies:
             assert self.failure is not None
             return replace(self.failure, usage=usage, cost=cost, exchange=exchange)
         last = self._replies[-1]
-        judgement = joined(self.steps, [one.judgement for one in self._replies])
+        judgement = joined(self.steps, [reply.judgement for reply in self._replies])
         return replace(
             last,
             judgement=judgement,
             usage=usage or Usage(0, 0),
             cost=cost,
             exchange=exchange,
-            clipped=tuple(dict.fromkeys(note for one in self._replies for note in one.clipped)),
+            clipped=tuple(dict.fromkeys(note for reply in self._replies for note in reply.clipped)),
             rest=self._rest(judgement),
         )
 
@@ -137,9 +137,9 @@ class _Calls:
 def _joined(exchanges: Sequence[Exchange]) -> Exchange:
     """What went over the wire, one call after the other, each on a line of its own."""
     return Exchange(
-        request=b"\n".join(one.request for one in exchanges if one.request),
-        response=b"\n".join(one.response for one in exchanges if one.response),
+        request=b"\n".join(exchange.request for exchange in exchanges if exchange.request),
+        response=b"\n".join(exchange.response for exchange in exchanges if exchange.response),
         status=exchanges[-1].status,
-        attempts=sum(one.attempts for one in exchanges),
-        seconds=sum(one.seconds for one in exchanges),
+        attempts=sum(exchange.attempts for exchange in exchanges),
+        seconds=sum(exchange.seconds for exchange in exchanges),
     )

@@ -34,18 +34,18 @@ class Baseline:
         """The most probable labels. What is kept for audit is all probabilities, as JSON."""
         self._hooks.admit()
         begun = time.perf_counter()
-        found = self._trained.judge(request.material, self._tasks[request.reference])
+        prediction = self._trained.judge(request.material, self._tasks[request.reference])
         kept = {
             "features_version": VERSION,
-            "task_in_training": found.seen,
+            "task_in_training": prediction.seen,
             "probabilities": {
-                str(index): [round(float(one), 6) for one in row]
-                for index, row in zip(request.material.steps, found.probabilities, strict=True)
+                str(index): [round(float(probability), 6) for probability in row]
+                for index, row in zip(request.material.steps, prediction.probabilities, strict=True)
             },
-            "outcome": [round(float(one), 6) for one in found.outcome],
+            "outcome": [round(float(probability), 6) for probability in prediction.outcome],
         }
         return Reply(
-            judgement=found.judgement,
+            judgement=prediction.judgement,
             usage=Usage(0, 0),
             cost=Decimal(0),
             prompt_version="",

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
-from annotation.core.judging import Judgement, Problem, Prompt, Usage, cost, estimate_tokens, parse
+from annotation.core.judging import Judgement, Prompt, Usage, cost, estimate_tokens, parse
 from annotation.core.judging.settings import JudgeSettings
 
 from .base import Failure, FailureKind, Reply
@@ -31,10 +31,10 @@ class _Choice:
 class Answers:
     """Reads the replies of one judge."""
 
-    def __init__(self, settings: JudgeSettings, redact: Redactor, asked: Asked) -> None:
+    def __init__(self, settings: JudgeSettings, redact: Redactor, call: Asked) -> None:
         self._price = settings.price
         self._redact = redact
-        self._asked = asked
+        self._asked = call
 
     def read(self, received: Received, prompt: Prompt, limit: int) -> Reply | Failure:
         """The judgement in a reply with a status of 2xx, or the failure it amounts to. `limit`: the answer
@@ -119,7 +119,7 @@ class Answers:
             judgement,
             reasons={index: redact(reason) for index, reason in judgement.reasons.items()},
             outcome_reason=redact(judgement.outcome_reason),
-            problems=tuple(Problem(one.kind, one.where, redact(one.found)) for one in judgement.problems),
+            problems=tuple(replace(it, found=redact(it.found)) for it in judgement.problems),
         )
 
 

@@ -86,10 +86,10 @@ class Dialect:
     tokens: str = "max_tokens"
     limit: int | None = None
 
-    def after(self, complaint: Complaint, asked: int) -> Dialect | None:
+    def after(self, complaint: Complaint, limit: int) -> Dialect | None:
         """What to try when a call for `asked` answer tokens was refused with `complaint`; `None`: it is not
         about that."""
-        if (allowed := complaint.answer_limit(asked)) is not None:
+        if (allowed := complaint.answer_limit(limit)) is not None:
             return replace(self, limit=allowed)
         if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
             return replace(self, tokens="max_completion_tokens")
@@ -156,10 +156,10 @@ class OpenAICompatible:
         except TooLong as error:
             return _too_long(error)
 
-        def ask(part: tuple[int, ...], known: Mapping[int, int]) -> Reply | Failure:
+        def ask(part: tuple[int, ...], earlier: Mapping[int, int]) -> Reply | Failure:
             version = settings.prompt_version
             try:
-                prompt = build(version, material, planned.budget, steps=part, earlier=known)
+                prompt = build(version, material, planned.budget, steps=part, earlier=earlier)
             except TooLong as error:
                 return _too_long(error)
             return self._ask(prompt, planned.limit)
@@ -175,15 +175,15 @@ class OpenAICompatible:
         sent, failures, adaptations = 0, 0, 0
         while True:
             dialect = self._dialect
-            asked = min(limit, dialect.limit or limit)
-            body = self._body(prompt, dialect, asked)
+            max_tokens = min(limit, dialect.limit or limit)
+            body = self._body(prompt, dialect, max_tokens)
             if (held := self._held()) is not None:
                 return self._kept(held, body, Received(None, {}, b""), sent, started)
             self._hooks.admit()
             sent += 1
             with self._slots:
                 received = post(self._client, self._url, body, self._deadline, self._settings.timeout_seconds)
-            outcome = self._outcome(received, prompt, dialect, asked)
+            outcome = self._outcome(received, prompt, dialect, max_tokens)
             if isinstance(outcome, Dialect):
                 adaptations += 1
                 if adaptations <= _MAX_ADAPTATIONS:

@@ -41,22 +41,22 @@ class Evidence:
             return np.zeros_like(rows)
         before = self._before(rows, first)
         column = labels - VALUES[0]
-        known = _log_odds(self._forest.given(rows, before)[np.arange(len(rows)), column])
+        with_all = _log_odds(self._forest.given(rows, before)[np.arange(len(rows)), column])
         varied = np.repeat(rows, len(self._value), axis=0)
         at = np.arange(len(varied))
         varied[at, np.tile(self._figure, len(rows))] = np.tile(self._value, len(rows))
-        said = self._forest.given(varied, np.repeat(before, len(self._value), axis=0))
-        told = said[at, np.repeat(column, len(self._value))].reshape(len(rows), -1) * self._weight
+        shares = self._forest.given(varied, np.repeat(before, len(self._value), axis=0))
+        told = shares[at, np.repeat(column, len(self._value))].reshape(len(rows), -1) * self._weight
         starts = np.unique(self._figure, return_index=True)[1]
         unknown = np.add.reduceat(told, starts, axis=1)
-        return known[:, None] - _log_odds(unknown)
+        return with_all[:, None] - _log_odds(unknown)
 
     def _before(self, rows: Floats, first: Bools) -> Floats:
         """The most probable label of the step before, one-hot; zeros where a trajectory begins."""
-        said = self._forest.forward(rows, first).argmax(axis=1)
-        found: Floats = np.eye(len(VALUES))[np.roll(said, 1)]
-        found[first] = 0.0
-        return found
+        forward = self._forest.forward(rows, first).argmax(axis=1)
+        previous: Floats = np.eye(len(VALUES))[np.roll(forward, 1)]
+        previous[first] = 0.0
+        return previous
 
 
 def _spread(column: Floats) -> tuple[Floats, Floats]:

@@ -183,15 +183,15 @@ def _step(
 def _of_text(message: Message, past: _Past, question: set[str]) -> dict[str, float]:
     text = message.content[:MAX_TEXT]
     answer = ANSWER.search(text)
-    said = answer.group(1) if answer else ""
+    answer_text = answer.group(1) if answer else ""
     names, numbers = names_of(text), numbers_of(text)
     return {
         "text_length": log(len(message.content)),
         "text_empty": float(not text.strip()),
         "no_call": float(not message.tool_calls),
         "answers": float(answer is not None),
-        "answer_length": log(len(said)),
-        "answer_unseen": share_outside(words_of(said), past.words),
+        "answer_length": log(len(answer_text)),
+        "answer_unseen": share_outside(words_of(answer_text), past.words),
         "asks_user": float(not message.tool_calls and text.rstrip().endswith("?")),
         "gives_up": float(GIVES_UP.search(text) is not None),
         "unseen_numbers": share_outside(numbers, past.numbers),
@@ -206,17 +206,15 @@ def _of_calls(
 ) -> dict[str, float]:
     made = [_call(call) for call in calls]
     before = {(name, arguments) for name, arguments, _ in past.calls}
-    words = set().union(*(one[2] for one in made)) if made else set()
+    words = set().union(*(call[2] for call in made)) if made else set()
     broken = [call for call in calls if not call.parsed]
-    found = [
-        problem for call in calls if call.parsed for problem in problems(tools, call.name, call.arguments)
-    ]
+    parsed = [call for call in calls if call.parsed]
     last = past.calls[-1][0] if past.calls else None
     return {
         "calls": log(len(calls)),
         "parallel": float(len(calls) > 1),
         "broken_call": float(bool(broken)),
-        "call_problems": log(len(found)),
+        "call_problems": log(sum(len(problems(tools, call.name, call.arguments)) for call in parsed)),
         "repeated_call": float(any((name, arguments) in before for name, arguments, _ in made)),
         "similar_call": _similar(made, past),
         "same_tool": float(any(name == last for name, _, _ in made)),
@@ -235,7 +233,7 @@ def _of_results(
     texts = [result.content[:MAX_TEXT] for result in results]
     words = set().union(*map(words_of, texts)) if texts else set()
     names = set().union(*map(names_of, texts)) if texts else set()
-    asked = set().union(*(_call(call)[2] for call in calls)) if calls else set()
+    argument_words = set().union(*(_call(call)[2] for call in calls)) if calls else set()
     return {
         "no_result": float(bool(calls) and not results),
         "result_error": float(any(map(is_error, texts))),
@@ -243,7 +241,7 @@ def _of_results(
         "result_length": log(sum(len(result.content) for result in results)),
         "result_seen": float(any(text in past.results for text in texts)),
         "result_on_question": share_inside(question, words),
-        "result_on_call": share_inside(asked, words),
+        "result_on_call": share_inside(argument_words, words),
         "result_new_names": log(len(names - past.names)),
         "question_covered": share_inside(question, words | past.found),
     }
@@ -277,7 +275,7 @@ def _argument_words(call: ToolCall) -> set[str]:
     """The words of the values; the parameters' names are the tool's."""
     if not call.parsed:
         return words_of(call.arguments_raw)
-    found: set[str] = set()
+    words: set[str] = set()
     waiting: list[Any] = [call.arguments]
     while waiting:
         value = waiting.pop()
@@ -286,10 +284,10 @@ def _argument_words(call: ToolCall) -> set[str]:
         elif isinstance(value, list):
             waiting.extend(value)
         elif value is not None and not isinstance(value, bool):
-            found |= words_of(str(value))
-    return found
+            words |= words_of(str(value))
+    return words
 
 
 def _similar(made: Sequence[tuple[str, str, frozenset[str]]], past: _Past) -> float:
     """How alike the words of a call and of one of the last twenty before it are, at most: 0 … 1."""
-    return max((alike(one[2], other[2]) for one in made for other in past.calls[-20:]), default=0.0)
+    return max((alike(call[2], other[2]) for call in made for other in past.calls[-20:]), default=0.0)

@@ -43,15 +43,15 @@ class Forest:
     def given(self, rows: Floats, before: Floats) -> Floats:
         """(n, n_features) and (n, 3) → (n, 3): how probable −1, 0 and +1 are after the label before, one-hot,
         or zeros at the first step. Rows sum to 1, and none is 0."""
-        found = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
+        shares = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
         if self.trees is None:
             told = self.known[None].astype(np.float64)
         else:
             told = np.zeros((len(rows), len(VALUES)))
             told[:, self.trees.classes_ - VALUES[0]] = self.trees.predict_proba(np.hstack([rows, before]))
             told = np.where(self.known, np.maximum(told, TINY), 0.0)
-        found += (1 - found.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
-        return found
+        shares += (1 - shares.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
+        return shares
 
     def forward(self, rows: Floats, first: Bools) -> Floats:
         """(n, n_features) → (n, 3): how probable the labels are, steps in order, `first` (n,) where a
@@ -59,15 +59,15 @@ class Forest:
         if not len(rows):
             return np.zeros((0, len(VALUES)))
         labels = np.eye(len(VALUES))
-        found = self.given(rows, np.zeros((len(rows), len(VALUES))))
+        shares = self.given(rows, np.zeros((len(rows), len(VALUES))))
         later = np.flatnonzero(~first)
         if self.trees is None or not len(later):
-            return found
-        asked = self.given(np.repeat(rows[later], len(VALUES), axis=0), np.tile(labels, (len(later), 1)))
-        after = asked.reshape(len(later), len(VALUES), len(VALUES))
+            return shares
+        after_each = self.given(np.repeat(rows[later], len(VALUES), axis=0), np.tile(labels, (len(later), 1)))
+        after = after_each.reshape(len(later), len(VALUES), len(VALUES))
         for place, at in enumerate(later):
-            found[at] = found[at - 1] @ after[place]
-        return found
+            shares[at] = shares[at - 1] @ after[place]
+        return shares
 
 
 def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable[[], None]) -> Forest:
@@ -75,10 +75,10 @@ def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable
 
     `alive` is called between trees and may raise. The same input and seed grow the same trees.
     """
-    known = np.array([bool((labels == value).any()) for value in VALUES])
+    present = np.array([bool((labels == value).any()) for value in VALUES])
     shares = shares_of(labels)
-    if known.sum() < 2:
-        return Forest(trees=None, known=known, shares=shares)
+    if present.sum() < 2:
+        return Forest(trees=None, known=present, shares=shares)
     # takes a second or two: only who trains pays for it
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -90,14 +90,14 @@ def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable
         trees.n_estimators = min(grown + GROWN_AT_ONCE, TREES)
         trees.fit(table, labels)
         alive()
-    return Forest(trees=trees, known=known, shares=shares)
+    return Forest(trees=trees, known=present, shares=shares)
 
 
 def previous(labels: Ints, first: Bools) -> Floats:
     """The label before each, (n, 3), one-hot in the order of `VALUES`; zeros where a trajectory begins."""
-    found: Floats = (np.roll(labels, 1)[:, None] == np.array(VALUES)).astype(np.float64)
-    found[first] = 0.0
-    return found
+    one_hot: Floats = (np.roll(labels, 1)[:, None] == np.array(VALUES)).astype(np.float64)
+    one_hot[first] = 0.0
+    return one_hot
 
 
 def shares_of(labels: Ints) -> Floats:

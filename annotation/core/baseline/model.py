@@ -109,7 +109,7 @@ class Labelled:
         return raw.forward(self.rows[held], self.first[held])
 
 
-def cross_fit(given: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> CrossFit:
+def cross_fit(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> CrossFit:
     """Fit a model of all and one without each fold of tasks.
 
     `alive` is called between trees and may raise. The same input and seed give the same models.
@@ -118,55 +118,55 @@ def cross_fit(given: Labelled, *, seed: int, alive: Callable[[], None] = _nothin
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(limits=1):
-        without, raw, probabilities = _without(given, seed, alive)
-        everything = given.fitted(set(), seed, alive)
+        without, raw, probabilities = _without(table, seed, alive)
+        everything = table.fitted(set(), seed, alive)
     # what those without its fold say of each row is what chooses how far the whole is trusted
-    shares = np.array([model.raw.shares for model in without])[given.fold]
-    trust = chosen_trust(raw, shares, given.labels, given.groups)
-    whole = Classifier(raw=everything, rows=given.rows, trust=trust)
-    return CrossFit(whole, without, given.fold, probabilities)
+    shares = np.array([model.raw.shares for model in without])[table.fold]
+    trust = chosen_trust(raw, shares, table.labels, table.groups)
+    whole = Classifier(raw=everything, rows=table.rows, trust=trust)
+    return CrossFit(whole, without, table.fold, probabilities)
 
 
-def held_out(given: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
+def held_out(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
     """The probabilities (n, 3) of each row by the model without its fold, as `cross_fit` has them."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):
-        return _without(given, seed, alive)[2]
+        return _without(table, seed, alive)[2]
 
 
 def _without(
-    given: Labelled, seed: int, alive: Callable[[], None]
+    table: Labelled, seed: int, alive: Callable[[], None]
 ) -> tuple[tuple[Classifier, ...], Floats, Floats]:
     """The models without each fold, and what each says of its fold, (n, 3): raw, and as it is trusted."""
-    folds = range(int(given.fold.max()) + 1)
-    inner, shares = _pairs(given, folds, seed, alive)
+    folds = range(int(table.fold.max()) + 1)
+    inner, shares = _pairs(table, folds, seed, alive)
     without = []
-    raw = np.zeros((len(given.labels), len(VALUES)))
+    raw = np.zeros((len(table.labels), len(VALUES)))
     probabilities = np.zeros_like(raw)
     for a in folds:
-        kept = given.fold != a
-        fitted = given.fitted({a}, seed, alive)
-        trust = chosen_trust(inner[a, kept], shares[a, kept], given.labels[kept], given.groups[kept])
-        raw[~kept] = given.asked(fitted, a)
+        kept = table.fold != a
+        fitted = table.fitted({a}, seed, alive)
+        trust = chosen_trust(inner[a, kept], shares[a, kept], table.labels[kept], table.groups[kept])
+        raw[~kept] = table.asked(fitted, a)
         probabilities[~kept] = shrunk(raw[~kept], fitted.shares, trust)
-        without.append(Classifier(raw=fitted, rows=given.rows[kept], trust=trust))
+        without.append(Classifier(raw=fitted, rows=table.rows[kept], trust=trust))
     return tuple(without), raw, probabilities
 
 
-def _pairs(given: Labelled, folds: range, seed: int, alive: Callable[[], None]) -> tuple[Floats, Floats]:
+def _pairs(table: Labelled, folds: range, seed: int, alive: Callable[[], None]) -> tuple[Floats, Floats]:
     """For each fold a, what is said of the rows of every other fold b by who has seen neither, and the shares
     it has seen: (n_folds, n, 3) each. Nothing of fold a plays a part in row a. One fit serves (a, b) and
     (b, a); with two folds nothing is left to fit on, and both say the same.
     """
-    said = np.ones((len(folds), len(given.labels), len(VALUES))) / len(VALUES)
-    shares = said.copy()
+    probabilities = np.ones((len(folds), len(table.labels), len(VALUES))) / len(VALUES)
+    shares = probabilities.copy()
     for a, b in combinations(folds, 2) if len(folds) > 2 else ():
-        fitted = given.fitted({a, b}, seed, alive)
+        fitted = table.fitted({a, b}, seed, alive)
         for own, other in ((a, b), (b, a)):
-            held = given.fold == other
-            said[own, held], shares[own, held] = given.asked(fitted, other), fitted.shares
-    return said, shares
+            held = table.fold == other
+            probabilities[own, held], shares[own, held] = table.asked(fitted, other), fitted.shares
+    return probabilities, shares
 
 
 def chosen_trust(raw: Floats, shares: Floats, labels: Ints, groups: Ints) -> float:
@@ -176,7 +176,7 @@ def chosen_trust(raw: Floats, shares: Floats, labels: Ints, groups: Ints) -> flo
     if len(np.unique(groups)) < 2:
         return 0.0
     losses = [_losses(shrunk(raw, shares, trust), target) for trust in TRUST]
-    best = int(np.argmin([one.mean() for one in losses]))
+    best = int(np.argmin([loss.mean() for loss in losses]))
     return TRUST[best] if _gains(_losses(shares, target) - losses[best], groups) else 0.0
 
 
@@ -226,5 +226,5 @@ def log_loss(probabilities: Floats, target: Ints) -> float:
 
 
 def _losses(probabilities: Floats, target: Ints) -> npt.NDArray[np.float64]:
-    found: Floats = -np.log(np.maximum(probabilities[np.arange(len(target)), target], _TINY))
-    return found
+    losses: Floats = -np.log(np.maximum(probabilities[np.arange(len(target)), target], _TINY))
+    return losses

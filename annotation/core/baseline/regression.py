@@ -32,24 +32,24 @@ class Regression:
     def forward(self, rows: Floats, first: Bools) -> Floats:
         """(n, n_features) → (n, 3): how probable −1, 0 and +1 are; each row stands for itself, `first` or
         not. Rows sum to 1."""
-        found = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
-        left = 1 - found.sum(axis=1, keepdims=True)
+        probabilities = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
+        left = 1 - probabilities.sum(axis=1, keepdims=True)
         if self.weights is None or self.bias is None:
-            return np.where(self.known, left, found)
+            return np.where(self.known, left, probabilities)
         scores = (rows - self.mean) / self.scale @ self.weights.T + self.bias
         exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-        found[:, self.known] = left * exponentials / exponentials.sum(axis=1, keepdims=True)
-        return found
+        probabilities[:, self.known] = left * exponentials / exponentials.sum(axis=1, keepdims=True)
+        return probabilities
 
 
 def regress(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable[[], None]) -> Regression:
     """A regression of these rows (n, n_features) with their labels (n,); nothing in it is chance."""
     alive()
-    known = np.array([bool((labels == value).any()) for value in VALUES])
+    present = np.array([bool((labels == value).any()) for value in VALUES])
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(spread > 1e-8, spread, 1.0)
     weights, bias = None, None
-    if known.sum() > 1:
+    if present.sum() > 1:
         # takes a second or two: only who trains pays for it
         from sklearn.linear_model import LogisticRegression
 
@@ -58,5 +58,5 @@ def regress(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Calla
         if len(weights) == 1:
             weights, bias = np.vstack([-weights, weights]) / 2, np.concatenate([-bias, bias]) / 2
     return Regression(
-        mean=mean, scale=scale, weights=weights, bias=bias, known=known, shares=shares_of(labels)
+        mean=mean, scale=scale, weights=weights, bias=bias, known=present, shares=shares_of(labels)
     )

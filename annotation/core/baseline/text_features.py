@@ -76,16 +76,16 @@ def log(n: int) -> float:
 
 def share_inside(part: Iterable[str], whole: set[str]) -> float:
     """The share of some words that are among others: 0 … 1; 0 for none."""
-    found = list(part)
-    return sum(one in whole for one in found) / len(found) if found else 0.0
+    words = list(part)
+    return sum(word in whole for word in words) / len(words) if words else 0.0
 
 
 def share_outside(part: Iterable[str], whole: set[str]) -> float:
     """The share of some words that are not among others: 0 … 1; 0 for none."""
-    found = list(part)
-    return sum(one not in whole for one in found) / len(found) if found else 0.0
+    words = list(part)
+    return sum(word not in whole for word in words) / len(words) if words else 0.0
 
 
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
+def alike(words: frozenset[str], other: frozenset[str]) -> float:
     """Words in common by words in all: 0 … 1; 0 for none."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(words & other) / len(words | other) if words or other else 0.0

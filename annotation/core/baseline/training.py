@@ -67,11 +67,12 @@ def task_of(question: str, otherwise: str) -> str:
 def digest(examples: Sequence[Example], *, seed: int) -> str:
     """The sha256 of everything a training depends on but its method; the order of the examples is part of
     it."""
-    found = hashlib.sha256(f"{VERSION} {seed}".encode())
-    for one in examples:
-        found.update(f"\n{one.task} {one.labels} {one.outcome} {one.features.shape}\n".encode())
-        found.update((one.features.round(PLACES) + 0.0).astype("<f8").tobytes())
-    return found.hexdigest()
+    sha256 = hashlib.sha256(f"{VERSION} {seed}".encode())
+    for example in examples:
+        features = example.features
+        sha256.update(f"\n{example.task} {example.labels} {example.outcome} {features.shape}\n".encode())
+        sha256.update((features.round(PLACES) + 0.0).astype("<f8").tobytes())
+    return sha256.hexdigest()
 
 
 class Trained:
@@ -81,7 +82,7 @@ class Trained:
         self._steps = steps
         self._outcomes = outcomes
         self._folds = folds
-        self._evidence = {id(one): _evidence(one) for one in (steps.everything, *steps.without)}
+        self._evidence = {id(model): _evidence(model) for model in (steps.everything, *steps.without)}
 
     def models(self, task: str) -> tuple[Classifier, Classifier]:
         """The models of steps and of outcomes that saw no run of this task."""
@@ -137,10 +138,10 @@ def train(
         table.names[group]: int(number) for group, number in zip(table.groups, of_steps.fold, strict=True)
     }
     told = table.outcomes
-    found = figures(table.labels, table.groups, table.trajectory, steps)
-    found["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
-    found["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
-    return Trained(steps, outcomes, folds), found
+    training_figures = figures(table.labels, table.groups, table.trajectory, steps)
+    training_figures["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
+    training_figures["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
+    return Trained(steps, outcomes, folds), training_figures
 
 
 def unseen_labels(
@@ -174,18 +175,18 @@ class _Table:
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> _Table:
-        names = sorted({one.task for one in examples})
+        names = sorted({example.task for example in examples})
         place = {name: at for at, name in enumerate(names)}
-        of_run = np.array([place[one.task] for one in examples])
-        trajectory = np.repeat(np.arange(len(examples)), [len(one.labels) for one in examples])
+        of_run = np.array([place[example.task] for example in examples])
+        trajectory = np.repeat(np.arange(len(examples)), [len(example.labels) for example in examples])
         return cls(
             names,
-            np.vstack([one.features for one in examples]),
-            np.array([label for one in examples for label in one.labels], dtype=np.int64),
+            np.vstack([example.features for example in examples]),
+            np.array([label for example in examples for label in example.labels], dtype=np.int64),
             of_run[trajectory],
             trajectory,
-            np.vstack([run_features(one.features) for one in examples]),
-            np.array([one.outcome for one in examples], dtype=np.int64),
+            np.vstack([run_features(example.features) for example in examples]),
+            np.array([example.outcome for example in examples], dtype=np.int64),
             of_run,
         )
 
@@ -220,20 +221,20 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     position = np.arange(len(labels)) - start[trajectory]
     shares = np.array([steps.without[number].raw.shares for number in steps.fold])
 
-    def against(said: npt.NDArray[Any], *, intervals: bool) -> dict[str, Any]:
+    def against(answers: npt.NDArray[Any], *, intervals: bool) -> dict[str, Any]:
         zeros = np.zeros_like(labels)
-        table = np.column_stack([zeros, groups, trajectory, position, labels, said])
-        found = judged(table, intervals=intervals)
+        table = np.column_stack([zeros, groups, trajectory, position, labels, answers])
+        judged_figures = judged(table, intervals=intervals)
         measures = {
-            "step_accuracy": found.step_accuracy,
-            "first_error_accuracy": found.first_error,
-            "kappa": found.kappa,
-            "quadratic_kappa": found.kappa_quadratic,
+            "step_accuracy": judged_figures.step_accuracy,
+            "first_error_accuracy": judged_figures.first_error,
+            "kappa": judged_figures.kappa,
+            "quadratic_kappa": judged_figures.kappa_quadratic,
         }
         return {
             **{name: measure.value for name, measure in measures.items()},
             "intervals": {name: _interval(measure) for name, measure in measures.items()},
-            "undefined": {name: str(one.reason) for name, one in measures.items() if one.value is None},
+            "undefined": {name: str(it.reason) for name, it in measures.items() if it.value is None},
         }
 
     return {
@@ -247,14 +248,16 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     }
 
 
-def _evidence(one: Classifier) -> Evidence:
-    assert isinstance(one.raw, Forest), "steps are the trees' business"
-    return Evidence(one.raw, one.rows)
+def _evidence(classifier: Classifier) -> Evidence:
+    assert isinstance(classifier.raw, Forest), "steps are the trees' business"
+    return Evidence(classifier.raw, classifier.rows)
 
 
 def _interval(measure: Measure) -> list[float] | None:
-    found = measure.interval
-    return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+    interval = measure.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return None
+    return [interval.low, interval.high]
 
 
 def _of_probabilities(probabilities: Floats, labels: Ints) -> dict[str, float]:
@@ -267,5 +270,5 @@ def _of_probabilities(probabilities: Floats, labels: Ints) -> dict[str, float]:
 
 
 def _values(probabilities: Floats) -> Ints:
-    found: Ints = np.array(VALUES, dtype=np.int64)[probabilities.argmax(axis=1)]
-    return found
+    values: Ints = np.array(VALUES, dtype=np.int64)[probabilities.argmax(axis=1)]
+    return values

@@ -84,8 +84,8 @@ def _first_keys(head: bytes) -> tuple[frozenset[str], int | None]:
     """The keys of the first object (itself the first value, or within its list), and where the value ends."""
     keys: set[str] = set()
     depth, level, last = 0, 0, b""
-    for found in _TOKEN.finditer(head):
-        token = found.group()
+    for match in _TOKEN.finditer(head):
+        token = match.group()
         if token == b'"':  # a string that the head does not hold to its end
             break
         if token in b"[{":
@@ -97,7 +97,7 @@ def _first_keys(head: bytes) -> tuple[frozenset[str], int | None]:
             if depth < level:
                 level = -1  # the first object is over: later ones are not asked for their keys
             if depth <= 0:
-                return frozenset(keys), found.end()
+                return frozenset(keys), match.end()
         elif token == b":" and depth == level:
             keys.add(_key(last))
         last = token

@@ -169,7 +169,7 @@ def _shallow(value: Any, opening: int) -> Any:
         if not level:
             return value
         members = (held.values() if isinstance(held, dict) else held for held in level)
-        level = [one for some in members for one in some if isinstance(one, dict | list)]
+        level = [value for some in members for value in some if isinstance(value, dict | list)]
     if not level:
         return value
     raise BadJson(translatable("is nested deeper than {n} levels", n=MAX_DEPTH))
@@ -240,8 +240,8 @@ def _describe(error: json.JSONDecodeError, line: int) -> str:
     cut = error.msg.startswith("Unterminated string") or _SPACES.match(error.doc, error.pos) is not None
     if cut and error.doc.strip():
         return translatable("is cut off: the record ends in the middle of its JSON")
-    said = error.msg.removesuffix(" at")
-    what, column = _DECODER.get(said, said), error.colno
+    message = error.msg.removesuffix(" at")
+    what, column = _DECODER.get(message, message), error.colno
     if error.lineno == 1:
         return translatable("is not valid JSON: {what} at column {column}", what=what, column=column)
     return translatable(

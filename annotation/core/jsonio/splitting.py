@@ -165,8 +165,8 @@ class _Scanner:
 
     def _gap(self, chunk: bytes, position: int) -> int:
         commas = self.within_list and self.opened and not self.closed
-        found = (_GAP_OR_COMMA if commas else _GAP).match(chunk, position)
-        return found.end() if found else position
+        gap = (_GAP_OR_COMMA if commas else _GAP).match(chunk, position)
+        return gap.end() if gap else position
 
     def _opens_or_closes(self, byte: int) -> bool:
         """Whether `byte` is a bracket of the list around all records."""
@@ -182,8 +182,8 @@ class _Scanner:
         if self.escaped:
             self.escaped = False
             return position + 1
-        found = IN_STRING.match(chunk, position)
-        position = found.end() if found else position
+        match = IN_STRING.match(chunk, position)
+        position = match.end() if match else position
         if position < len(chunk):
             if chunk[position] == 0x22:
                 self.in_string = False
@@ -195,8 +195,8 @@ class _Scanner:
     def _pass_structure(self, chunk: bytes, position: int) -> tuple[int, bool]:
         """On to the next byte that matters: the position after it, and whether the value ends there."""
         at_end = self.scalar and self.depth == 0
-        found = (_TO_STRUCTURE_OR_END if at_end else TO_STRUCTURE).match(chunk, position)
-        position = found.end() if found else position
+        match = (_TO_STRUCTURE_OR_END if at_end else TO_STRUCTURE).match(chunk, position)
+        position = match.end() if match else position
         if position >= len(chunk):
             return position, False
         byte = chunk[position]

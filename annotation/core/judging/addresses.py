@@ -38,8 +38,8 @@ def allowed(base_url: str, allow_list: Iterable[str]) -> bool:
     """Whether an entry of `allow_list` is `base_url` or a beginning of it that ends at a slash, both
     normalised: scheme, host and port are compared as wholes, paths by their segments. An entry that is no
     plain address allows nothing. To what a name resolves is the operator's business."""
-    wanted = normalised(base_url)
-    if wanted is None:
+    address = normalised(base_url)
+    if address is None:
         return False
     entries = (normalised(entry.strip()) for entry in allow_list)
-    return any(entry and (wanted == entry or wanted.startswith(entry + "/")) for entry in entries)
+    return any(entry and (address == entry or address.startswith(entry + "/")) for entry in entries)

@@ -40,14 +40,14 @@ class Usage:
     estimated: bool = False
 
     @classmethod
-    def read(cls, given: Any, *, prompt_estimate: int, answer_estimate: int) -> Usage:
+    def read(cls, counts: Any, *, prompt_estimate: int, answer_estimate: int) -> Usage:
         """The `usage` object of a chat-completions reply; estimates, flagged, for what it leaves out."""
-        given = given if isinstance(given, Mapping) else {}
-        prompt, answer = _count(given.get("prompt_tokens")), _count(given.get("completion_tokens"))
-        details = given.get("prompt_tokens_details")
+        counts = counts if isinstance(counts, Mapping) else {}
+        prompt, answer = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
+        details = counts.get("prompt_tokens_details")
         cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
         if cached is None:
-            cached = _count(given.get("prompt_cache_hit_tokens"))  # as DeepSeek says it
+            cached = _count(counts.get("prompt_cache_hit_tokens"))  # as DeepSeek says it
         tokens_in = prompt_estimate if prompt is None else prompt
         return cls(
             tokens_in=tokens_in,

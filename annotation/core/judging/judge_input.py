@@ -28,13 +28,13 @@ class JudgeInput:
     """The message indexes of the steps, in order."""
 
     def __post_init__(self) -> None:
-        steps = step_indexes(one if isinstance(one, Mapping) else {} for one in self.messages)
+        steps = step_indexes(message if isinstance(message, Mapping) else {} for message in self.messages)
         object.__setattr__(self, "steps", tuple(steps))
 
-    def open_steps(self, given: Container[int]) -> tuple[int, ...]:
+    def open_steps(self, labelled: Container[int]) -> tuple[int, ...]:
         """The steps to ask about when those `given` have labels: the others, or the last one where all have,
         since only the outcome is missing then."""
-        return tuple(index for index in self.steps if index not in given) or self.steps[-1:]
+        return tuple(index for index in self.steps if index not in labelled) or self.steps[-1:]
 
     @classmethod
     def of(

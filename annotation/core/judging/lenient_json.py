@@ -52,12 +52,12 @@ def last_object(text: str, keys: Sequence[str], *, cut_off: bool = False) -> Fou
     if cut_off and _THINKING.match(text):
         return Found(cut=True)
     try:
-        found, end = search.run()
+        candidate, end = search.run()
     except RecursionError:
         return Found(any_json=search.any_json)
-    if cut_off and found.value is not None and not found.cut and search.begins_anew(end):
+    if cut_off and candidate.value is not None and not candidate.cut and search.begins_anew(end):
         return Found(cut=True, any_json=True)
-    return found
+    return candidate
 
 
 class _Failed(Exception):
@@ -85,7 +85,7 @@ class _Search:
 
     def run(self) -> tuple[Found, int]:
         """What was found, and where it ends."""
-        found, cut = Found(), False
+        candidate, cut = Found(), False
         position = 0
         while (opening := _OPENING.search(self.text, position)) and self.work < _MAX_WORK:
             start = opening.start()
@@ -95,18 +95,18 @@ class _Search:
             except _Failed as failed:
                 if failed.cut and start < self.last_key:
                     cut = True
-                    found = Found(self._finished(failed.text, start), cut=True)
-                    if found.value is not None:
+                    candidate = Found(self._finished(failed.text, start), cut=True)
+                    if candidate.value is not None:
                         break
                 continue  # what is asked for may lie deeper
             self.any_json = True
             # inside what is cut off it counts only when nothing of the sort was begun after it
             if self._wanted(value) and (not cut or start <= self.last_key < end):
-                found = Found(value, lenient=lenient)
+                candidate = Found(value, lenient=lenient)
                 position = end
         if self.work >= _MAX_WORK:
             return Found(any_json=self.any_json), position  # the last object may not have been reached
-        return replace(found, any_json=self.any_json or found.value is not None), position
+        return replace(candidate, any_json=self.any_json or candidate.value is not None), position
 
     def _wanted(self, value: Object) -> bool:
         return any(isinstance(value.get(key), _CONTAINER) or key in value.contradictory for key in self.keys)
@@ -151,17 +151,17 @@ def _closed(text: str, start: int) -> str:
     """
     brackets: list[str] = []
     end, missing, before = start, "", ""
-    for found in _TOKEN.finditer(text, start):
-        token = found.group()
+    for match in _TOKEN.finditer(text, start):
+        token = match.group()
         if token in "{[":
             brackets.append("}" if token == "{" else "]")
         elif token in "}]":
             brackets.pop()
-        whole_string = found["quote"] is not None and before == ":"
+        whole_string = match["quote"] is not None and before == ":"
         if token in "}]" or whole_string:
-            end, missing = found.end(), "".join(reversed(brackets))
+            end, missing = match.end(), "".join(reversed(brackets))
         elif token == ",":
-            end, missing = found.start(), "".join(reversed(brackets))
+            end, missing = match.start(), "".join(reversed(brackets))
         before = token
     return text[start:end] + missing if end > start else ""
 
@@ -201,18 +201,18 @@ def _blank(text: str, start: int, end: int) -> str:
 
 
 def _of(pairs: list[tuple[str, Any]]) -> Object:
-    found = Object(pairs)
-    if len(found) < len(pairs):
+    object_ = Object(pairs)
+    if len(object_) < len(pairs):
         first: dict[str, Any] = {}
-        found.contradictory = frozenset(
+        object_.contradictory = frozenset(
             key for key, value in pairs if not _same(first.setdefault(key, value), value)
         )
-    return found
+    return object_
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(a: Any, b: Any) -> bool:
     """Whether two values under one key are the same; lists and objects are not looked into."""
-    return one is other or (type(one) is type(other) and not isinstance(one, _CONTAINER) and one == other)
+    return a is b or (type(a) is type(b) and not isinstance(a, _CONTAINER) and a == b)
 
 
 def _int(digits: str) -> int | str:

@@ -30,18 +30,18 @@ class Operator:
 
     def problems(self, settings: JudgeSettings) -> dict[str, str]:
         """What of the settings is not allowed: name → one sentence."""
-        found: dict[str, str] = {}
+        errors: dict[str, str] = {}
         if not allowed(settings.base_url, self.addresses):
-            found["base_url"] = translatable(
+            errors["base_url"] = translatable(
                 "The judge’s address is not among those that the operator allows."
             )
         if settings.key_name and not self.allows_key(settings.key_name):
-            found["key_name"] = translatable(
+            errors["key_name"] = translatable(
                 "A judge’s key is read only from a variable that the operator allows, or whose name begins "
                 "with {prefix}.",
                 prefix=KEY_PREFIX,
             )
-        return found
+        return errors
 
     def allows_key(self, name: str) -> bool:
         """Whether the variable may be read as a judge's key."""

@@ -45,15 +45,15 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
             "The answer has {size} characters; one of more than {limit} is not read.", size=size, limit=limit
         )
         return _unusable(step_indexes, UnusableKind.TOO_LARGE, sentence)
-    found = last_object(answer_text, (_STEPS, _PUBLISHED_STEPS), cut_off=cut_off)
-    if found.value is None:
-        return _unusable(step_indexes, *_why(answer_text, found.cut or cut_off, found.any_json))
-    reading = _Reading(tuple(step_indexes), cut=found.cut)
-    if found.lenient:
+    candidate = last_object(answer_text, (_STEPS, _PUBLISHED_STEPS), cut_off=cut_off)
+    if candidate.value is None:
+        return _unusable(step_indexes, *_why(answer_text, candidate.cut or cut_off, candidate.any_json))
+    reading = _Reading(tuple(step_indexes), cut=candidate.cut)
+    if candidate.lenient:
         reading.note("answer", "read although it is not quite JSON")
-    if found.cut:
+    if candidate.cut:
         reading.note("answer", "cut off; the labels that were finished are read")
-    answer = _as_asked(found.value)
+    answer = _as_asked(candidate.value)
     reading.take_steps(answer)
     return reading.judgement(answer)
 
@@ -62,19 +62,20 @@ def _as_asked(answer: Object) -> Object:
     """An answer in the layout of published ones in that which the prompt asks for; any other as it is."""
     if _STEPS in answer or _PUBLISHED_STEPS not in answer:
         return answer
-    said = answer.get("explanations")
-    said = said if isinstance(said, dict) else {}
-    reasons = said.get(_STEPS)
+    explanations = answer.get("explanations")
+    explanations = explanations if isinstance(explanations, dict) else {}
+    reasons = explanations.get(_STEPS)
     reasons = reasons if isinstance(reasons, dict) else {}
-    given = answer[_PUBLISHED_STEPS]
-    if isinstance(given, Object):
-        steps = Object({key: _with_reason(label, reasons.get(key)) for key, label in given.items()})
-        steps.contradictory = given.contradictory
-        given = steps
-    found = Object({_STEPS: given, "outcome": _with_reason(answer.get("final_label"), said.get("final"))})
+    labels = answer[_PUBLISHED_STEPS]
+    if isinstance(labels, Object):
+        steps = Object({key: _with_reason(label, reasons.get(key)) for key, label in labels.items()})
+        steps.contradictory = labels.contradictory
+        labels = steps
+    outcome = _with_reason(answer.get("final_label"), explanations.get("final"))
+    converted = Object({_STEPS: labels, "outcome": outcome})
     names = {_PUBLISHED_STEPS: _STEPS, "final_label": "outcome"}
-    found.contradictory = frozenset(names[key] for key in answer.contradictory if key in names)
-    return found
+    converted.contradictory = frozenset(names[key] for key in answer.contradictory if key in names)
+    return converted
 
 
 def _with_reason(label: Any, reason: Any) -> Any:
@@ -115,21 +116,21 @@ class _Reading:
     extra: int = 0
 
     def take_steps(self, answer: Object) -> None:
-        given = answer.get(_STEPS)
+        labels = answer.get(_STEPS)
         if _STEPS in answer.contradictory:
             self.problem(ProblemKind.CONTRADICTORY, _STEPS, "occurs twice")
             return
-        wanted = frozenset(self.steps)
-        for key, entry in _entries(given):
+        indexes = frozenset(self.steps)
+        for key, entry in _entries(labels):
             index = _index(key)
-            if self.cut and key is _NOT_GIVEN and isinstance(given, list) and entry is given[-1]:
+            if self.cut and key is _NOT_GIVEN and isinstance(labels, list) and entry is labels[-1]:
                 continue  # cut off before its index
-            if index is None or index not in wanted:
+            if index is None or index not in indexes:
                 self.extra += 1
                 where = _STEPS if index is None else f"{_STEPS}.{index}"
                 self.problem(ProblemKind.EXTRA, where, "" if key is _NOT_GIVEN else excerpt(key))
                 continue
-            if isinstance(given, Object) and str(key) in given.contradictory:
+            if isinstance(labels, Object) and str(key) in labels.contradictory:
                 self.problem(ProblemKind.CONTRADICTORY, f"{_STEPS}.{index}", "occurs twice")
                 self.given[index] = _NOT_GIVEN
                 continue
@@ -207,19 +208,19 @@ class _Reading:
         label = self.given.get(index)
         return None if label is _NOT_GIVEN else label
 
-    def note(self, where: str, found: str) -> None:
-        self.problem(ProblemKind.NOTED, where, found)
+    def note(self, where: str, detail: str) -> None:
+        self.problem(ProblemKind.NOTED, where, detail)
 
-    def problem(self, kind: ProblemKind, where: str, found: str = "") -> None:
+    def problem(self, kind: ProblemKind, where: str, detail: str = "") -> None:
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(kind, where, found))
+            self.problems.append(Problem(kind, where, detail))
 
 
-def _entries(given: Any) -> Iterator[tuple[Any, Any]]:
+def _entries(labels: Any) -> Iterator[tuple[Any, Any]]:
     """(index as written, entry) of what stands under `steps`."""
-    if isinstance(given, dict):
-        yield from given.items()
-    for entry in given if isinstance(given, list) else ():
+    if isinstance(labels, dict):
+        yield from labels.items()
+    for entry in labels if isinstance(labels, list) else ():
         sure = isinstance(entry, Object) and "index" in entry and "index" not in entry.contradictory
         yield (entry["index"] if sure else _NOT_GIVEN), entry
 

@@ -55,10 +55,10 @@ def plan(
     have to be shortened for it, parts come before that. `server_limit`: what the server was found to allow.
     Raises `TooLong` when the trajectory fits with no limit.
     """
-    asked = material.steps if steps is None else tuple(steps)
+    indexes = material.steps if steps is None else tuple(steps)
     limits = [settings.answer_limit]
-    if settings.max_tokens is None and answer_tokens(len(asked)) > USUAL_ANSWER:
-        limits.insert(0, answer_tokens(len(asked)))
+    if settings.max_tokens is None and answer_tokens(len(indexes)) > USUAL_ANSWER:
+        limits.insert(0, answer_tokens(len(indexes)))
     if server_limit is not None:
         limits = sorted({min(limit, server_limit) for limit in limits}, reverse=True)
     for limit in limits[:-1]:
@@ -66,12 +66,12 @@ def plan(
         if budget < MIN_PROMPT_TOKENS:
             continue
         try:
-            found = _planned(settings, material, asked, limit)
+            planned = _planned(settings, material, indexes, limit)
         except TooLong:
             continue
-        if not any(prompt.shortened for prompt in found.prompts):
-            return found
-    return _planned(settings, material, asked, limits[-1])
+        if not any(prompt.shortened for prompt in planned.prompts):
+            return planned
+    return _planned(settings, material, indexes, limits[-1])
 
 
 def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ...], limit: int) -> Plan:
@@ -87,44 +87,44 @@ def expected(
     """What asking about a trajectory (or these of its `steps`) takes, on the high side, and whether its
     prompts leave something out."""
     try:
-        found = plan(settings, material, steps=steps)
+        planned = plan(settings, material, steps=steps)
     except TooLong:
         return Estimate(too_long=1), False
     each = (
-        estimate(prompt.estimated_tokens, len(part), settings.price, max_tokens=found.limit)
-        for prompt, part in zip(found.prompts, found.parts, strict=True)
+        estimate(prompt.estimated_tokens, len(part), settings.price, max_tokens=planned.limit)
+        for prompt, part in zip(planned.prompts, planned.parts, strict=True)
     )
-    return sum(each, Estimate()), any(prompt.clipped for prompt in found.prompts)
+    return sum(each, Estimate()), any(prompt.clipped for prompt in planned.prompts)
 
 
-def joined(steps: Sequence[int], said: Sequence[Judgement]) -> Judgement:
+def joined(steps: Sequence[int], answers: Sequence[Judgement]) -> Judgement:
     """What several answers say together about `steps`: of a step the first label, of the outcome the last."""
     labels: dict[int, int | None] = dict.fromkeys(steps)
     reasons: dict[int, str] = {}
     outcome, outcome_reason = None, ""
     problems: list[Problem] = []
-    for one in said:
-        for index, label in one.labels.items():
+    for answer in answers:
+        for index, label in answer.labels.items():
             if label is not None and labels.get(index, label) is None:
                 labels[index] = label
-                if index in one.reasons:
-                    reasons[index] = one.reasons[index]
-        if one.outcome is not None:
-            outcome, outcome_reason = one.outcome, one.outcome_reason
-        problems += [problem for problem in one.problems if problem not in problems]
+                if index in answer.reasons:
+                    reasons[index] = answer.reasons[index]
+        if answer.outcome is not None:
+            outcome, outcome_reason = answer.outcome, answer.outcome_reason
+        problems += [problem for problem in answer.problems if problem not in problems]
     open_places = {f"steps.{index}" for index, label in labels.items() if label is None}
     open_places |= {"outcome"} if outcome is None else set()
     unread = (ProblemKind.INVALID, ProblemKind.CONTRADICTORY)
-    invalid = {one.where for one in problems if one.kind in unread} & (open_places - {"outcome"})
-    kept = [one for one in problems if one.kind is not ProblemKind.MISSING or one.where in open_places]
+    invalid = {problem.where for problem in problems if problem.kind in unread} & (open_places - {"outcome"})
+    problems = [it for it in problems if it.kind is not ProblemKind.MISSING or it.where in open_places]
     return Judgement(
         labels=labels,
         reasons=reasons,
         outcome=outcome,
         outcome_reason=outcome_reason,
-        problems=tuple(kept[:MAX_PROBLEMS]),
+        problems=tuple(problems[:MAX_PROBLEMS]),
         missing=len(open_places - {"outcome"}) - len(invalid),
-        extra=sum(one.extra for one in said),
+        extra=sum(answer.extra for answer in answers),
         invalid=len(invalid),
-        cut=bool(open_places) and any(one.cut for one in said),
+        cut=bool(open_places) and any(answer.cut for answer in answers),
     )

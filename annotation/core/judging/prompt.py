@@ -86,12 +86,12 @@ def build(
     system, user = template(prompt_version)
     blocks, notes = blocks_of(material, tell_errors=tells_errors(prompt_version))
     mark = mark_for(blocks)
-    asked = material.steps if steps is None else tuple(steps)
+    indexes = material.steps if steps is None else tuple(steps)
     values = {
         "guidelines": _guidelines(material.guidelines),
         "mark": mark,
-        "earlier": "" if asked == material.steps else _earlier(earlier or {}),
-        "steps": ", ".join(map(str, asked)),
+        "earlier": "" if indexes == material.steps else _earlier(earlier or {}),
+        "steps": ", ".join(map(str, indexes)),
     }
     frame = system + _filled(user, record="", **values)
     fixed = units(frame) + sum(_fixed(block, mark) for block in blocks)
@@ -104,7 +104,7 @@ def build(
         user=_filled(user, record="".join(block.written(mark, body) for block, body in written), **values),
         clipped=tuple(notes),
         estimated_tokens=tokens_of(fixed + outputs),
-        step_indexes=asked,
+        step_indexes=indexes,
         shortened=any(body != block.body for block, body in written),
     )
 
@@ -119,8 +119,8 @@ def _earlier(labels: Mapping[int, int]) -> str:
     """That only a part of the steps is asked about, and what was said of the others."""
     text = "These are not all steps of the run: label the listed ones, and the outcome of the whole run.\n"
     if labels:
-        given = ", ".join(f"{index}: {label}" for index, label in sorted(labels.items()))
-        text += f"The labels that you have given to other steps before stand: {given}.\n"
+        earlier_labels = ", ".join(f"{index}: {label}" for index, label in sorted(labels.items()))
+        text += f"The labels that you have given to other steps before stand: {earlier_labels}.\n"
     return f"{text}\n"
 
 

@@ -254,7 +254,7 @@ NAME: Final = Setting(
 
 def named(name: str) -> Setting:
     """The setting of this name. Raises KeyError."""
-    return {one.name: one for one in SETTINGS}[name]
+    return {spec.name: spec for spec in SETTINGS}[name]
 
 
 def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]:
@@ -262,37 +262,37 @@ def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]
 
     `complete`: what a judge behind a server needs must be there. What the operator allows is for `Operator`.
     """
-    found: dict[str, str] = {}
-    for one in SETTINGS:
-        value = values.get(one.name, one.default)
+    problems: dict[str, str] = {}
+    for spec in SETTINGS:
+        value = values.get(spec.name, spec.default)
         if value is None:
-            if not one.nullable:
-                found[one.name] = NEEDED
-        elif value == "" and one.kind in (Kind.TEXT, Kind.CHOICE, Kind.ADDRESS):
-            if one.required and complete:
-                found[one.name] = NEEDED
-        elif reason := one.problem(value):
-            found[one.name] = reason
+            if not spec.nullable:
+                problems[spec.name] = NEEDED
+        elif value == "" and spec.kind in (Kind.TEXT, Kind.CHOICE, Kind.ADDRESS):
+            if spec.required and complete:
+                problems[spec.name] = NEEDED
+        elif reason := spec.problem(value):
+            problems[spec.name] = reason
     taken = sorted(
         (_PROTOCOL | {one.name for one in SETTINGS if one.sampling}) & set(values.get("extra") or ())
     )
-    if taken and "extra" not in found:
-        found["extra"] = translatable("May not contain {names}.", names=", ".join(taken))
-    if complete and not found.keys() & {"context_tokens", "max_tokens"}:
+    if taken and "extra" not in problems:
+        problems["extra"] = translatable("May not contain {names}.", names=", ".join(taken))
+    if complete and not problems.keys() & {"context_tokens", "max_tokens"}:
         settings = JudgeSettings.of(values)
         if settings.prompt_tokens < MIN_PROMPT_TOKENS:
-            found["context_tokens"] = translatable(
+            problems["context_tokens"] = translatable(
                 "The maximum answer takes {answer} tokens of the context window, and the prompt needs "
                 "at least {least} more.",
                 answer=f"{settings.answer_limit:,}",
                 least=f"{MIN_PROMPT_TOKENS:,}",
             )
-    return found
+    return problems
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
     """`values` with the sampling parameters that are not null or empty gathered under `sampling`."""
-    sampling = {one.name for one in SETTINGS if one.sampling}
+    sampling = {spec.name for spec in SETTINGS if spec.sampling}
     return {
         **{name: value for name, value in values.items() if name not in sampling},
         "sampling": {

@@ -67,9 +67,9 @@ def mark_for(blocks: Sequence[Block]) -> str:
 
 def _about_the_task(material: JudgeInput, messages: Sequence[Message]) -> Iterator[Block]:
     question = material.question.strip()
-    asked = next((one.index for one in messages if question and question in one.content), None)
     if question:
-        yield Block("task", question if asked is None else f"(as it stands in message {asked})")
+        place = next((message.index for message in messages if question in message.content), None)
+        yield Block("task", question if place is None else f"(as it stands in message {place})")
     about = material.task_description
     if about not in (None, "", material.question):
         yield Block("task description", about if isinstance(about, str) else _as_json(about))

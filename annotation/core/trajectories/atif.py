@@ -57,9 +57,9 @@ def step_messages(step: Mapping[str, Any]) -> list[Json]:
         message["tool_calls"] = [_call(call) for call in calls]
     observation = step.get("observation")
     results = observation.get("results") if isinstance(observation, dict) else None
-    found = [_result(result) for result in results] if isinstance(results, list) else []
-    nothing_said = role == "system" and step.get("message") in (None, "") and found
-    return found if nothing_said else [message, *found]
+    output = [_result(result) for result in results] if isinstance(results, list) else []
+    nothing_said = role == "system" and step.get("message") in (None, "") and output
+    return output if nothing_said else [message, *output]
 
 
 def document(
@@ -174,13 +174,13 @@ def _part(part: Any) -> Any:
 def _call(call: Any) -> Any:
     if not isinstance(call, dict):
         return call
-    given = call.get("arguments")
+    arguments = call.get("arguments")
     return {
         "id": call.get("tool_call_id"),
         "type": "function",
         "function": {
             "name": call.get("function_name"),
-            "arguments": given if isinstance(given, str) else _text(given),
+            "arguments": arguments if isinstance(arguments, str) else _text(arguments),
         },
     }
 
@@ -228,13 +228,13 @@ def _atif_part(part: Any) -> Json:
 def _atif_call(call: Any) -> Json:
     function = call.get("function") if isinstance(call, dict) else None
     spec = function if isinstance(function, dict) else call if isinstance(call, dict) else {}
-    given = spec.get("arguments")
-    if isinstance(given, str):
-        given = _parsed_arguments(given)
+    arguments = spec.get("arguments")
+    if isinstance(arguments, str):
+        arguments = _parsed_arguments(arguments)
     return {
         "tool_call_id": str(call.get("id") or "") if isinstance(call, dict) else "",
         "function_name": str(spec.get("name") or ""),
-        "arguments": given if isinstance(given, dict) else {"arguments": given},
+        "arguments": arguments if isinstance(arguments, dict) else {"arguments": arguments},
     }
 
 

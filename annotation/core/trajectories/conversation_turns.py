@@ -16,7 +16,7 @@ def turns_stand_alone(messages: Sequence[Any], reference_answer: Any) -> bool:
     They are several, and either each but the first follows a system message (the state that it begins with),
     or the reference answer lists the expected calls turn by turn.
     """
-    roles = [one.get("role") if isinstance(one, Mapping) else None for one in messages]
+    roles = [message.get("role") if isinstance(message, Mapping) else None for message in messages]
     turns = [index for index, role in enumerate(roles) if role == "user"]
     if len(turns) < 2:
         return False

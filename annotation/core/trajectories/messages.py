@@ -100,16 +100,16 @@ def pair_results(messages: Sequence[Message]) -> dict[int, tuple[int, int]]:
     open_calls: dict[str, list[deque[tuple[int, int]]]] = {}  # ids are reused across turns in real logs
     last_answered: dict[str, tuple[int, int]] = {}
     for message in messages:
-        wanted = message.tool_call_id
-        if wanted and message.role in RESULT_ROLES:
-            turns = open_calls.get(wanted)
+        call_id = message.tool_call_id
+        if call_id and message.role in RESULT_ROLES:
+            turns = open_calls.get(call_id)
             if turns:
-                last_answered[wanted] = turns[-1].popleft()
-                answered.add(last_answered[wanted])
+                last_answered[call_id] = turns[-1].popleft()
+                answered.add(last_answered[call_id])
                 if not turns[-1]:
                     turns.pop()
-            if wanted in last_answered:
-                pairs[message.index] = last_answered[wanted]
+            if call_id in last_answered:
+                pairs[message.index] = last_answered[call_id]
         for position, call in enumerate(message.tool_calls):
             if call.id:
                 turns = open_calls.setdefault(call.id, [])
@@ -244,15 +244,15 @@ def _structured_call(call: Any) -> ToolCall:
 def _call(call_id: str | None, spec: dict[str, Any], origin: Literal["tool_calls", "text"]) -> ToolCall:
     name = spec.get("name")
     name = name if isinstance(name, str) else "" if name is None else _as_json(name)
-    given = next((spec[key] for key in ("arguments", "parameters", "args", "input") if key in spec), None)
-    if given is None:
+    arguments = next((spec[key] for key in ("arguments", "parameters", "args", "input") if key in spec), None)
+    if arguments is None:
         return ToolCall(call_id, name, "", None, False, origin)
-    if not isinstance(given, str):
-        return ToolCall(call_id, name, _as_json(given), given, True, origin)
+    if not isinstance(arguments, str):
+        return ToolCall(call_id, name, _as_json(arguments), arguments, True, origin)
     try:
-        return ToolCall(call_id, name, given, parse_text(given), True, origin)
+        return ToolCall(call_id, name, arguments, parse_text(arguments), True, origin)
     except BadJson:
-        return ToolCall(call_id, name, given, None, False, origin)
+        return ToolCall(call_id, name, arguments, None, False, origin)
 
 
 def _text_calls(content: str) -> tuple[str, tuple[ToolCall, ...]]:

@@ -68,23 +68,23 @@ def _slice(record: bytes, index: int) -> str | None:
 
 
 def _past(text: str, position: int) -> int:
-    found = _SPACE.match(text, position)
-    return found.end() if found else position
+    gap = _SPACE.match(text, position)
+    return gap.end() if gap else position
 
 
 def _messages(text: str, start: int) -> int | None:
     """Where the list of messages begins: the last key of that name counts, as in every JSON reader."""
-    found, position = None, _past(text, start + 1)
+    at, position = None, _past(text, start + 1)
     while text[position] != "}":
         key, position = _DECODER.raw_decode(text, position)
         position = _past(text, _past(text, position) + 1)
         if key == "messages" and text[position] == "[":
-            found = position
+            at = position
         _, position = _DECODER.raw_decode(text, position)
         position = _past(text, position)
         if text[position] == ",":
             position = _past(text, position + 1)
-    return found
+    return at
 
 
 def _element(text: str, start: int, index: int) -> str | None:

@@ -128,8 +128,8 @@ def _tool(entry: Any) -> Tool:
         return Tool(spec, "", (), None, entry)
     if not isinstance(spec, dict) or not isinstance(spec.get("name"), str):
         return Tool("", "", (), None, entry)
-    found = next((spec[key] for key in ("parameters", "input_schema", "inputSchema") if key in spec), None)
-    schema = found if isinstance(found, dict) and found else None
+    schema_ = next((spec[key] for key in ("parameters", "input_schema", "inputSchema") if key in spec), None)
+    schema = schema_ if isinstance(schema_, dict) and schema_ else None
     about = spec.get("description")
     return Tool(
         spec["name"], about if isinstance(about, str) else "", _parameters(schema or {}), schema, entry
@@ -155,7 +155,7 @@ def _parameter(name: str, about: Any, required: bool) -> Parameter:
         type=type_in_words(about),
         required=required,
         description=description if isinstance(description, str) else "",
-        choices=tuple(_as_json(one) for one in choices) if isinstance(choices, list) else (),
+        choices=tuple(_as_json(choice) for choice in choices) if isinstance(choices, list) else (),
         default=_as_json(about["default"]) if about.get("default") is not None else "",
     )
 
@@ -166,14 +166,14 @@ def type_in_words(schema: Any, depth: int = 0) -> str:
         return ""
     named = schema.get("type")
     if isinstance(named, list):
-        return " or ".join(str(one) for one in named)
+        return " or ".join(str(name) for name in named)
     if isinstance(named, str):
         inner = type_in_words(schema.get("items"), depth + 1) if named in ("array", "list") else ""
         return f"{named} of {inner}" if inner else named
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
             return " or ".join(
-                dict.fromkeys(filter(None, (type_in_words(one, depth + 1) for one in schema[key])))
+                dict.fromkeys(filter(None, (type_in_words(part, depth + 1) for part in schema[key])))
             )
     return ""
 
@@ -181,10 +181,10 @@ def type_in_words(schema: Any, depth: int = 0) -> str:
 def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem, ...]:
     """How a call with these (parsed) arguments breaks its tool's schema, at most `MAX_PROBLEMS`; () for one
     that fits, or that cannot be checked."""
-    known = [tool for tool in tools if tool.name]
-    if not known or len(known) < len(tools):
+    named = [tool for tool in tools if tool.name]
+    if not named or len(named) < len(tools):
         return ()
-    tool = next((tool for tool in known if tool.name == name), None)
+    tool = next((tool for tool in named if tool.name == name), None)
     if tool is None:
         return (Problem("unknown_tool", found=name),)
     if len(_as_json(arguments)) > MAX_CHECKED:
@@ -194,8 +194,8 @@ def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem,
         checker = tool.checker
         errors = checker.iter_errors(arguments) if checker is not None else ()
         errors = sorted(errors, key=lambda error: list(map(str, error.absolute_path)))
-        found = dict.fromkeys(problem for error in errors for problem in _explain(error))
-        return tuple(found)[:MAX_PROBLEMS]
+        unique = dict.fromkeys(problem for error in errors for problem in _explain(error))
+        return tuple(unique)[:MAX_PROBLEMS]
     except Exception:  # a schema may be anything, and the library raises anything for it
         return ()
     finally:
@@ -233,7 +233,7 @@ _Checker: Final[Any] = extend(
 def _standard(schema: Any) -> Any:
     """A schema with the types' standard names: some benchmarks write "dict" and "float"."""
     if isinstance(schema, list):
-        return [_standard(one) for one in schema]
+        return [_standard(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     plain = {}
@@ -248,26 +248,26 @@ def _standard(schema: Any) -> Any:
 
 def _explain(error: ValidationError) -> Iterator[Problem]:
     where = _path(error.absolute_path)
-    wanted = error.validator_value
+    expected = error.validator_value
     if error.validator == "required":
-        for name in wanted if isinstance(wanted, list) else ():
+        for name in expected if isinstance(expected, list) else ():
             if isinstance(error.instance, dict) and name not in error.instance:
                 yield Problem("missing", _under(where, str(name)))
     elif error.validator == "additionalProperties":
-        known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
+        properties = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
         for name in error.instance:
-            if name not in known:
+            if name not in properties:
                 yield Problem("unexpected", _under(where, str(name)))
     elif error.validator == "type":
-        types = wanted if isinstance(wanted, list) else [wanted]
+        types = expected if isinstance(expected, list) else [expected]
         yield Problem("type", where, " or ".join(map(str, types)), json_type(error.instance))
     elif error.validator in ("enum", "const"):
-        values = wanted if error.validator == "enum" and isinstance(wanted, list) else [wanted]
+        values = expected if error.validator == "enum" and isinstance(expected, list) else [expected]
         yield Problem("choice", where, ", ".join(map(_as_json, values)), _as_json(error.instance))
-    elif error.validator in ("anyOf", "oneOf") and type_in_words({error.validator: wanted}):
-        yield Problem("type", where, type_in_words({error.validator: wanted}), json_type(error.instance))
+    elif error.validator in ("anyOf", "oneOf") and type_in_words({error.validator: expected}):
+        yield Problem("type", where, type_in_words({error.validator: expected}), json_type(error.instance))
     else:
-        yield Problem("other", where, f"{error.validator}: {_as_json(wanted)[:80]}")
+        yield Problem("other", where, f"{error.validator}: {_as_json(expected)[:80]}")
 
 
 def json_type(value: Any) -> str:

@@ -70,12 +70,12 @@ class Complaint:
         words = [str(error.get(key) or "") for key in ("code", "type", "param")]
         return cls(message[:500], words[0], words[2], " ".join((*words, message[:2000])).lower())
 
-    def answer_limit(self, asked: int) -> int | None:
+    def answer_limit(self, limit: int) -> int | None:
         """The most answer tokens that the server allows, when it refuses `asked` and names fewer."""
         if not _ANSWER_TOKENS.search(self.text) or "context_length" in self.text:
             return None
-        numbers = [int(found) for found in _NUMBER.findall(self.text.replace(",", ""))]
-        return max((number for number in numbers if LEAST_ANSWER <= number < asked), default=None)
+        numbers = [int(digits) for digits in _NUMBER.findall(self.text.replace(",", ""))]
+        return max((number for number in numbers if LEAST_ANSWER <= number < limit), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Asked:
     key_name: str
 
 
-def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
+def refusal(status: int, complaint: Complaint, call: Asked) -> Failure:
     """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
     text = complaint.text
 
@@ -105,11 +105,11 @@ def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
     if status in (400, 403) and _FILTERED.search(text):
         return _call(FailureKind.REFUSED, said(translatable("The server’s content filter declined.")))
     if status in (401, 403):
-        return _run(FailureKind.BAD_KEY, _key(asked, status))
+        return _run(FailureKind.BAD_KEY, _key(call, status))
     if status in (400, 404, 422) and _NO_MODEL.search(text):
         return _run(
             FailureKind.WRONG_MODEL,
-            said(translatable("The server has no model “{model}”.", model=asked.model)),
+            said(translatable("The server has no model “{model}”.", model=call.model)),
         )
     if status in (404, 405):
         return _run(
@@ -140,11 +140,11 @@ def refusal(status: int, complaint: Complaint, asked: Asked) -> Failure:
     )
 
 
-def _key(asked: Asked, status: int) -> str:
-    if not asked.key_name:
+def _key(call: Asked, status: int) -> str:
+    if not call.key_name:
         return translatable("A call without a key was refused by the server ({status}).", status=status)
     return translatable(
-        "The key in ${name} was refused by the server ({status}).", name=asked.key_name, status=status
+        "The key in ${name} was refused by the server ({status}).", name=call.key_name, status=status
     )
 
 
@@ -153,8 +153,8 @@ def _with_words(failure: str, complaint: Complaint) -> str:
     words = " ".join(complaint.message.split())
     if not words:
         return failure
-    said = words[:200] + ("…" if len(words) > 200 else "")
-    return translatable("{failure} The server says: {words}", failure=failure, words=said)
+    quoted = words[:200] + ("…" if len(words) > 200 else "")
+    return translatable("{failure} The server says: {words}", failure=failure, words=quoted)
 
 
 def _run(kind: FailureKind, message: str) -> Failure:

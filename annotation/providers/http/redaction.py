@@ -48,7 +48,7 @@ class Redactor:
         """
         text = self.text(data.decode("utf-8", "surrogateescape"))
         if self._pattern is not None and "\\u" in text:
-            plain = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
+            plain = _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
             if self._suspects(plain):  # spelled in escapes, of JSON within JSON too
                 return self.text(plain).encode("utf-8", "replace")
         return text.encode("utf-8", "surrogateescape")

@@ -121,17 +121,17 @@ class Transport(httpx.BaseTransport):
         self._pools: list[httpcore.ConnectionPool] = []
 
     def _pool(self) -> httpcore.ConnectionPool:
-        found: httpcore.ConnectionPool | None = getattr(self._own, "pool", None)
-        if found is None:
-            found = self._own.pool = httpcore.ConnectionPool(
+        pool: httpcore.ConnectionPool | None = getattr(self._own, "pool", None)
+        if pool is None:
+            pool = self._own.pool = httpcore.ConnectionPool(
                 ssl_context=_trusted(),
                 max_connections=1,
                 max_keepalive_connections=1,
                 keepalive_expiry=20.0,
                 network_backend=self._backend,
             )
-            self._pools.append(found)
-        return found
+            self._pools.append(pool)
+        return pool
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """One request, its body not yet read."""
