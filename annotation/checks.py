@@ -138,25 +138,25 @@ def hardened_database(
     """What the database tells of it: well-known passwords, and a role that may do more than it needs."""
     from annotation.management import demo
 
-    found: list[CheckMessage] = []
+    warnings: list[CheckMessage] = []
     for alias in databases or []:
         connection = connections[alias]
         try:
             if not _migrated(connection):
                 continue
-            known = ", ".join(account["username"] for account in demo.well_known())
+            usernames = ", ".join(account["username"] for account in demo.well_known())
             owner = connection.vendor == "postgresql" and _owns_releases(connection)
         except (OperationalError, ProgrammingError):
             continue
-        if known:
-            sentence = f"Demo accounts have passwords that everybody can read in the source: {known}."
-            found.append(Warning(sentence, hint="Change them, or close the accounts.", id="annotation.W018"))
+        if usernames:
+            sentence = f"Demo accounts have passwords that everybody can read in the source: {usernames}."
+            hint = "Change them, or close the accounts."
+            warnings.append(Warning(sentence, hint=hint, id="annotation.W018"))
         if owner:
-            sentence = (
-                "The application's role owns the tables, so that it could drop the triggers of releases."
-            )
-            found.append(Warning(sentence, hint="Use two roles: docs/operations.md.", id="annotation.W019"))
-    return found
+            sentence = "The application's role owns the tables: it could drop the triggers of releases."
+            hint = "Use two roles: docs/operations.md."
+            warnings.append(Warning(sentence, hint=hint, id="annotation.W019"))
+    return warnings
 
 
 def _owns_releases(connection: BaseDatabaseWrapper) -> bool:

@@ -30,12 +30,12 @@ def translated(sentence: str) -> str:
         return ""
     if isinstance(sentence, Translatable):
         return _said(sentence.pattern, sentence.values) if sentence.values else gettext(sentence.pattern)
-    said = gettext(sentence)
-    if said != sentence or len(sentence) > LONGEST:
-        return said
-    for one in _patterns(get_language() or ""):
-        if values := one.values(sentence):
-            return _said(one.text, values)
+    translation = gettext(sentence)
+    if translation != sentence or len(sentence) > LONGEST:
+        return translation
+    for pattern in _patterns(get_language() or ""):
+        if values := pattern.values(sentence):
+            return _said(pattern.text, values)
     return sentence
 
 
@@ -43,10 +43,10 @@ def translated_sentences(text: str) -> str:
     """A text of several sentences of the domain, such as a reason of the baseline, each of them translated;
     a text that holds anything else, unchanged."""
     sentences = [f"{part}." for part in text[:-1].split(". ")] if text.endswith(".") else []
-    said = [translated(one) for one in sentences]
-    if not said or any(now == was for now, was in zip(said, sentences, strict=True)):
+    translations = [translated(sentence) for sentence in sentences]
+    if not translations or any(now == was for now, was in zip(translations, sentences, strict=True)):
         return text
-    return ("" if said[0].endswith("。") else " ").join(said)
+    return ("" if translations[0].endswith("。") else " ").join(translations)
 
 
 translated_lazy = lazy(translated, str)
@@ -78,30 +78,30 @@ class _Pattern:
         end = len(sentence) - len(last)
         if not sentence.startswith(first) or not sentence.endswith(last):
             return None
-        place, found = len(first), []
+        place, matched = len(first), []
         for word in between:
             here = sentence.find(word, place + 1, end)
             if here < 0:
                 return None
-            found.append(sentence[place:here])
+            matched.append(sentence[place:here])
             place = here + len(word)
-        found.append(sentence[place:end])
-        values = dict(zip(self.names, found, strict=True))
-        return values if place < end and [values[name] for name in self.names] == found else None
+        matched.append(sentence[place:end])
+        values = dict(zip(self.names, matched, strict=True))
+        return values if place < end and [values[name] for name in self.names] == matched else None
 
 
 @cache
 def _patterns(language: str) -> tuple[_Pattern, ...]:
     """The patterns with values that the catalogue of a language translates, those with most words first."""
     catalogue: Any = trans_real.catalog()
-    found = []
+    patterns = []
     for text in {key if isinstance(key, str) else key[0] for key, _said in catalogue._catalog.items()}:
         if "{" not in text or "%(" in text:
             continue
         parts = list(Formatter().parse(text))
         names = [name for _words, name, _spec, _conversion in parts if name]
-        words = [one[0] for one in parts] + ([""] if parts[-1][1] else [])
+        words = [part[0] for part in parts] + ([""] if parts[-1][1] else [])
         apart = bool(names) and all(words[1:-1])
         if apart and sum(map(str.isalpha, "".join(words))) >= FEWEST_LETTERS:
-            found.append(_Pattern(text, tuple(words), tuple(names)))
-    return tuple(sorted(found, key=lambda one: (-len("".join(one.words)), one.text)))
+            patterns.append(_Pattern(text, tuple(words), tuple(names)))
+    return tuple(sorted(patterns, key=lambda pattern: (-len("".join(pattern.words)), pattern.text)))

@@ -54,7 +54,7 @@ MARK: Final = "[redacted]"
 
 
 def redact_text(text: str, counts: Counter[str]) -> str:
-    """`text` without what matches; `found` counts by kind."""
+    """`text` without what matches; `counts` by kind."""
     for kind, pattern in PATTERNS:
         text, count = pattern.subn(MARK, text)
         if count:

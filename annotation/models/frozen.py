@@ -138,15 +138,15 @@ def _sqlite() -> Iterator[str]:
 
 def _problems_on_sqlite(cursor: CursorWrapper) -> list[str]:
     cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    found = {name: (table, sql) for name, table, sql in cursor.fetchall()}
+    stored = {name: (table, sql) for name, table, sql in cursor.fetchall()}
     wrong = []
     for trigger in triggers("sqlite"):
-        there = found.pop(trigger.name, None)
+        there = stored.pop(trigger.name, None)
         if there is None:
             wrong.append(f"{trigger.name} (missing)")
         elif there != (trigger.table, _definition(trigger)):
             wrong.append(f"{trigger.name} (changed)")
-    wrong += [f"{name} (not ours)" for name, (table, _) in found.items() if table in TABLES]
+    wrong += [f"{name} (not ours)" for name, (table, _) in stored.items() if table in TABLES]
     cursor.execute("PRAGMA recursive_triggers")
     if not cursor.fetchone()[0]:
         wrong.append("PRAGMA recursive_triggers (off)")
@@ -222,11 +222,11 @@ FROM ours JOIN pg_inherits ON inhparent = ours.oid
 
 def _problems_on_postgresql(cursor: CursorWrapper) -> list[str]:
     cursor.execute(_FOUND, [list(TABLES)])
-    found = {(table, name): rest for name, table, *rest in cursor.fetchall()}
+    stored = {(table, name): rest for name, table, *rest in cursor.fetchall()}
     bodies = _functions()
     wrong = []
     for trigger in triggers("postgresql"):
-        there = found.pop((trigger.table, trigger.name), None)
+        there = stored.pop((trigger.table, trigger.name), None)
         if there is None:
             wrong.append(f"{trigger.name} (missing)")
             continue
@@ -235,5 +235,5 @@ def _problems_on_postgresql(cursor: CursorWrapper) -> list[str]:
             wrong.append(f"{trigger.name} (switched off)")
         elif not plain or kind != _TYPES[trigger.event] or body != bodies[_function(trigger)]:
             wrong.append(f"{trigger.name} (changed)")
-    wrong += [f"{name} (not ours)" for _, name in found]
+    wrong += [f"{name} (not ours)" for _, name in stored]
     return sorted(wrong)

@@ -138,7 +138,7 @@ class Judge(models.Model):
 
     def setting_values(self) -> dict[str, Any]:
         """Name of a setting → its value; sampling parameters that are not there are left out."""
-        columns = {one.name: getattr(self, one.name) for one in SETTINGS if not one.sampling}
+        columns = {setting.name: getattr(self, setting.name) for setting in SETTINGS if not setting.sampling}
         return {**columns, **self.sampling}
 
     @property

@@ -61,9 +61,9 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
     an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
     """
     if isinstance(actor, Operator):
-        known = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
+        group = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
         return verb not in ("label", "claim", "adjudicate", "discuss") and any(
-            verb in verbs for verbs in known
+            verb in verbs for verbs in group
         )
     if not isinstance(actor, m.User) or not actor.is_active:
         return False

@@ -13,10 +13,10 @@ from .examples import readable
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
 
 
-def _projects(user: m.User, *wanted: Role) -> QuerySet[m.Membership, dict[str, int]]:
+def _projects(user: m.User, *roles: Role) -> QuerySet[m.Membership, dict[str, int]]:
     """The ids of the projects in which a person holds one of these roles (any, when none is named)."""
     condition = Q()
-    for role in wanted:
+    for role in roles:
         condition |= Q(**{ROLE_FIELDS[role]: True})
     held: QuerySet[m.Membership, dict[str, int]] = m.Membership.objects.filter(condition, user=user).values(
         "project"
@@ -105,8 +105,8 @@ def _discussed(trajectory: str) -> Callable[[m.User], Q]:
     return condition
 
 
-def _member(path: str, *wanted: Role) -> Callable[[m.User], Q]:
-    return lambda user: Q(**{f"{path}__in": _projects(user, *wanted)})
+def _member(path: str, *roles: Role) -> Callable[[m.User], Q]:
+    return lambda user: Q(**{f"{path}__in": _projects(user, *roles)})
 
 
 def _examples(user: m.User) -> Q:

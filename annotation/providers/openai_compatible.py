@@ -87,7 +87,7 @@ class Dialect:
     limit: int | None = None
 
     def after(self, complaint: Complaint, limit: int) -> Dialect | None:
-        """What to try when a call for `asked` answer tokens was refused with `complaint`; `None`: it is not
+        """What to try when a call for `limit` answer tokens was refused with `complaint`; `None`: it is not
         about that."""
         if (allowed := complaint.answer_limit(limit)) is not None:
             return replace(self, limit=allowed)

@@ -30,8 +30,8 @@ def deal_again(project: Project, *, now: datetime) -> None:
     anything, in the order of the claims. The caller holds the project's row."""
     Allocation.objects.filter(task__subset__project=project).delete()
     if deals_people(project):
-        for one in Assignment.stored.filter(project=project).order_by("pk"):
-            _deal(project, one, now)
+        for assignment in Assignment.stored.filter(project=project).order_by("pk"):
+            _deal(project, assignment, now)
 
 
 def _deal(project: Project, claim: Assignment, now: datetime) -> None:

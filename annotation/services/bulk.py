@@ -35,7 +35,7 @@ def insert(
     defaults = tuple(field.get_db_prep_save(field.get_default(), connection) for field in rest)
     names = [*columns, *(field.attname for field in rest)]
     quote = connection.ops.quote_name
-    one = f"({', '.join(['%s'] * len(names))})"
+    placeholders = f"({', '.join(['%s'] * len(names))})"
     head = f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(map(quote, names))}) VALUES "
     tail = f" RETURNING {quote(model._meta.pk.attname)}" if returning else ""
     size = max(1, (connection.features.max_query_params or MOST_VALUES) // len(names))
@@ -44,7 +44,7 @@ def insert(
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
             values = list(chain.from_iterable((*row, *defaults) for row in part))
-            cursor.execute(head + ", ".join([one] * len(part)) + tail, values)
+            cursor.execute(head + ", ".join([placeholders] * len(part)) + tail, values)
             if returning:
                 keys += sorted(key for (key,) in cursor.fetchall())
     return keys

@@ -65,9 +65,9 @@ def expire(
     ended = []
     for claim in claims:
         changed = {"slot": None, "returned_at": now, "warned_at": None}
-        said = {"expiry_reason": because.value, "return_reason": text.escape(reason)}
+        reasons = {"expiry_reason": because.value, "return_reason": text.escape(reason)}
         try:
-            advance(Assignment, claim.pk, AssignmentState.OPEN, AssignmentState.EXPIRED, **changed, **said)
+            advance(Assignment, claim.pk, AssignmentState.OPEN, AssignmentState.EXPIRED, **changed, **reasons)
         except StaleState:
             continue
         ended.append(claim)
@@ -185,6 +185,6 @@ def _unused(days: int, now: datetime) -> int:
         elif now >= (expires_at(days, claim.last_used_at, claim.warned_at) or now):
             with transaction.atomic():
                 locked = lock_claims(same.annotate(event_at=Subquery(events[:1])))
-                still = [one for one in locked if getattr(one, "event_at", None) == claim.event_at]
+                still = [claim_ for claim_ in locked if getattr(claim_, "event_at", None) == claim.event_at]
                 touched += expire(actor=OPERATOR, claims=still, because=ExpiryReason.UNUSED, now=now)
     return touched

@@ -76,21 +76,21 @@ def positions(trajectory_id: int) -> Positions:
 def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
     """The same of several trajectories, by their pks. Three queries."""
     submitted = {"assignment__trajectory__in": trajectories, "assignment__state": AssignmentState.SUBMITTED}
-    given = {**submitted, "value__isnull": False}
+    submitted_values = {**submitted, "value__isnull": False}
     of_steps = (
-        Label.objects.filter(**given)
+        Label.objects.filter(**submitted_values)
         .order_by("step__message_index", "assignment__slot")
         .values_list("assignment__trajectory", "step_id", "assignment_id", "value", "root_id", "reason")
     )
     of_outcome = (
-        OutcomeLabel.objects.filter(**given)
+        OutcomeLabel.objects.filter(**submitted_values)
         .order_by("assignment__slot")
         .values_list("assignment__trajectory", "assignment_id", "value", "reason")
     )
     changed = {
         (row.step_id, row.assignment_id): row for row in Revision.objects.filter(**submitted).order_by("pk")
     }
-    found: dict[int, Positions] = {pk: {} for pk in trajectories}
+    positions: dict[int, Positions] = {pk: {} for pk in trajectories}
 
     def put(trajectory: int, step: int | None, assignment: int, position: Position) -> None:
         row = changed.get((step, assignment))
@@ -98,7 +98,7 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
             position = replace(
                 position, value=row.value, root=row.root_id, reason=row.reason, revised_at=row.created_at
             )
-        found[trajectory].setdefault(step, []).append(position)
+        positions[trajectory].setdefault(step, []).append(position)
 
     for trajectory, step, assignment, value, root, reason in of_steps:
         if value is not None:
@@ -107,16 +107,18 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
     for trajectory, assignment, value, reason in of_outcome:
         if value is not None:
             put(trajectory, None, assignment, Position(submitted=value, value=value, reason=reason))
-    return found
+    return positions
 
 
-def submitted_labels(found: Positions) -> SubmittedLabels:
+def submitted_labels(positions: Positions) -> SubmittedLabels:
     """What the annotators submitted, without what they have changed since."""
     return SubmittedLabels(
         steps={
-            step: tuple(one.submitted for one in said) for step, said in found.items() if step is not None
+            step: tuple(label.submitted for label in labels)
+            for step, labels in positions.items()
+            if step is not None
         },
-        outcomes=tuple(one.submitted for one in found.get(None, ())),
+        outcomes=tuple(label.submitted for label in positions.get(None, ())),
     )
 
 
@@ -130,9 +132,9 @@ def settle(trajectories: Collection[int]) -> None:
     ready = _complete(trajectories)
     if not ready:
         return
-    found = positions_of([row.pk for row in ready])
-    casts = {pk: submitted_labels(said) for pk, said in found.items()}
-    pairing.write(found)
+    positions = positions_of([row.pk for row in ready])
+    casts = {pk: submitted_labels(labels) for pk, labels in positions.items()}
+    pairing.write(positions)
     same: dict[tuple[TrajectoryState, float | None], list[int]] = defaultdict(list)
     for pk, cast in casts.items():
         reached = TrajectoryState.UNANIMOUS if cast.unanimous else TrajectoryState.DISPUTED
@@ -140,8 +142,10 @@ def settle(trajectories: Collection[int]) -> None:
     for (reached, agreement), pks in same.items():
         advance_all(Trajectory, pks, TrajectoryState.LABELLING, reached, agreement=agreement)
     _note_disputes((row, casts[row.pk]) for row in ready if not casts[row.pk].unanimous)
-    agreed = {pk: found[pk] for pk, cast in casts.items() if cast.unanimous}
-    write({pk: {step: resolve(said, None) for step, said in steps.items()} for pk, steps in agreed.items()})
+    agreed = {pk: positions[pk] for pk, cast in casts.items() if cast.unanimous}
+    write(
+        {pk: {step: resolve(labels, None) for step, labels in steps.items()} for pk, steps in agreed.items()}
+    )
 
 
 def _complete(trajectories: Collection[int]) -> list[Trajectory]:
@@ -163,8 +167,8 @@ def _complete(trajectories: Collection[int]) -> list[Trajectory]:
     complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
     if not complete:
         return []
-    asked = LookAgain.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
-    waiting = set(asked.order_by().values_list("assignment__trajectory", flat=True))
+    requests = LookAgain.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
+    waiting = set(requests.order_by().values_list("assignment__trajectory", flat=True))
     return [row for row in complete if row.pk not in waiting]
 
 
@@ -172,16 +176,16 @@ def _note_disputes(disputed: Iterable[tuple[Trajectory, SubmittedLabels]]) -> No
     now = timezone.now()
 
     def noted(trajectory: Trajectory, cast: SubmittedLabels) -> Dispute:
-        found = differences(cast.steps.values(), cast.outcomes)
+        difference = differences(cast.steps.values(), cast.outcomes)
         return Dispute(
             trajectory=trajectory,
             project_id=trajectory.project_id,
             subset_id=trajectory.subset_id,
             disputed_steps=len(cast.disputed_steps),
-            sign_flips=found.sign_flips,
-            neutral_boundaries=found.neutral_boundaries,
-            first_error=found.first_error,
-            outcome=found.outcome,
+            sign_flips=difference.sign_flips,
+            neutral_boundaries=difference.neutral_boundaries,
+            first_error=difference.first_error,
+            outcome=difference.outcome,
             arisen_at=now,
         )
 
@@ -202,23 +206,23 @@ def write(
     now = moment(timezone.now())
     who = adjudicator.pk if adjudicator is not None else None
 
-    def shared(one: Resolution) -> tuple[Any, ...]:
-        by = who if one.by_ruling else None
-        at = moment(one.at) if one.at is not None else now
-        return (one.value, one.kind.value, one.reason, one.note, by, at, now)
+    def shared(resolution: Resolution) -> tuple[Any, ...]:
+        by = who if resolution.by_ruling else None
+        at = moment(resolution.at) if resolution.at is not None else now
+        return (resolution.value, resolution.kind.value, resolution.reason, resolution.note, by, at, now)
 
     everything = [
-        (pk, step, one) for pk, steps in resolved.items() for step, one in steps.items() if one is not None
+        (pk, step, it) for pk, steps in resolved.items() for step, it in steps.items() if it is not None
     ]
     insert(
         Consensus,
         ("trajectory_id", "step_id", "root_id", *RESOLVED_COLUMNS),
-        [(pk, step, one.root, *shared(one)) for pk, step, one in everything if step is not None],
+        [(pk, step, it.root, *shared(it)) for pk, step, it in everything if step is not None],
     )
     insert(
         OutcomeConsensus,
         ("trajectory_id", *RESOLVED_COLUMNS),
-        [(pk, *shared(one)) for pk, step, one in everything if step is None],
+        [(pk, *shared(it)) for pk, step, it in everything if step is None],
     )
 
 

@@ -9,5 +9,5 @@ def lower_cursors(*, project_id: int, position: int) -> None:
     The rows are locked in one order, so that two people who give something back at once cannot deadlock.
     """
     beyond = Membership.objects.filter(project_id=project_id, claim_cursor__gt=position)
-    wanted = list(beyond.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
-    Membership.objects.filter(pk__in=wanted, claim_cursor__gt=position).update(claim_cursor=position)
+    pks = list(beyond.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    Membership.objects.filter(pk__in=pks, claim_cursor__gt=position).update(claim_cursor=position)

@@ -29,8 +29,8 @@ def note(*, user: User, kind: ExposureKind, seen: Collection[Seen], now: datetim
     What their own labels of it say at this moment are the blind values. Labels that were exposed before keep
     the blind value they have.
     """
-    known = Exposure.objects.filter(user=user, kind=kind, trajectory__in={pk for pk, _ in seen})
-    fresh = set(seen) - set(known.order_by().values_list("trajectory", "step"))
+    noted = Exposure.objects.filter(user=user, kind=kind, trajectory__in={pk for pk, _ in seen})
+    fresh = set(seen) - set(noted.order_by().values_list("trajectory", "step"))
     if not fresh:
         return fresh
     moment = now or timezone.now()
@@ -69,9 +69,9 @@ def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
 
 def expose_all(*, user: User, trajectories: Iterable[int], kind: ExposureKind) -> None:
     """Note it of many trajectories, by pk, block by block."""
-    wanted = list(trajectories)
-    for start in range(0, len(wanted), BLOCK):
-        note(user=user, kind=kind, seen=[(pk, None) for pk in wanted[start : start + BLOCK]])
+    pks = list(trajectories)
+    for start in range(0, len(pks), BLOCK):
+        note(user=user, kind=kind, seen=[(pk, None) for pk in pks[start : start + BLOCK]])
 
 
 def expose_suggestions(

@@ -36,17 +36,17 @@ def root_at(trajectory: int, *, step: Step | None, value: int, root: int | None)
     an earlier one. Raises Invalid."""
     if root is None:
         return None
-    found = Step.objects.filter(trajectory=trajectory, message_index=root).first()
-    if step is None or value != -1 or found is None or found.message_index > step.message_index:
+    origin = Step.objects.filter(trajectory=trajectory, message_index=root).first()
+    if step is None or value != -1 or origin is None or origin.message_index > step.message_index:
         message = translatable("The root of an error is this step or an earlier one.")
         raise Invalid(message, fields={"root": message})
-    return found
+    return origin
 
 
 def checked_reason(reason: str, value: int) -> str:
     """A reason code of the scheme that fits the value, or none. Raises Invalid."""
-    known = REASON_CODES_BY_CODE.get(reason)
-    if reason and (known is None or known.value != value):
+    code = REASON_CODES_BY_CODE.get(reason)
+    if reason and (code is None or code.value != value):
         message = translatable("reason: a code of the scheme that fits the label, or empty.")
         raise Invalid(message, fields={"reason": message})
     return reason

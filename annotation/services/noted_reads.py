@@ -62,10 +62,10 @@ def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
 def inspection(*, actor: User, trajectory: Trajectory) -> side_by_side.SideBySide:
     """Everybody's labels, drafts included, the consensus, and what judges suggest. For admins who are not
     labelling the trajectory; Denied for anybody else."""
-    shown = side_by_side.inspection(actor=actor, trajectory=trajectory)
+    page = side_by_side.inspection(actor=actor, trajectory=trajectory)
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
-    _suggestions(actor, trajectory, [item.step for item in (*shown.steps, shown.outcome) if item.told])
-    return shown
+    _suggestions(actor, trajectory, [item.step for item in (*page.steps, page.outcome) if item.told])
+    return page
 
 
 def listed(*, actor: User, project: Project, rows: Sequence[Trajectory]) -> dict[int, trajectory_list.Said]:
@@ -75,13 +75,13 @@ def listed(*, actor: User, project: Project, rows: Sequence[Trajectory]) -> dict
     as seen. Nine queries, and three when something is seen for the first time.
     """
     require(actor, "trajectory.list", project)
-    wanted = {row.pk for row in rows}
+    pks = {row.pk for row in rows}
     if (kept := kept_from_lists(actor, project)) is not None:
-        wanted -= set(Trajectory.objects.filter(kept, pk__in=wanted).order_by().values_list("pk", flat=True))
-    shown = trajectory_list.said(wanted)
-    told = [pk for pk, one in shown.items() if one.told]
+        pks -= set(Trajectory.objects.filter(kept, pk__in=pks).order_by().values_list("pk", flat=True))
+    labels = trajectory_list.said(pks)
+    told = [pk for pk, row in labels.items() if row.told]
     exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.LABEL)
-    return shown
+    return labels
 
 
 def case(*, actor: User, adjudication: Adjudication) -> side_by_side.SideBySide:
@@ -89,9 +89,9 @@ def case(*, actor: User, adjudication: Adjudication) -> side_by_side.SideBySide:
 
     `adjudication` comes with its trajectory's project, subset and task.
     """
-    shown = side_by_side.case(actor=actor, adjudication=adjudication)
+    page = side_by_side.case(actor=actor, adjudication=adjudication)
     exposures.expose(user=actor, trajectory=adjudication.trajectory, kind=ExposureKind.LABEL)
-    return shown
+    return page
 
 
 def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
@@ -100,11 +100,11 @@ def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
 
     `row` comes with its trajectory's project, subset and task.
     """
-    shown = discussions.discussion(actor=actor, row=row)
+    page = discussions.discussion(actor=actor, row=row)
     exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.LABEL)
-    if shown.shown.access.consensus:
+    if page.shown.access.consensus:
         exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.CONSENSUS)
-    return shown
+    return page
 
 
 def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]:
@@ -113,21 +113,21 @@ def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]
 
     `trajectory` comes with its project, subset and task.
     """
-    shown, tells = reports.history(actor=actor, trajectory=trajectory, place=place)
+    entries, tells = reports.history(actor=actor, trajectory=trajectory, place=place)
     if tells:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
-    if any(one.kind in ("resolved", "erasure") for one in shown):
+    if any(entry.kind in ("resolved", "erasure") for entry in entries):
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
-    return shown
+    return entries
 
 
 def examples(*, actor: User, project: Project) -> list[example_lists.Shown]:
     """The examples of a project's guidelines, with the consensus of each, to its members."""
     require(actor, "project.view", project)
-    shown = example_lists.examples(actor=actor, project=project)
-    seen = sorted({one.of for one in shown})
+    rows = example_lists.examples(actor=actor, project=project)
+    seen = sorted({row.of for row in rows})
     exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
-    return shown
+    return rows
 
 
 def record(*, actor: User, trajectory: Trajectory) -> bytes:
@@ -154,28 +154,28 @@ def frozen_record(
     """A record of a release with its consensus, and beside it what a model predicts (`row`, of that release);
     None for whoever is labelling that trajectory at present. For adjudicators and admins; Denied for anybody
     else."""
-    shown = predicted_records.frozen_record(actor=actor, release=release, ordinal=ordinal)
-    trajectory = shown.trajectory
+    record = predicted_records.frozen_record(actor=actor, release=release, ordinal=ordinal)
+    trajectory = record.trajectory
     own = Assignment.stored.filter(trajectory=trajectory, annotator=actor, state=AssignmentState.OPEN)
     if trajectory is not None and own.exists():
         return None
     if row is not None:
-        predicted_records.add_predictions(shown, row)
+        predicted_records.add_predictions(record, row)
     if trajectory is not None:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
         if row is not None and row.judge_id is not None:
-            told = [one.step.message_index for one in shown.told if one.step is not None]
+            told = [item.step.message_index for item in record.told if item.step is not None]
             steps = Step.objects.filter(trajectory=trajectory, message_index__in=told)
-            of_outcome = [None] if len(told) < len(shown.told) else []
+            of_outcome = [None] if len(told) < len(record.told) else []
             _suggestions(actor, trajectory, [*steps, *of_outcome])
-    return shown
+    return record
 
 
 def model_scores(*, actor: User, row: PredictionSet) -> scores.ModelScores:
     """Everything about one prediction set, which comes with its release; of the trajectories on which it errs
     most those that `model_errors` shows. For adjudicators and admins."""
-    found = scores.model_scores(actor=actor, row=row)
-    return replace(found, worst=model_errors(actor=actor, release=row.release, rows=found.worst))
+    model = scores.model_scores(actor=actor, row=row)
+    return replace(model, worst=model_errors(actor=actor, release=row.release, rows=model.worst))
 
 
 def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> list[Erring]:
@@ -183,10 +183,10 @@ def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> li
     that the person is labelling at present. For adjudicators and admins; four queries at most."""
     require(actor, "release.view", release)
     names = {(row.subset, escape(row.record_id)): row for row in rows}
-    found = Trajectory.objects.filter(
+    live = Trajectory.objects.filter(
         project=release.project_id, live=True, record_id__in={record_id for _subset, record_id in names}
     ).values_list("pk", "subset__name", "record_id")
-    here = {pk: (subset, name) for pk, subset, name in found if (subset, name) in names}
+    here = {pk: (subset, name) for pk, subset, name in live if (subset, name) in names}
     own = Assignment.stored.filter(trajectory__in=here, annotator=actor, state=AssignmentState.OPEN)
     kept = set(own.values_list("trajectory", flat=True))
     exposures.expose_all(user=actor, trajectories=sorted(here.keys() - kept), kind=ExposureKind.CONSENSUS)
@@ -197,17 +197,17 @@ def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> li
 def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.Change]:
     """The labels of a sample that another prompt changes, with what was resolved; without the trajectories
     that the person is labelling at present. For admins."""
-    found = workshop.changes(viewer=actor, sample=sample, trial=trial)
+    changes = workshop.changes(viewer=actor, sample=sample, trial=trial)
     own = Assignment.stored.filter(
-        trajectory__in={one.trajectory for one in found}, annotator=actor, state=AssignmentState.OPEN
+        trajectory__in={change.trajectory for change in changes}, annotator=actor, state=AssignmentState.OPEN
     )
     kept = set(own.values_list("trajectory", flat=True))
-    shown = [one for one in found if one.trajectory not in kept]
-    seen = sorted({one.trajectory for one in shown})
+    shown_changes = [change for change in changes if change.trajectory not in kept]
+    seen = sorted({change.trajectory for change in shown_changes})
     exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
-    steps = [(one.trajectory, one.step) for one in shown]
+    steps = [(change.trajectory, change.step) for change in shown_changes]
     exposures.note(user=actor, kind=ExposureKind.SUGGESTION, seen=steps)
-    return shown
+    return shown_changes
 
 
 def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
@@ -221,12 +221,12 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
 
 
 def agreement_steps(
-    *, actor: User, project: Project, found: step_lists.Steps, chosen: Sequence[int]
+    *, actor: User, project: Project, steps: step_lists.Steps, chosen: Sequence[int]
 ) -> list[step_lists.LabelsOfStep]:
     """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
     numbers in the list. For admins; Denied for anybody else."""
     require(actor, "agreement.pairs", project)
-    rows = found.rows(chosen)
+    rows = steps.rows(chosen)
     seen = {row.trajectory.pk for row in rows}
     exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
     return rows

@@ -93,9 +93,9 @@ def read_all(*, user: User, discussion: Discussion, comment: int, now: datetime)
     """Mark a person's notices of a discussion as read, but for those of comments after one (by its id); how
     many were new."""
     theirs = Notice.objects.filter(user=user, discussion=discussion, read_at__isnull=True)
-    shown = theirs.filter(Q(comment__isnull=True) | Q(comment__lte=comment))
+    notices = theirs.filter(Q(comment__isnull=True) | Q(comment__lte=comment))
     # most pages show nothing new, and are not to wait for a turn to write
-    return shown.update(read_at=now) if shown.exists() else 0
+    return notices.update(read_at=now) if notices.exists() else 0
 
 
 def read_up_to(*, user: User, notice: int, now: datetime) -> int:

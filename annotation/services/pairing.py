@@ -50,13 +50,13 @@ def pairs_of(trajectories: Collection[int]) -> list[PairedLabels]:
     # only what is needed: the migration that fills the table runs before later columns are there
     needed = ("project", "subset", "task", "policy_model", "content__content")
     rows = Trajectory.objects.filter(pk__in=submitted).select_related("content").only(*needed).order_by("pk")
-    found = list(rows)
-    turns = _turns(found, submitted)
+    rows_ = list(rows)
+    turns = _turns(rows_, submitted)
     labels = _labels(turn for people in turns.values() for turn in people)
-    calls = _calls(found)
+    calls = _calls(rows_)
     return [
         _pair(row, calls[row.pk], (first, second), (labels[first.pk], labels[second.pk]))
-        for row in found
+        for row in rows_
         for first, second in combinations(turns[row.pk], 2)
     ]
 
@@ -75,17 +75,17 @@ def _submitted(trajectories: Collection[int]) -> dict[int, list[tuple[int, int, 
 
 
 def _turns(
-    found: Collection[Trajectory], submitted: Mapping[int, list[tuple[int, int, int, datetime]]]
+    rows: Collection[Trajectory], submitted: Mapping[int, list[tuple[int, int, int, datetime]]]
 ) -> dict[int, list[_Turn]]:
     """The turns with whether their annotators have seen something of the task."""
     exposures = Exposure.objects.filter(
         user__in={annotator for turns in submitted.values() for _, annotator, _, _ in turns},
-        trajectory__task__in={row.task_id for row in found},
+        trajectory__task__in={row.task_id for row in rows},
     )
-    seen = set(exposures.order_by().values_list("user", "trajectory__task").distinct()) if found else set()
+    seen = set(exposures.order_by().values_list("user", "trajectory__task").distinct()) if rows else set()
     return {
         row.pk: [_Turn(*turn, touched=(turn[1], row.task_id) in seen) for turn in submitted[row.pk]]
-        for row in found
+        for row in rows
     }
 
 
@@ -127,7 +127,8 @@ def _calls(trajectories: Collection[Trajectory]) -> dict[int, list[bool]]:
     calls = {}
     for row in trajectories:
         messages = row.content.parsed()["messages"]
-        calls[row.pk] = [bool(one.tool_calls) for one in normalise([messages[at] for at in steps[row.pk]])]
+        own = normalise([messages[at] for at in steps[row.pk]])
+        calls[row.pk] = [bool(message.tool_calls) for message in own]
     return calls
 
 

@@ -46,15 +46,15 @@ def sweep(*, now: datetime | None = None) -> int:
     where the one who was to be asked cannot be. Returns how many trajectories were considered."""
     now = now or timezone.now()
     fresh = Trajectory.objects.filter(live=True, stratum__isnull=True, state__in=RESOLVED)
-    found = 0
+    swept = 0
     for project in fresh.order_by("project").values_list("project", flat=True).distinct():
         pks = list(
             fresh.filter(project=project).order_by("pk").values_list("pk", flat=True)[:CONSIDERED_AT_ONCE]
         )
         in_blocks(pks, lambda pk: _consider(pk, now))
-        found += len(pks)
+        swept += len(pks)
     in_blocks(_misdealt(now), lambda pk: _deal_anew(pk, now))
-    return found
+    return swept
 
 
 def _consider(pk: int, now: datetime) -> None:
@@ -107,8 +107,8 @@ def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
     """Choose the third person by chance among those who can be asked; nobody, when there is nobody. Whoever
     it was dealt to before is asked again only when there is no other."""
     people = policy.candidates(recheck).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
-    found = sorted(people.values_list("user", flat=True))
-    others = [person for person in found if person != recheck.annotator_id]
+    candidates = sorted(people.values_list("user", flat=True))
+    others = [person for person in candidates if person != recheck.annotator_id]
     turn = (now - recheck.created_at).days
 
     def rank(person: int) -> float:
@@ -116,7 +116,7 @@ def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
             seed=project.recheck_seed, trajectory=recheck.trajectory_id, person=person, turn=turn
         )
 
-    person = min(others or found, key=rank, default=None)
+    person = min(others or candidates, key=rank, default=None)
     Recheck.objects.filter(pk=recheck.pk, state=RecheckState.WAITING).update(annotator=person, dealt_at=now)
 
 

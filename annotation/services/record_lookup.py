@@ -44,25 +44,25 @@ def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) 
     live = Trajectory.objects.filter(project=project, live=True)
     if subset:
         live = live.filter(subset__name=subset)
-    found: dict[str, int | None] = {}
+    matches: dict[str, int | None] = {}
     for part in chunks(escape(record_id) for record_id in record_ids):
         rows = live.filter(record_id__in=part).order_by()
         for pk, stored_as in rows.values_list("pk", "record_id"):
             record_id = unescape(stored_as)
-            found[record_id] = None if record_id in found else pk
-    return found
+            matches[record_id] = None if record_id in matches else pk
+    return matches
 
 
 def matched_lines(
-    lines: Iterable[LabelLine], found: Mapping[str, int | None], errors: FileErrors
+    lines: Iterable[LabelLine], matches: Mapping[str, int | None], errors: FileErrors
 ) -> Iterator[tuple[LabelLine, int]]:
     """Each line with the pk that `find_trajectories` found for it; other lines become errors of the file."""
     for line in lines:
-        pk = found.get(line.record_id)
+        pk = matches.get(line.record_id)
         if pk is not None:
             yield line, pk
             continue
-        several = line.record_id in found
+        several = line.record_id in matches
         problem = "is in several subsets: name one" if several else "is not in this project"
         errors.add(record_error(line, problem, errors.filename))
 
@@ -74,9 +74,9 @@ def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:
 
 def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepRow]]:
     """The steps of each trajectory (pk) by message index, in order."""
-    wanted = list(trajectories)
-    steps: dict[int, dict[int, StepRow]] = {pk: {} for pk in wanted}
-    for part in chunks(wanted):
+    pks = list(trajectories)
+    steps: dict[int, dict[int, StepRow]] = {pk: {} for pk in pks}
+    for part in chunks(pks):
         rows = Step.objects.filter(trajectory__in=part).order_by("trajectory_id", "message_index")
         for trajectory, *row in rows.values_list("trajectory_id", *StepRow._fields):
             step = StepRow(*row)

@@ -68,7 +68,7 @@ class AgreementSteps(ProjectView):
         asked = {name: str(value) for name, value in request.query_params.items() if name not in PAGING}
         found = step_lists.steps(viewer=self.user, project=project, asked=asked)
         chosen = self.paginate_queryset(range(found.count))
-        rows = noted_reads.agreement_steps(actor=self.user, project=project, found=found, chosen=chosen or [])
+        rows = noted_reads.agreement_steps(actor=self.user, project=project, steps=found, chosen=chosen or [])
         return self.get_paginated_response(shapes.LabelsOfStep(rows, many=True).data)
 
 

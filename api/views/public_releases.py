@@ -53,7 +53,7 @@ class PublicAddress(Frozen):
         release = self.found(version)
         require(self.user, "release.publish", release)
         wanted = replace(service.switches(release), **self.parsed(shapes.SetPublicAddress))
-        service.set_public(actor=self.user, release=release, wanted=wanted)
+        service.set_public(actor=self.user, release=release, switches=wanted)
         return self._shown(self.found(version))
 
     def _shown(self, release: Release) -> Response:

@@ -32,7 +32,7 @@ class JudgeInput:
         object.__setattr__(self, "steps", tuple(steps))
 
     def open_steps(self, labelled: Container[int]) -> tuple[int, ...]:
-        """The steps to ask about when those `given` have labels: the others, or the last one where all have,
+        """The steps to ask about when `labelled` have labels: the others, or the last one where all have,
         since only the outcome is missing then."""
         return tuple(index for index in self.steps if index not in labelled) or self.steps[-1:]
 

@@ -71,7 +71,7 @@ class Complaint:
         return cls(message[:500], words[0], words[2], " ".join((*words, message[:2000])).lower())
 
     def answer_limit(self, limit: int) -> int | None:
-        """The most answer tokens that the server allows, when it refuses `asked` and names fewer."""
+        """The most answer tokens that the server allows, when it refuses `limit` and names fewer."""
         if not _ANSWER_TOKENS.search(self.text) or "context_length" in self.text:
             return None
         numbers = [int(digits) for digits in _NUMBER.findall(self.text.replace(",", ""))]

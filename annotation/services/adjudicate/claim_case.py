@@ -140,20 +140,20 @@ def reveal(
     if case.state == AdjudicationState.RELEASED:
         raise Conflict(translatable("You have returned this case to the queue."), code="case_closed")
     trajectory = adjudication.trajectory
-    wanted = requested_steps(
+    steps = requested_steps(
         trajectory=trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
     rows = Decision.objects.filter(adjudication=case)
     decided: set[int | None] = set(rows.values_list("step", flat=True))
     sealed = _sealed(case, decided)
-    if not everything and sealed.intersection(wanted):
+    if not everything and sealed.intersection(steps):
         raise Conflict(
             translatable("Decide this first: what judges say of it is sealed until then."),
             code="decide_first",
         )
-    wanted = {step: index for step, index in wanted.items() if step not in sealed}
-    shown = suggestions_for(trajectory=trajectory, steps=wanted)
-    telling = [one.step for one in shown if one.tells]
+    steps = {step: index for step, index in steps.items() if step not in sealed}
+    suggestions = suggestions_for(trajectory=trajectory, steps=steps)
+    telling = [step.step for step in suggestions if step.tells]
     fresh = exposures.expose_suggestions(user=actor, trajectory=trajectory, steps=telling, now=timezone.now())
     if fresh:
         audit.record(
@@ -161,13 +161,13 @@ def reveal(
             verb="case.reveal",
             project=adjudication.project,
             obj=case,
-            steps=[wanted[step] for step in wanted if step in fresh and step is not None],
+            steps=[steps[step] for step in steps if step in fresh and step is not None],
             outcome=None in fresh,
-            decided=[wanted[step] for step in wanted if step in fresh & decided and step is not None],
+            decided=[steps[step] for step in steps if step in fresh & decided and step is not None],
             outcome_decided=None in fresh & decided,
-            recalibrated=any(one.recalibrated is not None for step in shown for one in step.suggestions),
+            recalibrated=any(it.recalibrated is not None for step in suggestions for it in step.suggestions),
         )
-    return shown
+    return suggestions
 
 
 def _sealed(case: Adjudication, decided: set[int | None]) -> set[int | None]:
@@ -175,6 +175,6 @@ def _sealed(case: Adjudication, decided: set[int | None]) -> set[int | None]:
     yet."""
     if case.state == AdjudicationState.DECIDED:
         return set()
-    said = consensus.positions(case.trajectory_id)
-    open_ones = {step for step, positions in said.items() if is_disputed(positions)} - decided
-    return set(said) - decided if open_ones else set()
+    positions_of = consensus.positions(case.trajectory_id)
+    open_ones = {step for step, positions in positions_of.items() if is_disputed(positions)} - decided
+    return set(positions_of) - decided if open_ones else set()

@@ -30,7 +30,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
     said_why = checked_note(note)
     # nobody changes their mind between what is read here and what is written
     Trajectory.objects.select_for_update(no_key=True).get(pk=case.trajectory_id)
-    found = rulings.resolved(case, consensus.positions(case.trajectory_id))
+    resolutions = rulings.resolved(case, consensus.positions(case.trajectory_id))
     now = timezone.now()
     advance(
         Adjudication,
@@ -41,7 +41,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
         note=said_why,
     )
     advance(Trajectory, case.trajectory_id, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
-    consensus.write({case.trajectory_id: found}, adjudicator=actor)
+    consensus.write({case.trajectory_id: resolutions}, adjudicator=actor)
     audit.record(actor=actor, verb="case.close", project=case.project, obj=case)
     _tell(case, actor, NoticeKind.RESOLVED, now)
     case.refresh_from_db()

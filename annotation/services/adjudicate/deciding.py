@@ -38,11 +38,11 @@ def decide(
     checked_value(value)
     step = step_at(case.trajectory_id, message_index)
     origin = root_at(case.trajectory_id, step=step, value=value, root=root)
-    given = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
-    said = consensus.positions(case.trajectory_id).get(step.pk if step else None, [])
-    rulings.require_contested(said, step=step, value=value, names_origin=origin is not None or bool(reason))
+    ruling = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
+    positions = consensus.positions(case.trajectory_id).get(step.pk if step else None, [])
+    rulings.require_contested(positions, step=step, value=value, names_origin=bool(origin or reason))
     return _put(
-        case, step, version, actor, {**given, "kind": ConsensusKind.ADJUDICATED, "note": checked_note(note)}
+        case, step, version, actor, {**ruling, "kind": ConsensusKind.ADJUDICATED, "note": checked_note(note)}
     )
 
 
@@ -64,29 +64,29 @@ def let_majority_stand(
     """
     case = own_open(actor, adjudication)
     step = step_at(case.trajectory_id, message_index)
-    said = consensus.positions(case.trajectory_id).get(step.pk if step else None, [])
-    value = majority(said)
+    positions = consensus.positions(case.trajectory_id).get(step.pk if step else None, [])
+    value = majority(positions)
     if value is None:
         raise Invalid(
             translatable("There is no majority here: it takes more than half of at least three annotators."),
             code="no_majority",
         )
-    rulings.require_contested(said, step=step, value=value, names_origin=False)
+    rulings.require_contested(positions, step=step, value=value, names_origin=False)
     origin = root_at(case.trajectory_id, step=step, value=value, root=root)
-    given = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
+    ruling = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
     return _put(
-        case, step, version, actor, {**given, "kind": ConsensusKind.MAJORITY, "note": checked_note(note)}
+        case, step, version, actor, {**ruling, "kind": ConsensusKind.MAJORITY, "note": checked_note(note)}
     )
 
 
 def _put(
-    case: Adjudication, step: Step | None, version: int, actor: User, given: dict[str, object]
+    case: Adjudication, step: Step | None, version: int, actor: User, ruling: dict[str, object]
 ) -> Decision:
     """Store a decision that is based on `version`, and append it to the history."""
     current = _current(case, step, version)
     now = timezone.now()
     decision = current or Decision(adjudication=case, step=step, version=0)
-    for name, value in given.items():
+    for name, value in ruling.items():
         setattr(decision, name, value)
     decision.version, decision.updated_at = version + 1, now
     decision.save()

@@ -12,12 +12,14 @@ from annotation.models import Adjudication, CaseEvent, Decision, Step, User
 from ..consensus import Positions
 
 
-def require_contested(said: Sequence[Position], *, step: Step | None, value: int, names_origin: bool) -> None:
+def require_contested(
+    labels: Sequence[Position], *, step: Step | None, value: int, names_origin: bool
+) -> None:
     """A decision is for what the annotators differ on, or differed; on an agreed −1 of a step it may name the
     root and the reason. The outcome can always be decided. Raises Invalid."""
-    if step is None or was_disputed(said) or is_disputed(said):
+    if step is None or was_disputed(labels) or is_disputed(labels):
         return
-    if names_origin and said and value == said[0].value == -1:
+    if names_origin and labels and value == labels[0].value == -1:
         return
     raise Invalid(
         translatable("The annotators agree on step {number}.", number=step.ordinal + 1),
@@ -41,23 +43,23 @@ def note_event(
     )
 
 
-def resolved(case: Adjudication, said: Positions) -> dict[int | None, Resolution]:
+def resolved(case: Adjudication, submitted: Positions) -> dict[int | None, Resolution]:
     """What a case comes to: the resolution of every step (by pk) and, under None, of the outcome.
 
     Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}) while
     something is open, and when a decision names a root that is no error.
     """
     decided = {row.step_id: row.ruling() for row in Decision.objects.filter(adjudication=case)}
-    found = {step: resolve(positions, decided.get(step)) for step, positions in said.items()}
-    known = {step: one for step, one in found.items() if one is not None}
-    missing = [step for step, one in found.items() if one is None and step is not None]
-    if len(known) < len(found):
-        _refuse_incomplete(missing, outcome=found.get(None) is None)
-    sound = sound_roots(known)
-    for step, one in known.items():
+    resolutions = {step: resolve(positions, decided.get(step)) for step, positions in submitted.items()}
+    reached = {step: resolution for step, resolution in resolutions.items() if resolution is not None}
+    missing = [step for step, resolution in resolutions.items() if resolution is None and step is not None]
+    if len(reached) < len(resolutions):
+        _refuse_incomplete(missing, outcome=resolutions.get(None) is None)
+    sound = sound_roots(reached)
+    for step, resolution in reached.items():
         named = decided[step].root if step in decided else None
-        if one.root is not None and sound[step].root is None and named == one.root:
-            _refuse_root(step, one.root)
+        if resolution.root is not None and sound[step].root is None and named == resolution.root:
+            _refuse_root(step, resolution.root)
     return sound
 
 

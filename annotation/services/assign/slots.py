@@ -43,15 +43,15 @@ def take_slots(trajectories: Collection[int], project_id: int) -> dict[int, int]
     """Take one free slot of each of a project's trajectories and say which; those without one are left out.
     Their rows are locked from here on, in order, so that two who take several cannot deadlock."""
     free = Trajectory.objects.filter(live=True, free_slots__gt=0, state=TrajectoryState.LABELLING)
-    wanted = list(trajectories)
-    if len(wanted) > 1:
-        rows = free.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True)
-        wanted = list(rows.values_list("pk", flat=True))
-    if not free.filter(pk__in=wanted).update(free_slots=F("free_slots") - 1):
+    pks = list(trajectories)
+    if len(pks) > 1:
+        rows = free.filter(pk__in=pks).order_by("pk").select_for_update(no_key=True)
+        pks = list(rows.values_list("pk", flat=True))
+    if not free.filter(pk__in=pks).update(free_slots=F("free_slots") - 1):
         return {}
     slots = range(Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id))
-    held: dict[int, set[int | None]] = {pk: set() for pk in wanted}
-    active = Assignment.objects.filter(trajectory__in=wanted, state__in=ACTIVE_STATES).order_by()
+    held: dict[int, set[int | None]] = {pk: set() for pk in pks}
+    active = Assignment.objects.filter(trajectory__in=pks, state__in=ACTIVE_STATES).order_by()
     for pk, slot in active.values_list("trajectory", "slot"):
         held[pk].add(slot)
     return {pk: min(slot for slot in slots if slot not in taken) for pk, taken in held.items()}

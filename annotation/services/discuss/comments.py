@@ -48,9 +48,9 @@ def open_discussion(*, actor: User, trajectory: Trajectory) -> Discussion:
     if voice_of(actor, trajectory) not in (Voice.ADJUDICATOR, Voice.ADMIN):
         raise Denied(translatable("A discussion is opened by the adjudicator of the case, or by an admin."))
     locked = lock(trajectory.pk)
-    found = Discussion.objects.filter(trajectory=locked).first()
-    if found is not None:
-        return found
+    row = Discussion.objects.filter(trajectory=locked).first()
+    if row is not None:
+        return row
     if locked.state != TrajectoryState.DISPUTED:
         raise Conflict(translatable("This trajectory is not disputed."), code="not_disputed")
     case = Adjudication.objects.filter(trajectory=locked).exclude(state=AdjudicationState.RELEASED).first()
@@ -100,7 +100,7 @@ def comment(*, actor: User, discussion: Discussion, text: str, message_index: in
         actor=actor,
         kind=NoticeKind.COMMENT,
         now=now,
-        said=made,
+        comment=made,
         mentioned=frozenset(mentioned),
     )
     return made
@@ -114,7 +114,7 @@ def _mentioned(discussion: Discussion, trajectory: Trajectory, text: str) -> set
     if people.adjudicator is not None:
         called |= dict.fromkeys(ADJUDICATOR, people.adjudicator)
         names.append(f"@{ADJUDICATOR[0]}")
-    known, strangers = mentions(text, called)
+    members, strangers = mentions(text, called)
     if strangers:
         message = translatable(
             "“@{name}” takes no part in this discussion; you can mention {known}.",
@@ -122,7 +122,7 @@ def _mentioned(discussion: Discussion, trajectory: Trajectory, text: str) -> set
             known=", ".join(names),
         )
         raise Invalid(message, fields={"text": message}, code="stranger")
-    return {called[name] for name in known}
+    return {called[name] for name in members}
 
 
 def _letters(discussion: Discussion) -> dict[int, str]:

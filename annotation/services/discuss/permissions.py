@@ -57,7 +57,7 @@ def tell_others(
     actor: User,
     kind: NoticeKind,
     now: datetime,
-    said: Comment | None = None,
+    comment: Comment | None = None,
     mentioned: frozenset[int] = frozenset(),
 ) -> None:
     """Write notices for all whom a discussion concerns, the actor apart; admins who have spoken in it too."""
@@ -74,4 +74,4 @@ def tell_others(
         concerned.add(people.adjudicator)
     told = {pk: NoticeKind.MENTION if pk in mentioned else kind for pk in concerned - {actor.pk}}
     if told:
-        notices.tell(discussion=discussion, told=told, now=now, comment=said)
+        notices.tell(discussion=discussion, told=told, now=now, comment=comment)

@@ -54,8 +54,8 @@ def revise(
         )
     if value != -1 and held is not None and value == held.value:
         reason = reason or held.reason  # forms ask for it of errors alone
-    said = (value, origin.pk if origin else None, checked_reason(reason, value))
-    if held is not None and said == (held.value, getattr(held, "root_id", None), held.reason):
+    revised = (value, origin.pk if origin else None, checked_reason(reason, value))
+    if held is not None and revised == (held.value, getattr(held, "root_id", None), held.reason):
         raise Invalid(translatable("This is what you say already."), code="unchanged")
     now = timezone.now()
     revision = Revision.objects.create(

@@ -101,13 +101,13 @@ def _fit(release_id: uuid.UUID) -> None:
     )
     anew = outline.method != METHOD
     rows = list(PredictionSet.objects.filter(release=release).order_by("model"))
-    said = report.predictions(released, rows)
+    predictions = report.predictions(released, rows)
     fitted = {
-        row.pk: kept(recalibrated(released, one))
-        for row, one in zip(rows, said, strict=True)
+        row.pk: kept(recalibrated(released, prediction))
+        for row, prediction in zip(rows, predictions, strict=True)
         if anew or row.recalibrated is None
     }
-    together = _stacked(released, said) if anew or fitted or outline.stacked is None else None
+    together = _stacked(released, predictions) if anew or fitted or outline.stacked is None else None
     _write(release, rows, fitted, together, anew)
     if outline.blind is None:
         blind = packed_blind(released, report.records(release))
@@ -117,9 +117,9 @@ def _fit(release_id: uuid.UUID) -> None:
         ReleaseOutline.objects.filter(release=release, method=METHOD).update(baseline=made)
 
 
-def _stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> bytes:
+def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> bytes:
     """Of one model alone, it would be that one recalibrated."""
-    return kept(stacked(released, said) if len(said) > 1 else None)
+    return kept(stacked(released, predictions) if len(predictions) > 1 else None)
 
 
 @transaction.atomic
@@ -157,6 +157,6 @@ def _baseline(release: Release, released: ReleasedLabels) -> Predictions | None:
                 outcome=record["final_label"],
             )
         )
-    if len({one.task for one in examples}) < FEWEST_TASKS:
+    if len({example.task for example in examples}) < FEWEST_TASKS:
         return None
     return Predictions.constant(*unseen_labels(examples, seed=SEED))

@@ -65,7 +65,7 @@ def import_predictions(
     """
     require(actor, "predictions.change", release)
     name = model_name(model)
-    said = checked(about or About())
+    stated = checked(about or About())
     released = report.released_labels(release)
     if subset and subset not in released.subsets:
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)
@@ -78,25 +78,25 @@ def import_predictions(
         if file.errors:
             raise file.errors.refusal()
         chunks = list(_chunks(file, fresh))
-    given = file.predictions()
+    predictions = file.predictions()
     stored = store(
         actor=actor,
         release=release,
         name=name,
         released=released,
-        given=given,
+        predictions=predictions,
         fresh=fresh,
         reasons=chunks,
-        said=said,
+        details=stated,
         before=before,
     )
     return PredictionImport(
         prediction_set=stored,
         created=len(fresh),
         unchanged=len(file.records) - len(fresh),
-        missing=int((given.steps[given.there[released.record]] == MISSING).sum()),
-        invalid=sum(one.invalid for one in file.records.values()),
-        failed=int(given.failed.sum()),
+        missing=int((predictions.steps[predictions.there[released.record]] == MISSING).sum()),
+        invalid=sum(record.invalid for record in file.records.values()),
+        failed=int(predictions.failed.sum()),
         superseded=file.superseded,
     )
 
@@ -106,34 +106,34 @@ def _fresh(file: PredictionFile, before: PredictionSet | None, name: str) -> lis
     file."""
     if before is None:
         return sorted(file.records)
-    known = Predictions.unpacked(bytes(before.labels), file.released)
+    stored_before = Predictions.unpacked(bytes(before.labels), file.released)
     starts = file.released.starts()
     fresh: list[int] = []
     again: list[int] = []
     for place in sorted(file.records):
-        (again if known.there[place] else fresh).append(place)
+        (again if stored_before.there[place] else fresh).append(place)
     digests = _digests(before, set(again))
     for place in again:
-        one = file.records[place]
-        steps = known.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
-        stored = (steps, int(known.outcome[place]), bool(known.failed[place]), digests[place])
-        if stored != (one.steps, one.outcome, one.failed, one.digest):
+        record = file.records[place]
+        steps = stored_before.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
+        stored = (steps, int(stored_before.outcome[place]), bool(stored_before.failed[place]), digests[place])
+        if stored != (record.steps, record.outcome, record.failed, record.digest):
             reason = (
                 f"{excerpt(file.released.record_id[place])} has another prediction of {excerpt(name)} already"
             )
-            file.errors.add(RecordError(file.errors.filename, one.line, "record_id", reason))
+            file.errors.add(RecordError(file.errors.filename, record.line, "record_id", reason))
     return fresh
 
 
 def _digests(row: PredictionSet, places: set[int]) -> dict[int, str]:
     """The digest of the stored reasons of these records."""
-    found = dict.fromkeys(places, sha256_hex(canonical_json({})))
+    digests = dict.fromkeys(places, sha256_hex(canonical_json({})))
     if places:
         for body in row.reasons.order_by("pk").values_list("body", flat=True).iterator(chunk_size=20):
-            said = json.loads(zlib.decompress(bytes(body)))
-            kept = {int(place): reasons for place, reasons in said.items() if int(place) in places}
-            found |= {place: sha256_hex(canonical_json(reasons)) for place, reasons in kept.items()}
-    return found
+            by_place = json.loads(zlib.decompress(bytes(body)))
+            kept = {int(place): reasons for place, reasons in by_place.items() if int(place) in places}
+            digests |= {place: sha256_hex(canonical_json(reasons)) for place, reasons in kept.items()}
+    return digests
 
 
 def _chunks(file: PredictionFile, fresh: list[int]) -> Iterator[Reasons]:

@@ -77,38 +77,38 @@ def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
     require(actor, "predictions.change", release)
     if judge.project_id != release.project_id:
         raise Invalid(translatable("This judge belongs to another project."), code="other_project")
-    found = frozen_trajectories(release)
+    frozen = frozen_trajectories(release)
     released = released_labels(release)
-    said = _said(judge, release, released, found)
-    if not said.predictions.there.any():
+    answers = _said(judge, release, released, frozen)
+    if not answers.predictions.there.any():
         raise Invalid(
             translatable("This judge has no suggestion for any trajectory of this release yet."),
             code="nothing_suggested",
         )
     name = model_name(judge.name)
     before = PredictionSet.objects.filter(release=release, model=name).first()
-    fresh = _fresh(released, said.predictions, before, name)
+    fresh = _fresh(released, answers.predictions, before, name)
     row = store(
         actor=actor,
         release=release,
         name=name,
         released=released,
-        given=said.predictions,
+        predictions=answers.predictions,
         fresh=fresh,
-        reasons=_reasons(said, fresh),
-        said=_about(judge, release, found),
+        reasons=_reasons(answers, fresh),
+        details=_about(judge, release, frozen),
         before=before,
     )
-    given = said.predictions
+    predictions = answers.predictions
     return ScoredJudge(
         prediction_set=row,
         created=len(fresh),
-        unchanged=int(given.there.sum()) - len(fresh),
-        failed=int(given.failed.sum()),
-        absent=int((~given.there).sum()),
-        changed=len(found.changed),
-        gone=len(found.gone),
-        missing=int((given.steps[given.there[released.record]] == MISSING).sum()),
+        unchanged=int(predictions.there.sum()) - len(fresh),
+        failed=int(predictions.failed.sum()),
+        absent=int((~predictions.there).sum()),
+        changed=len(frozen.changed),
+        gone=len(frozen.gone),
+        missing=int((predictions.steps[predictions.there[released.record]] == MISSING).sum()),
     )
 
 
@@ -148,7 +148,7 @@ def sweep_runs(*, now: datetime | None = None) -> int:
     return count
 
 
-def _said(judge: Judge, release: Release, released: ReleasedLabels, found: FrozenTrajectories) -> _Said:
+def _said(judge: Judge, release: Release, released: ReleasedLabels, frozen: FrozenTrajectories) -> _Said:
     made, starts = Predictions.none(released), released.starts()
     reasons: dict[int, dict[str, Any]] = {}
     chosen: dict[int, int] = {}
@@ -158,7 +158,7 @@ def _said(judge: Judge, release: Release, released: ReleasedLabels, found: Froze
     for pk, trajectory, outcome, reason, comment in ordered.values_list(
         "pk", "trajectory", "outcome", "reason", "comment"
     ).iterator():
-        at_record = found.place.get(trajectory)
+        at_record = frozen.place.get(trajectory)
         if at_record is not None:
             chosen[at_record] = pk
             made.there[at_record] = True
@@ -181,7 +181,7 @@ def _said(judge: Judge, release: Release, released: ReleasedLabels, found: Froze
         made.steps[at] = MISSING if value is None else value
         if reason:
             reasons[of]["steps"][str(index)] = unescape(reason)
-    _mark_failures(judge, release, found, released, made, reasons)
+    _mark_failures(judge, release, frozen, released, made, reasons)
     kept = {
         place: {key: value for key, value in told.items() if value} for place, told in sorted(reasons.items())
     }
@@ -189,14 +189,14 @@ def _said(judge: Judge, release: Release, released: ReleasedLabels, found: Froze
 
 
 def _indexes(released: ReleasedLabels, starts: Any, place: int) -> list[int]:
-    found: list[int] = released.message_index[starts[place] : starts[place + 1]].tolist()
-    return found
+    indexes: list[int] = released.message_index[starts[place] : starts[place + 1]].tolist()
+    return indexes
 
 
 def _mark_failures(
     judge: Judge,
     release: Release,
-    found: FrozenTrajectories,
+    frozen: FrozenTrajectories,
     released: ReleasedLabels,
     made: Predictions,
     reasons: dict[int, dict[str, Any]],
@@ -211,26 +211,26 @@ def _mark_failures(
         run__judge=judge, state=SuggestionItemState.FAILED, trajectory__in=of_release(release)
     )
     for trajectory in items.order_by().values_list("trajectory", flat=True):
-        failed = found.place.get(trajectory)
+        failed = frozen.place.get(trajectory)
         if failed is not None and not made.there[failed]:
             made.there[failed] = made.failed[failed] = True
 
 
 def _fresh(
-    released: ReleasedLabels, given: Predictions, before: PredictionSet | None, name: str
+    released: ReleasedLabels, predictions: Predictions, before: PredictionSet | None, name: str
 ) -> list[int]:
     """The records that the set lacks, those of which it only has that the judgement failed, and those whose
     missing labels the judge has given since. Raises Conflict when it says something else of one already."""
     if before is None:
-        fresh: list[int] = np.flatnonzero(given.there).tolist()
+        fresh: list[int] = np.flatnonzero(predictions.there).tolist()
         return fresh
-    known = Predictions.unpacked(bytes(before.labels), released)
-    again = known.failed & ~given.failed
-    differ = (known.outcome != MISSING) & (known.outcome != given.outcome)
-    differ[released.record[(known.steps != MISSING) & (known.steps != given.steps)]] = True
-    more = (known.outcome == MISSING) & (given.outcome != MISSING)
-    more[released.record[(known.steps == MISSING) & (given.steps != MISSING)]] = True
-    if (differ & known.there & given.there & ~again & ~given.failed).any():
+    stored = Predictions.unpacked(bytes(before.labels), released)
+    again = stored.failed & ~predictions.failed
+    differ = (stored.outcome != MISSING) & (stored.outcome != predictions.outcome)
+    differ[released.record[(stored.steps != MISSING) & (stored.steps != predictions.steps)]] = True
+    more = (stored.outcome == MISSING) & (predictions.outcome != MISSING)
+    more[released.record[(stored.steps == MISSING) & (predictions.steps != MISSING)]] = True
+    if (differ & stored.there & predictions.there & ~again & ~predictions.failed).any():
         raise Conflict(
             translatable(
                 "There are other predictions of “{name}” on this release already; delete these first.",
@@ -238,24 +238,24 @@ def _fresh(
             ),
             code="predicted_otherwise",
         )
-    fresh = np.flatnonzero(given.there & (~known.there | again | more)).tolist()
+    fresh = np.flatnonzero(predictions.there & (~stored.there | again | more)).tolist()
     return fresh
 
 
-def _reasons(said: _Said, fresh: list[int]) -> list[Reasons]:
+def _reasons(answers: _Said, fresh: list[int]) -> list[Reasons]:
     parts = (fresh[at : at + REASONS_AT_ONCE] for at in range(0, len(fresh), REASONS_AT_ONCE))
     return [
-        chunk for part in parts for chunk in packed_reasons({at: said.reasons.get(at, {}) for at in part})
+        chunk for part in parts for chunk in packed_reasons({at: answers.reasons.get(at, {}) for at in part})
     ]
 
 
-def _about(judge: Judge, release: Release, found: FrozenTrajectories) -> dict[str, Any]:
+def _about(judge: Judge, release: Release, frozen: FrozenTrajectories) -> dict[str, Any]:
     """What is known of the set besides its labels: prompt, day and cost from the judge's own answers."""
     answers = JudgeAnswer.objects.filter(judge=judge, trajectory__in=of_release(release))
-    known = answers.aggregate(cost=Sum("cost"), last=Max("created_at"))
-    said: dict[str, Any] = {"judge": judge, "prompt_version": judge.prompt_version}
-    if known["last"] is not None:
-        said["judged_on"] = timezone.localdate(known["last"])
+    figures = answers.aggregate(cost=Sum("cost"), last=Max("created_at"))
+    about: dict[str, Any] = {"judge": judge, "prompt_version": judge.prompt_version}
+    if figures["last"] is not None:
+        about["judged_on"] = timezone.localdate(figures["last"])
         if judge.kind == JudgeKind.BASELINE or judge.price_input or judge.price_output:
-            said["cost"] = (known["cost"] or Decimal(0)).quantize(CENTS)
-    return said
+            about["cost"] = (figures["cost"] or Decimal(0)).quantize(CENTS)
+    return about

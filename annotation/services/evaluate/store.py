@@ -53,27 +53,27 @@ def model_name(name: str) -> str:
 
 def checked(about: About) -> dict[str, Any]:
     """What is given, by field. Raises Invalid."""
-    given = {one.name: getattr(about, one.name) for one in fields(about)}
-    given = {name: value for name, value in given.items() if value is not None}
-    if "prompt_version" in given:
-        given["prompt_version"] = escape(given["prompt_version"].strip())
-        if len(given["prompt_version"]) > MAX_PROMPT_VERSION:
+    values = {field.name: getattr(about, field.name) for field in fields(about)}
+    values = {name: value for name, value in values.items() if value is not None}
+    if "prompt_version" in values:
+        values["prompt_version"] = escape(values["prompt_version"].strip())
+        if len(values["prompt_version"]) > MAX_PROMPT_VERSION:
             problem = translatable("At most {n} characters.", n=MAX_PROMPT_VERSION)
             raise Invalid(problem, fields={"prompt_version": problem})
-    if "cost" in given and not (given["cost"].is_finite() and 0 <= given["cost"] < MAX_COST):
+    if "cost" in values and not (values["cost"].is_finite() and 0 <= values["cost"] < MAX_COST):
         problem = translatable("The cost must be an amount of US dollars, from 0.")
         raise Invalid(problem, fields={"cost": problem})
-    if "cost" in given:
-        given["cost"] = given["cost"].quantize(Decimal("0.0001"))
-    return given
+    if "cost" in values:
+        values["cost"] = values["cost"].quantize(Decimal("0.0001"))
+    return values
 
 
-def packed_reasons(said: Mapping[int, Any]) -> Iterator[Reasons]:
+def packed_reasons(by_place: Mapping[int, Any]) -> Iterator[Reasons]:
     """What is said of some records, by their places in ascending order, as it is stored; nothing when nothing
     is said."""
-    told = {str(place): reasons for place, reasons in said.items() if reasons}
+    told = {str(place): reasons for place, reasons in by_place.items() if reasons}
     if told:
-        yield min(said), max(said), zlib.compress(canonical_json(told), 6)
+        yield min(by_place), max(by_place), zlib.compress(canonical_json(told), 6)
 
 
 def store(
@@ -82,14 +82,14 @@ def store(
     release: Release,
     name: str,
     released: ReleasedLabels,
-    given: Predictions,
+    predictions: Predictions,
     fresh: list[int],
     reasons: Iterable[Reasons],
-    said: dict[str, Any],
+    details: dict[str, Any],
     before: PredictionSet | None,
 ) -> PredictionSet:
-    """Make the set of that name, or extend the one that was read `before` by the `fresh` records of `given`
-    and what is `said` about it (`checked`).
+    """Make the set of that name, or extend the one read `before` by the `fresh` records of `predictions` and
+    by its `details` (`checked`).
 
     Raises Conflict when the set is not what was read any more.
     """
@@ -101,17 +101,18 @@ def store(
                 release=release,
                 model=name,
                 record_count=len(fresh),
-                labels=given.packed(),
+                labels=predictions.packed(),
                 created_by=recorded(actor),
                 created_at=now,
                 updated_at=now,
-                **said,
+                **details,
             )
         else:
-            changed = {key: value for key, value in said.items() if getattr(before, key) != value}
+            changed = {key: value for key, value in details.items() if getattr(before, key) != value}
             if not fresh and not changed:
                 return before
-            merged = _merged(Predictions.unpacked(bytes(before.labels), released), given, fresh, released)
+            stored = Predictions.unpacked(bytes(before.labels), released)
+            merged = _merged(stored, predictions, fresh, released)
             rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
             count = int(merged.there.sum())
             if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
@@ -146,16 +147,16 @@ def _at_once() -> Iterator[None]:
 
 
 def _merged(
-    known: Predictions, given: Predictions, fresh: list[int], released: ReleasedLabels
+    stored: Predictions, predictions: Predictions, fresh: list[int], released: ReleasedLabels
 ) -> Predictions:
     new = np.zeros(released.n_records, dtype=bool)
     new[fresh] = True
     steps = new[released.record]
     return Predictions(
-        np.where(steps, given.steps, known.steps),
-        np.where(new, given.outcome, known.outcome),
-        np.where(new, given.there, known.there),
-        np.where(new, given.failed, known.failed),
+        np.where(steps, predictions.steps, stored.steps),
+        np.where(new, predictions.outcome, stored.outcome),
+        np.where(new, predictions.there, stored.there),
+        np.where(new, predictions.failed, stored.failed),
     )
 
 

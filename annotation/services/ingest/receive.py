@@ -76,10 +76,10 @@ def receive_file(
     """
     require(actor, "import", project)
     if format and format not in FORMATS:
-        known = ", ".join(sorted(FORMATS))
+        names = ", ".join(sorted(FORMATS))
         raise Invalid(
-            translatable("Unknown format “{format}”; choose one of {known}.", format=format, known=known),
-            fields={"format": translatable("One of {known}.", known=known)},
+            translatable("Unknown format “{format}”; choose one of {known}.", format=format, known=names),
+            fields={"format": translatable("One of {known}.", known=names)},
         )
     name = escape(_base_name(filename))[:255] or "upload"
     stored_as = f"{uuid.uuid4().hex}{SUFFIX}"

@@ -104,21 +104,21 @@ def _sort_out(
     fresh: list[Prepared] = []
     live = _live(source, batch)
     for item in batch:
-        known = live.get(item.record_id)
-        if known is None:
+        before = live.get(item.record_id)
+        if before is None:
             fresh.append(item)
             tally.created += 1
-        elif known.content_digest == item.digest:
+        elif before.content_digest == item.digest:
             tally.unchanged += 1
         else:
-            refusal = _refusal(source, item, known)
+            refusal = _refusal(source, item, before)
             if refusal is not None:
                 errors.append(refusal)
             else:
                 fresh.append(item)
-                tally.replaced.append(known.pk)
+                tally.replaced.append(before.pk)
     tally.standalone_turns += sum(
-        turns_stand_alone(one.draft.messages, one.draft.reference_answer) for one in fresh
+        turns_stand_alone(item.draft.messages, item.draft.reference_answer) for item in fresh
     )
     return fresh, errors
 
@@ -140,13 +140,13 @@ def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory
     return {row.record_id: row for row in rows}
 
 
-def _refusal(source: ImportFile, item: Prepared, known: Trajectory) -> RecordError | None:
+def _refusal(source: ImportFile, item: Prepared, before: Trajectory) -> RecordError | None:
     if not source.replace:
         reason = translatable(
             "{record_id} already exists with different content; import with “replace” to replace it.",
             record_id=item.record_id,
         )
-    elif Assignment.objects.filter(trajectory=known).exists():
+    elif Assignment.objects.filter(trajectory=before).exists():
         reason = translatable(
             "{record_id} has been claimed or labelled and can no longer be replaced.",
             record_id=item.record_id,
@@ -226,14 +226,14 @@ def _steps(draft: TrajectoryDraft) -> list[tuple[int, int, bool]]:
 
 def _tasks(source: ImportFile, fresh: Sequence[Prepared]) -> dict[str, int]:
     """Task pks by key, missing tasks made."""
-    wanted = {item.task_key: item for item in reversed(fresh)}
-    known = dict(Task.objects.filter(subset=source.subset_id, key__in=wanted).values_list("key", "pk"))
+    drafts = {item.task_key: item for item in reversed(fresh)}
+    pks = dict(Task.objects.filter(subset=source.subset_id, key__in=drafts).values_list("key", "pk"))
     missing = [
         Task(subset_id=source.subset_id, key=key, question=escape(item.draft.question))
-        for key, item in wanted.items()
-        if key not in known
+        for key, item in drafts.items()
+        if key not in pks
     ]
     if missing:
         Task.objects.bulk_create(missing)
-        known.update((task.key, task.pk) for task in missing)
-    return known
+        pks.update((task.key, task.pk) for task in missing)
+    return pks

@@ -127,10 +127,10 @@ def _check(project: Project, name: str, subset: str, stream: BinaryIO, filename:
     rules = {row.pk: rules_of(project, row) for row in project.subsets.all()}
     for part in chunks(counting_lines(stream, filename, checked.errors)):
         checked.lines += len(part)
-        found = find_trajectories(project, subset, [line.record_id for line in part])
-        known = [pk for pk in found.values() if pk is not None]
-        steps, own, places = steps_of(known), _own(name, known), _places(known, rules)
-        for line, pk in matched_lines(part, found, checked.errors):
+        pks = find_trajectories(project, subset, [line.record_id for line in part])
+        matched = [pk for pk in pks.values() if pk is not None]
+        steps, own, places = steps_of(matched), _own(name, matched), _places(matched, rules)
+        for line, pk in matched_lines(part, pks, checked.errors):
             wrong = problems_against(line, list(steps[pk]), filename)
             checked.errors.extend(wrong)
             if pk not in own:

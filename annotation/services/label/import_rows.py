@@ -79,11 +79,11 @@ class Spool:
     def __len__(self) -> int:
         return len(self._places)
 
-    def add(self, one: Prepared) -> None:
+    def add(self, assignment: Prepared) -> None:
         """Keep one more."""
-        self._places.append((one.trajectory, self._file.tell()))
-        self.steps += len(one.labels)
-        pickle.dump(one, self._file)
+        self._places.append((assignment.trajectory, self._file.tell()))
+        self.steps += len(assignment.labels)
+        pickle.dump(assignment, self._file)
 
     def in_order(self) -> Iterator[Prepared]:
         """All of them, in the order of their trajectories."""
@@ -100,20 +100,20 @@ def store_open(*, user: User, project_id: int, spool: Spool, errors: FileErrors)
     made: list[Opened] = []
 
     def store(part: Sequence[Prepared]) -> None:
-        slots = assign.take_slots([one.trajectory for one in part], project_id)
-        errors.extend(one.no_place for one in part if one.trajectory not in slots)
-        placed = [one for one in part if one.trajectory in slots]
+        slots = assign.take_slots([item.trajectory for item in part], project_id)
+        errors.extend(item.no_place for item in part if item.trajectory not in slots)
+        placed = [item for item in part if item.trajectory in slots]
         if placed:
             made.extend(_store(user, project_id, slots, placed, now))
 
     try:
         in_blocks(
-            parts(spool.in_order(), weight=lambda one: len(one.labels) + OF_ITS_OWN, most=MOST_AT_ONCE), store
+            parts(spool.in_order(), weight=lambda it: len(it.labels) + OF_ITS_OWN, most=MOST_AT_ONCE), store
         )
         if errors:
             raise errors.refusal()
     except (TristepError, IntegrityError):
-        take_away(one.assignment for one in made)
+        take_away(item.assignment for item in made)
         raise
     return made
 
@@ -122,7 +122,7 @@ def _store(
     user: User, project_id: int, slots: dict[int, int], part: Sequence[Prepared], now: datetime
 ) -> list[Opened]:
     at = moment(now)
-    rows = [(project_id, one.trajectory, user.pk, slots[one.trajectory], True, at, at) for one in part]
+    rows = [(project_id, item.trajectory, user.pk, slots[item.trajectory], True, at, at) for item in part]
     columns = (
         "project_id",
         "trajectory_id",
@@ -133,32 +133,32 @@ def _store(
         "last_used_at",
     )
     made = [
-        (pk, one) for pk, one in zip(insert(Assignment, columns, rows, returning=True), part, strict=True)
+        (pk, item) for pk, item in zip(insert(Assignment, columns, rows, returning=True), part, strict=True)
     ]
     insert(
         Label,
         ("assignment_id", "step_id", "value", "source", "root_id", "note", "updated_at"),
         [
             (pk, label.step, label.value, LabelSource.EXPLICIT.value, label.root, label.note, at)
-            for pk, one in made
-            for label in one.labels
+            for pk, item in made
+            for label in item.labels
         ],
     )
     insert(
         OutcomeLabel,
         ("assignment_id", "value", "note", "updated_at"),
-        [(pk, one.outcome, one.note, at) for pk, one in made],
+        [(pk, item.outcome, item.note, at) for pk, item in made],
     )
     detail = LabelEvent._meta.get_field("detail").get_db_prep_save
     insert(
         LabelEvent,
         ("assignment_id", "kind", "detail", "created_at"),
         [
-            (pk, "import", detail({"line": one.line, "labels": len(one.labels)}, connection), at)
-            for pk, one in made
+            (pk, "import", detail({"line": item.line, "labels": len(item.labels)}, connection), at)
+            for pk, item in made
         ],
     )
-    return [Opened(one.trajectory, pk, len(one.labels)) for pk, one in made]
+    return [Opened(item.trajectory, pk, len(item.labels)) for pk, item in made]
 
 
 def submit_all(opened: Iterable[Opened]) -> None:
@@ -166,11 +166,11 @@ def submit_all(opened: Iterable[Opened]) -> None:
     now = timezone.now()
 
     def submit(part: Sequence[Opened]) -> None:
-        pks = [one.assignment for one in part]
+        pks = [item.assignment for item in part]
         rows = Assignment.objects.filter(pk__in=pks).only("project", "trajectory", "recheck").order_by("pk")
         finish(list(rows.select_for_update(no_key=True)), now=now)
 
-    in_blocks(parts(sorted(opened), weight=lambda one: one.steps + OF_ITS_OWN, most=MOST_AT_ONCE), submit)
+    in_blocks(parts(sorted(opened), weight=lambda item: item.steps + OF_ITS_OWN, most=MOST_AT_ONCE), submit)
 
 
 def take_away(assignments: Iterable[int]) -> int:

@@ -44,28 +44,28 @@ def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], ex
     """
     require(actor, "project.change", project)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    found = report.preview(actor=actor, project=project, filters=filters)
-    if not found.ready:
+    preview = report.preview(actor=actor, project=project, filters=filters)
+    if not preview.ready:
         raise Conflict(translatable("Nothing that fits can be looked at again."), code="nothing")
-    if len(found.ready) != expected:
+    if len(preview.ready) != expected:
         raise Conflict(
-            translatable("It would be {n} by now; look at the list again.", n=len(found.ready)),
+            translatable("It would be {n} by now; look at the list again.", n=len(preview.ready)),
             code="changed",
         )
     now, batch = timezone.now(), uuid4()
     version = report.current_version(project)
     LookAgain.objects.bulk_create(
         LookAgain(project=project, assignment=row, version=version, batch=batch, asked_by=actor, asked_at=now)
-        for row in found.ready
+        for row in preview.ready
     )
-    for row in {row.annotator_id: row for row in reversed(found.ready)}.values():
+    for row in {row.annotator_id: row for row in reversed(preview.ready)}.values():
         notices.tell_one(user=row.annotator_id, kind=NoticeKind.LOOK_AGAIN, now=now, assignment=row)
     audit.record(
         actor=actor,
         verb="guidelines.look_again",
         project=project,
         version=version,
-        queued=len(found.ready),
+        queued=len(preview.ready),
         filters={name: value for name, value in filters.items() if value},
     )
     return batch
@@ -125,18 +125,18 @@ def look_again(*, actor: User, assignment: Assignment) -> Assignment:
     )
     now = timezone.now()
     waiting = LookAgain.objects.filter(assignment=assignment, begun_at__isnull=True)
-    asked = waiting.select_related("asked_by").first()
-    if asked is None or not waiting.update(begun_at=now):
+    request = waiting.select_related("asked_by").first()
+    if request is None or not waiting.update(begun_at=now):
         raise Conflict(NOT_ASKED, code="not_asked")
     _refuse_closed(actor, trajectory)
-    consensus.unsettle(trajectory=trajectory, actor=asked.asked_by)
+    consensus.unsettle(trajectory=trajectory, actor=request.asked_by)
     open_again(assignment, now)
     audit.record(
         actor=actor,
         verb="assignment.look_again",
         project=assignment.project,
         obj=assignment,
-        version=asked.version,
+        version=request.version,
     )
     assignment.refresh_from_db()
     return assignment

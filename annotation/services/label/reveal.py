@@ -54,19 +54,19 @@ def reveal(
     )
     if current.state not in ACTIVE_STATES:
         raise StaleState(translatable("This trajectory is no longer open for labelling."), code="not_open")
-    wanted = requested_steps(
+    steps = requested_steps(
         trajectory=current.trajectory, message_index=message_index, outcome=outcome, everything=everything
     )
     own = _own_labels(current)
     policy = field_access(actor, current.trajectory).suggestions
-    refusals = {step: _refusal(policy, current, own, step) for step in wanted}
+    refusals = {step: _refusal(policy, current, own, step) for step in steps}
     refused = [refusal for refusal in refusals.values() if refusal is not None]
     if refused and (not everything or len(refused) == len(refusals)):
         raise refused[0]
-    open_now = {step: index for step, index in wanted.items() if refusals[step] is None}
-    shown = suggestions_for(trajectory=current.trajectory, steps=open_now)
-    _note(current, actor, [one for one in shown if one.tells], own, timezone.now())
-    return shown
+    open_now = {step: index for step, index in steps.items() if refusals[step] is None}
+    suggestions = suggestions_for(trajectory=current.trajectory, steps=open_now)
+    _note(current, actor, [step for step in suggestions if step.tells], own, timezone.now())
+    return suggestions
 
 
 def _own_labels(assignment: Assignment) -> dict[int | None, OwnLabel]:
@@ -104,36 +104,36 @@ def _refusal(
 def _note(
     assignment: Assignment,
     actor: User,
-    shown: Collection[StepSuggestions],
+    suggestions: Collection[StepSuggestions],
     own: dict[int | None, OwnLabel],
     now: datetime,
 ) -> None:
     """Exposures, blind values and history of what is seen for the first time."""
     fresh = exposures.expose_suggestions(
-        user=actor, trajectory=assignment.trajectory, steps=[one.step for one in shown], now=now
+        user=actor, trajectory=assignment.trajectory, steps=[step.step for step in suggestions], now=now
     )
     LabelEvent.objects.bulk_create(
-        _event(assignment, one, own.get(one.step), now) for one in shown if one.step in fresh
+        _event(assignment, step, own.get(step.step), now) for step in suggestions if step.step in fresh
     )
 
 
-def _shown(one: JudgeSuggestion) -> dict[str, int | None]:
+def _shown(suggestion: JudgeSuggestion) -> dict[str, int | None]:
     """What history keeps of it; `recalibrated` only where that stood beside the judge's own value."""
-    kept = {"judge": one.judge, "value": one.value}
-    return kept if one.recalibrated is None else {**kept, "recalibrated": one.recalibrated}
+    kept = {"judge": suggestion.judge, "value": suggestion.value}
+    return kept if suggestion.recalibrated is None else {**kept, "recalibrated": suggestion.recalibrated}
 
 
-def _event(assignment: Assignment, one: StepSuggestions, label: OwnLabel | None, now: datetime) -> LabelEvent:
+def _event(assignment: Assignment, step: StepSuggestions, label: OwnLabel | None, at: datetime) -> LabelEvent:
     return LabelEvent(
         assignment=assignment,
-        step_id=one.step,
+        step_id=step.step,
         kind="reveal",
         value=label.value if label is not None else None,
         source=getattr(label, "source", ""),
         version=label.version if label is not None else 0,
         detail={
-            "outcome": one.step is None,
-            "judges": [_shown(suggestion) for suggestion in one.suggestions],
+            "outcome": step.step is None,
+            "judges": [_shown(suggestion) for suggestion in step.suggestions],
         },
-        created_at=now,
+        created_at=at,
     )

@@ -120,11 +120,11 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
 
     One query; on PostgreSQL the lock is one before, so that the labels are read as they are once it is had.
     """
-    asked: dict[str, int | str] = {"assignment": assignment, "annotator": annotator, "op_id": op_id}
+    params: dict[str, int | str] = {"assignment": assignment, "annotator": annotator, "op_id": op_id}
     with connection.cursor() as cursor:
         if connection.features.has_select_for_update:
-            cursor.execute(LOCK, asked)
-        cursor.execute(READ, asked)
+            cursor.execute(LOCK, params)
+        cursor.execute(READ, params)
         rows = cursor.fetchall()
     if not rows:
         return None
@@ -224,14 +224,14 @@ def _insert(
     if unique:
         fresh = ", ".join(f"{name} = EXCLUDED.{name}" for name in update)
         tail = f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {fresh}"
-    one = f"({', '.join(['%s'] * len(columns))})"
+    places = f"({', '.join(['%s'] * len(columns))})"
     size = (connection.features.max_query_params or MOST_VALUES) // len(columns)
     adapted = [tuple(_adapted(value) for value in row) for row in rows]
     with connection.cursor() as cursor:
         for start in range(0, len(adapted), size):
             part = adapted[start : start + size]
             cursor.execute(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([one] * len(part))}{tail}",
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([places] * len(part))}{tail}",
                 list(chain.from_iterable(part)),
             )
 

@@ -87,8 +87,8 @@ def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
     """Turn complete open assignments into submitted ones, and settle their trajectories where they were the
     last. A recheck settles nothing. Raises StaleState when one is not open (any more)."""
     of_project: dict[int, list[int]] = defaultdict(list)
-    for one in assignments:
-        of_project[one.project_id].append(one.pk)
+    for assignment in assignments:
+        of_project[assignment.project_id].append(assignment.pk)
     for project, pks in of_project.items():
         advance_all(
             Assignment,
@@ -98,9 +98,9 @@ def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
             submitted_at=now,
             guideline_version=assign.guideline_in_force(project),
         )
-    for one in assignments:
-        if one.recheck_id is not None:
-            rechecks.finish(recheck=one.recheck_id)
-    labelled = {one.trajectory_id for one in assignments if one.recheck_id is None}
+    for assignment in assignments:
+        if assignment.recheck_id is not None:
+            rechecks.finish(recheck=assignment.recheck_id)
+    labelled = {assignment.trajectory_id for assignment in assignments if assignment.recheck_id is None}
     if labelled:
         consensus.settle(labelled)

@@ -64,7 +64,7 @@ def _set(actor: Actor, project: Project, seed: int | None, unit: Unit, arms: int
     current.save(update_fields=["experiment_seed", "experiment_unit", "experiment_arms"])
     deal_again(current, now=timezone.now())
     verb = "experiment.stop" if seed is None else "experiment.start"
-    said = (("seed", seed), ("arms", None if seed is None else arms), ("seed_before", before))
-    detail = {name: value for name, value in said if value is not None}
+    changes = (("seed", seed), ("arms", None if seed is None else arms), ("seed_before", before))
+    detail = {name: value for name, value in changes if value is not None}
     audit.record(actor=actor, verb=verb, project=current, obj=current, **detail)
     return current

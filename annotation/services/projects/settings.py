@@ -109,12 +109,12 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
     for key, value in values.items():
         setattr(current, key, value)
     _clean(current)
-    wanted = current.annotators_per_trajectory
-    if wanted != before.get("annotators_per_trajectory", wanted):
+    per_trajectory = current.annotators_per_trajectory
+    if per_trajectory != before.get("annotators_per_trajectory", per_trajectory):
         # Update first, look afterwards: a claim that is under way holds its trajectory's row, so that either
         # this update waits for it and then sees its assignment, or it waits for this and then counts from the
         # new N.
-        Trajectory.objects.filter(project=current).update(free_slots=wanted)
+        Trajectory.objects.filter(project=current).update(free_slots=per_trajectory)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(
                 translatable(

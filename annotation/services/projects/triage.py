@@ -56,20 +56,20 @@ def triage(
         message = translatable("A seed is a whole number from 0 to {most}.", most=MAX_SEED)
         raise Invalid(message, fields={"seed": message})
     # read before anything is locked: half a million suggestions take their time
-    found = scores(project)
+    score_of = scores(project)
 
     def order(waiting: Iterable[int]) -> list[int]:
-        return triaged(((pk, found.get(pk)) for pk in waiting), batch_size=size, seed=seed)
+        return triaged(((pk, score_of.get(pk)) for pk in waiting), batch_size=size, seed=seed)
 
     waiting, moved = _rearrange(project, order)
     with transaction.atomic():
         Project.objects.filter(pk=project.pk).update(triage_seed=seed, triage_batch_size=size)
-        known = [score for pk in waiting if (score := found.get(pk)) is not None]
+        scored = [score for pk in waiting if (score := score_of.get(pk)) is not None]
         done = Triaged(
             moved=moved,
-            contested=sum(score > 0 for score in known),
-            unanimous=sum(score == 0 for score in known),
-            unscored=len(waiting) - len(known),
+            contested=sum(score > 0 for score in scored),
+            unanimous=sum(score == 0 for score in scored),
+            unscored=len(waiting) - len(scored),
             seed=seed,
             batch_size=size,
         )
@@ -125,8 +125,8 @@ def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tup
             _place(list(moved.items()))
             lower_cursors(project_id=project.pk, position=min(moved.values()))
 
-    wanted = list(zip(order(waiting), sorted(at_place), strict=True))
-    in_blocks((wanted[at : at + PAIRS] for at in range(0, len(wanted), PAIRS)), change_places)
+    moves = list(zip(order(waiting), sorted(at_place), strict=True))
+    in_blocks((moves[at : at + PAIRS] for at in range(0, len(moves), PAIRS)), change_places)
     return waiting, sum(now[pk] != before[pk] for pk in waiting)
 
 

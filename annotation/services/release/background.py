@@ -56,31 +56,31 @@ def start_freeze(
     being frozen.
     """
     require(actor, "release.freeze", project)
-    asked = wanted(
+    request = wanted(
         project=project, version=version, note=note, title=title, licence=licence, leave_out=leave_out
     )
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if Release.objects.filter(project=project, version=asked.version).exists():
-        raise taken(asked.version)
+    if Release.objects.filter(project=project, version=request.version).exists():
+        raise taken(request.version)
     unfinished = Freeze.objects.filter(project=project, state__in=UNFINISHED_FREEZES).first()
     if unfinished is not None:
-        if _same(unfinished, asked):
+        if _same(unfinished, request):
             return unfinished
         message = translatable(
             "Release {version} is being frozen right now; wait for it, or stop it.",
             version=unfinished.version,
         )
         raise Conflict(message, code="freezing")
-    if not contents.chosen(project, asked.leave_out).exists():
+    if not contents.chosen(project, request.leave_out).exists():
         raise Invalid(NOTHING_RESOLVED, code="nothing_resolved")
     now = timezone.now()
     job = Freeze.objects.create(
         project=project,
-        version=asked.version,
-        title=asked.title,
-        licence=escape(asked.licence),
-        note=escape(asked.note),
-        leave_out=list(asked.leave_out),
+        version=request.version,
+        title=request.title,
+        licence=escape(request.licence),
+        note=escape(request.note),
+        leave_out=list(request.leave_out),
         lease_until=now + QUEUE_PATIENCE,
         created_by=recorded(actor),
         created_at=now,
@@ -90,9 +90,9 @@ def start_freeze(
     return job
 
 
-def _same(job: Freeze, asked: Wanted) -> bool:
-    said = (job.version, unescape(job.note), job.title, unescape(job.licence), tuple(job.leave_out))
-    return said == (asked.version, asked.note, asked.title, asked.licence, asked.leave_out)
+def _same(job: Freeze, request: Wanted) -> bool:
+    fields = (job.version, unescape(job.note), job.title, unescape(job.licence), tuple(job.leave_out))
+    return fields == (request.version, request.note, request.title, request.licence, request.leave_out)
 
 
 @transaction.atomic

@@ -58,7 +58,7 @@ class Comparison:
 
     def agreement(self) -> list[tuple[str, Any, Any]]:
         """(figure, before, after) of the figures of agreement, over the project at the time."""
-        before, after = (_figures(one) for one in self.manifests)
+        before, after = (_figures(manifest) for manifest in self.manifests)
         return [(key, before.get(key, {}).get("value"), after.get(key, {}).get("value")) for key in COMPARED]
 
     def changelog(self) -> str:
@@ -69,8 +69,8 @@ class Comparison:
 
 
 def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = (agreement_of(manifest)["project"] or {}).get("overall", {})
-    return found
+    figures: dict[str, Any] = (agreement_of(manifest)["project"] or {}).get("overall", {})
+    return figures
 
 
 def compare(*, actor: Actor, old: Release, new: Release) -> Comparison:
@@ -98,24 +98,24 @@ def shown(*, actor: Actor, comparison: Comparison, changes: Sequence[RecordChang
     """Some of the changes, as a person may see them. What they now know of the consensus is noted first. Two
     queries and those of the permission, and three when something is seen for the first time."""
     require(actor, "release.view", comparison.new)
-    told = [one for one in changes if one.labels and one[:2] not in comparison.kept]
+    told = [change for change in changes if change.labels and change[:2] not in comparison.kept]
     if isinstance(actor, User):
         rows = _trajectories(comparison.new.project, told)
         exposures.expose_all(user=actor, trajectories=rows, kind=ExposureKind.CONSENSUS)
     return [
-        ShownChange(one._replace(what=frozenset(), labels=()) if kept else one, kept)
-        for one in changes
-        for kept in (one[:2] in comparison.kept,)
+        ShownChange(change._replace(what=frozenset(), labels=()) if kept else change, kept)
+        for change in changes
+        for kept in (change[:2] in comparison.kept,)
     ]
 
 
 def _trajectories(project: Project, changes: Iterable[RecordChange]) -> list[int]:
-    wanted = {(one.subset, escape(one.record_id)) for one in changes}
+    keys = {(change.subset, escape(change.record_id)) for change in changes}
     rows = Trajectory.objects.filter(
-        project=project, live=True, record_id__in={record_id for _, record_id in wanted}
+        project=project, live=True, record_id__in={record_id for _, record_id in keys}
     ).order_by()
-    found = rows.values_list("pk", "subset__name", "record_id")
-    return [pk for pk, *key in found if tuple(key) in wanted]
+    rows_ = rows.values_list("pk", "subset__name", "record_id")
+    return [pk for pk, *key in rows_ if tuple(key) in keys]
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "project": comparison.new.project.slug,
         **{
-            when: {"version": one.version, "number": one.number, "digest": one.digest}
-            for when, one in (("old", comparison.old), ("new", comparison.new))
+            when: {"version": release.version, "number": release.number, "digest": release.digest}
+            for when, release in (("old", comparison.old), ("new", comparison.new))
         },
         **diff_json(comparison.diff),
         "agreement": {

@@ -90,10 +90,10 @@ class ReleaseDigest:
             sample,
         )
 
-    def add_turns(self, trajectory: int, found: Sequence[Turn]) -> None:
+    def add_turns(self, trajectory: int, turns: Sequence[Turn]) -> None:
         """Count who labelled one record, and how."""
         self.trajectories.append(trajectory)
-        for turn in found:
+        for turn in turns:
             counted = self.turns.setdefault((self.names[turn.annotator], turn.guideline_version), Counter())
             counted["trajectories"] += 1
             counted["blind_trajectories"] += turn.blind is not None
@@ -129,18 +129,18 @@ def prepare(
     for at in range(0, len(ordered), CHUNK):
         pks = ordered[at : at + CHUNK].tolist()
         rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
-        resolved, said = _resolved([rows[pk] for pk in pks]), turns(pks, running.names)
+        resolved, turns_of = _resolved([rows[pk] for pk in pks]), turns(pks, running.names)
         for pk in pks:
-            running.add_turns(pk, said[pk])
-            yield _prepared(rows.pop(pk), resolved[pk], said[pk], running)
+            running.add_turns(pk, turns_of[pk])
+            yield _prepared(rows.pop(pk), resolved[pk], turns_of[pk], running)
         progress(at + len(pks), len(ordered))
 
 
 def _prepared(
-    row: Trajectory, resolved: Resolved, said: Sequence[Turn], running: ReleaseDigest
+    row: Trajectory, resolved: Resolved, turns: Sequence[Turn], running: ReleaseDigest
 ) -> PreparedRecord:
     indexes = running.indexes(row)
-    blind = [turn.blind for turn in said if turn.blind is not None]
+    blind = [turn.blind for turn in turns if turn.blind is not None]
     record = release_record(row.content.parsed(), indexes, resolved, blind)
     body = record_line(record)
     made = PreparedRecord(
@@ -160,26 +160,26 @@ def write(release_id: uuid.UUID, records: Sequence[PreparedRecord]) -> None:
     kept = [
         ReleaseRecord(
             release_id=release_id,
-            ordinal=one.ordinal,
-            subset=one.subset,
-            record_id=one.record_id,
-            sha256=one.sha256,
-            body=one.body,
+            ordinal=record.ordinal,
+            subset=record.subset,
+            record_id=record.record_id,
+            sha256=record.sha256,
+            body=record.body,
         )
-        for one in records
+        for record in records
     ]
     ReleaseRecord.objects.bulk_create(kept)
     ReleaseLabel.objects.bulk_create(
         ReleaseLabel(release_id=release_id, record=row, message_index=index, value=value, kind=kind)
-        for row, one in zip(kept, records, strict=True)
-        for index, value, kind in one.labels
+        for row, record in zip(kept, records, strict=True)
+        for index, value, kind in record.labels
     )
 
 
 def _free_query_indexes(project: Project) -> dict[str, int]:
     """Per subset, the query index from which on none is taken by a record that came with its own."""
-    given = Trajectory.objects.filter(project=project, live=True, query_index__isnull=False).order_by()
-    rows = given.values_list("subset__name").annotate(last=Max("query_index"))
+    indexed = Trajectory.objects.filter(project=project, live=True, query_index__isnull=False).order_by()
+    rows = indexed.values_list("subset__name").annotate(last=Max("query_index"))
     return {subset: last + 1 for subset, last in rows}
 
 

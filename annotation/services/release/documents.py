@@ -12,9 +12,9 @@ from .signatures import Signature
 def documents(release: Release) -> dict[str, bytes]:
     """The files that go with an export, by name: the manifest, its signature and the public key of that; a
     release from before there were signatures has its manifest only."""
-    found = {MANIFEST: manifest_file(json.loads(release.manifest))}
+    files = {MANIFEST: manifest_file(json.loads(release.manifest))}
     if release.signature is not None:
         with suppress(ValueError):
             signature = Signature.parse(release.signature)
-            found |= {SIGNATURE: signature.signature, PUBLIC_KEY: signature.key.pem}
-    return found
+            files |= {SIGNATURE: signature.signature, PUBLIC_KEY: signature.key.pem}
+    return files

@@ -72,11 +72,11 @@ def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
 
 def unseen(user: User, release: Release, subset: str, kind: ExposureKind) -> QuerySet[Trajectory, int]:
     """The trajectories in a release, or one subset of it, of which a person has not seen this so far."""
-    known = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=kind)
+    seen = Exposure.objects.filter(user=user, trajectory=OuterRef("pk"), kind=kind)
     frozen = ReleaseRecord.objects.filter(
         release=release, subset=OuterRef("subset__name"), record_id=OuterRef("record_id")
     )
-    rows = Trajectory.objects.filter(~Exists(known), Exists(frozen), project=release.project_id, live=True)
+    rows = Trajectory.objects.filter(~Exists(seen), Exists(frozen), project=release.project_id, live=True)
     if subset:
         rows = rows.filter(subset__name=subset)
     return rows.order_by().values_list("pk", flat=True)

@@ -135,9 +135,9 @@ def write_dataset(export: DatasetExport, target: Target) -> Iterator[None]:
     }
     written |= {name: (sha256_hex(content), len(content)) for name, content in beside.items()}
     software = {"tristep": settings.TRISTEP_VERSION, "parquet": writer_version()}
-    key, said = signing_key(), checksums(export.manifest, export.options, software, written)
+    key, sums = signing_key(), checksums(export.manifest, export.options, software, written)
     for name, content in (
-        beside | {CHECKSUMS: said, CHECKSUMS_SIGNATURE: key.sign(said), EXPORT_KEY: key.public.pem}
+        beside | {CHECKSUMS: sums, CHECKSUMS_SIGNATURE: key.sign(sums), EXPORT_KEY: key.public.pem}
     ).items():
         with target.open(name) as out:
             out.write(content)

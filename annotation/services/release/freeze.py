@@ -60,17 +60,17 @@ def freeze(
     the key that signs cannot be read.
     """
     require(actor, "release.freeze", project)
-    asked = wanted(
+    request = wanted(
         project=project, version=version, note=note, title=title, licence=licence, leave_out=leave_out
     )
     freezing = _Freezing(
-        actor, project, asked, now or timezone.now(), signing_key(), progress or _silent, frozen
+        actor, project, request, now or timezone.now(), signing_key(), progress or _silent, frozen
     )
     staged = connection.vendor == "sqlite" and not connection.in_atomic_block
     try:
         return freezing.staged() if staged else freezing.at_once()
     except IntegrityError as error:
-        raise taken(asked.version) from error
+        raise taken(request.version) from error
 
 
 def _silent(done: int, total: int) -> None:
@@ -92,13 +92,13 @@ class _Freezing:
         self,
         actor: Actor,
         project: Project,
-        asked: Wanted,
+        request: Wanted,
         now: datetime,
         key: SigningKey,
         progress: Progress,
         frozen: Frozen | None,
     ) -> None:
-        self.actor, self.project, self.asked = actor, project, asked
+        self.actor, self.project, self.asked = actor, project, request
         self.now, self.key, self.progress, self.frozen = now, key, progress, frozen
 
     def at_once(self) -> Release:
@@ -153,7 +153,7 @@ class _Freezing:
 
     def _finish(self, release_id: uuid.UUID, described: dict[str, Any]) -> Release:
         """The release's own row, which freezes its records."""
-        project, asked = self.project, self.asked
+        project, request = self.project, self.asked
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         self._refuse_taken()
         if ReleaseRecord.objects.filter(release=release_id).count() != described["records"]:
@@ -165,12 +165,12 @@ class _Freezing:
                 "format": FORMAT,
                 "project": project.slug,
                 "name": project.name,
-                "version": asked.version,
+                "version": request.version,
                 "number": number,
                 "previous": predecessor(json.loads(before.manifest)) if before is not None else None,
-                "title": asked.title,
-                "licence": asked.licence,
-                "note": asked.note,
+                "title": request.title,
+                "licence": request.licence,
+                "note": request.note,
                 "created_at": self.now.isoformat(),
                 **described,
             }
@@ -179,8 +179,8 @@ class _Freezing:
             pk=release_id,
             project=project,
             number=number,
-            version=asked.version,
-            note=escape(asked.note),
+            version=request.version,
+            note=escape(request.note),
             digest=described["digest"],
             record_count=described["records"],
             label_count=described["labels"],
@@ -194,7 +194,7 @@ class _Freezing:
             verb="release.freeze",
             project=project,
             obj=release,
-            version=asked.version,
+            version=request.version,
             digest=release.digest,
             manifest_sha256=manifest["manifest_sha256"],
         )

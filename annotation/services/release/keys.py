@@ -54,14 +54,14 @@ def _own() -> SigningKey | None:
 def known_keys() -> dict[str, PublicKey]:
     """The public keys that this instance trusts, by fingerprint. None is made; a file that holds no key is
     passed over."""
-    known = []
+    keys = []
     with contextlib.suppress(Conflict):
         if own := _own():
-            known.append(own.public)
+            keys.append(own.public)
     for path in sorted(settings.RELEASE_KEYS_DIR.glob("*.pem")):
         with contextlib.suppress(ValueError, OSError):
-            known.append(PublicKey.of(path.read_bytes()))
-    return {key.fingerprint: key for key in known}
+            keys.append(PublicKey.of(path.read_bytes()))
+    return {key.fingerprint: key for key in keys}
 
 
 def trust(data: bytes) -> PublicKey:

@@ -78,10 +78,10 @@ def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str,
 
 def _by(running: ReleaseDigest, part: int) -> dict[str, dict[str, int]]:
     """The turns by pseudonym (`part` 0) or guideline version (1)."""
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for key, counted in running.turns.items():
-        found.setdefault(str(key[part]), Counter()).update(counted)
-    return {name: dict(sorted(counted.items())) for name, counted in found.items()}
+        counts.setdefault(str(key[part]), Counter()).update(counted)
+    return {name: dict(sorted(counted.items())) for name, counted in counts.items()}
 
 
 def _annotators(project: Project, running: ReleaseDigest) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     """When annotators saw suggestions, how many labels were given in sight of one, and what that did where it
     was randomised."""
     counted = sum(running.turns.values(), Counter[str]())
-    found: dict[str, Any] = {
+    exposure: dict[str, Any] = {
         "policy": project.suggestion_policy,
         "labels": counted["labels"],
         "labels_in_sight": counted["labels_in_sight"],
@@ -110,13 +110,13 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
         "experiment_reason": NO_EXPERIMENT,
     }
     if project.experiment_seed is None:
-        return found
+        return exposure
     # a manifest shows what the experiment says so far, and is a look at it like any other
     report = as_json(interim.influence(actor=OPERATOR, project=project))
     arms = [{name: value for name, value in arm.items() if name != "figures"} for arm in report["arms"]]
     experiment = {"unit": report["unit"], "arms": arms, "effects": report.get("effects", report["contrasts"])}
     more = {name: report[name] for name in ("look", "accounting", "each_other") if name in report}
-    return {**found, "policy": None, "experiment": {**experiment, **more}, "experiment_reason": ""}
+    return {**exposure, "policy": None, "experiment": {**experiment, **more}, "experiment_reason": ""}
 
 
 def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:

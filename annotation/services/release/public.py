@@ -41,7 +41,7 @@ def _of(row: PublicRelease) -> Switches:
 
 
 @transaction.atomic
-def set_public(*, actor: Actor, release: Release, wanted: Switches) -> PublicRelease:
+def set_public(*, actor: Actor, release: Release, switches: Switches) -> PublicRelease:
     """Switch the public address of a release on or off. Setting it to what it is changes nothing, and is not
     recorded."""
     require(actor, "release.publish", release)
@@ -49,20 +49,20 @@ def set_public(*, actor: Actor, release: Release, wanted: Switches) -> PublicRel
         release=release, defaults={"changed_by": recorded(actor), "changed_at": timezone.now()}
     )
     before = _of(row)
-    if before == wanted:
+    if before == switches:
         return row
-    row.is_open, row.shows_leaderboard = wanted.is_open, wanted.shows_leaderboard
-    row.may_be_indexed = wanted.may_be_indexed
+    row.is_open, row.shows_leaderboard = switches.is_open, switches.shows_leaderboard
+    row.may_be_indexed = switches.may_be_indexed
     row.changed_by, row.changed_at = recorded(actor), timezone.now()
     row.save()
     audit.record(
         actor=actor,
-        verb="release.publish" if wanted.is_open else "release.unpublish",
+        verb="release.publish" if switches.is_open else "release.unpublish",
         project=release.project,
         obj=release,
         version=release.version,
-        leaderboard=wanted.shows_leaderboard,
-        indexed=wanted.may_be_indexed,
+        leaderboard=switches.shows_leaderboard,
+        indexed=switches.may_be_indexed,
     )
     return row
 

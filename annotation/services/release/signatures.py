@@ -61,36 +61,36 @@ def signed(key: SigningKey, data: bytes) -> str:
     ).decode()
 
 
-def check(data: bytes, signature: Signature, known: Mapping[str, PublicKey] | None = None) -> SignatureCheck:
+def check(data: bytes, signature: Signature, keys: Mapping[str, PublicKey] | None = None) -> SignatureCheck:
     """Hold a signature against what it covers, and its key against the keys known (default: here)."""
     fingerprint = signature.key.fingerprint
     if not signature.key.verifies(signature.signature, data):
         return SignatureCheck(SignatureState.INVALID, fingerprint)
-    believed = fingerprint in (known_keys() if known is None else known)
+    believed = fingerprint in (known_keys() if keys is None else keys)
     return SignatureCheck(SignatureState.VALID if believed else SignatureState.UNKNOWN_KEY, fingerprint)
 
 
 def check_manifest(
-    manifest: Mapping[str, Any], signature: Signature | None, known: Mapping[str, PublicKey] | None = None
+    manifest: Mapping[str, Any], signature: Signature | None, keys: Mapping[str, PublicKey] | None = None
 ) -> SignatureCheck:
     """The state of a manifest's signature. None is right only for a release from before there were any."""
     if signature is None:
         before = manifest.get("format") == UNSIGNED_FORMAT
         return SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
-    return check(manifest_file(manifest), signature, known)
+    return check(manifest_file(manifest), signature, keys)
 
 
-def check_release(release: Release, known: Mapping[str, PublicKey] | None = None) -> SignatureCheck:
+def check_release(release: Release, keys: Mapping[str, PublicKey] | None = None) -> SignatureCheck:
     """The state of a release's signature. Its records are not looked at: `verify` does that."""
     try:
         signature = Signature.parse(release.signature) if release.signature is not None else None
-        return check_manifest(json.loads(release.manifest), signature, known)
+        return check_manifest(json.loads(release.manifest), signature, keys)
     except ValueError:
         return SignatureCheck(SignatureState.INVALID)
 
 
 def check_withdrawal(
-    withdrawal: ReleaseWithdrawal, manifest: Mapping[str, Any], known: Mapping[str, PublicKey] | None = None
+    withdrawal: ReleaseWithdrawal, manifest: Mapping[str, Any], keys: Mapping[str, PublicKey] | None = None
 ) -> SignatureCheck:
     """The state of a withdrawal's signature; the release from before signatures may be withdrawn without."""
     if withdrawal.signature is None:
@@ -98,6 +98,6 @@ def check_withdrawal(
         return SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
     statement = withdrawal_statement(manifest, withdrawal.reason, withdrawal.created_at)
     try:
-        return check(statement, Signature.parse(withdrawal.signature), known)
+        return check(statement, Signature.parse(withdrawal.signature), keys)
     except ValueError:
         return SignatureCheck(SignatureState.INVALID)

@@ -103,7 +103,7 @@ class Spool:
 
     def begins_with(self, digests: Iterable[str]) -> int | None:
         """How many checksums these are, when the first records have just them; else None."""
-        stored = bytearray().join(bytes.fromhex(one) for one in digests)
+        stored = bytearray().join(bytes.fromhex(digest) for digest in digests)
         return len(stored) // DIGEST if self._digests.startswith(stored) else None
 
     def after(self, done: int) -> Iterator[list[PreparedRecord]]:
@@ -157,15 +157,15 @@ def _staged() -> list[uuid.UUID]:
 def _begun(spool: Spool) -> tuple[uuid.UUID, int]:
     """What a kill left staged and that begins with the same records, with how many; else a new id. The rest
     is deleted: there is one freeze at a time."""
-    found: tuple[uuid.UUID, int] | None = None
+    begun: tuple[uuid.UUID, int] | None = None
     for release_id in _staged():
         rows = ReleaseRecord.objects.filter(release=release_id).order_by("ordinal")
         same = spool.begins_with(rows.values_list("sha256", flat=True).iterator())
-        if found is None and same is not None:
-            found = release_id, same
+        if begun is None and same is not None:
+            begun = release_id, same
         else:
             _delete(release_id)
-    return found or (uuid.uuid4(), 0)
+    return begun or (uuid.uuid4(), 0)
 
 
 def _delete(release_id: uuid.UUID) -> None:

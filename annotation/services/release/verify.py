@@ -89,9 +89,9 @@ def verify(*, actor: Actor, release: Release, key: PublicKey | None = None) -> V
     `key` where one is named, otherwise of a key that is known here.
     """
     require(actor, "release.view", release)
-    known = known_keys() if key is None else {key.fingerprint: key}
-    signature = check_release(release, known)
-    found = RecomputedDigest()
+    keys = known_keys() if key is None else {key.fingerprint: key}
+    signature = check_release(release, keys)
+    digest = RecomputedDigest()
     stored = _labels(release)
     waiting = next(stored, None)
     for row, body in bodies(release):
@@ -99,25 +99,25 @@ def verify(*, actor: Actor, release: Release, key: PublicKey | None = None) -> V
         if waiting is not None and waiting[0] == row.pk:
             labels = waiting[1]
             waiting = next(stored, None)
-        problem = _check(row, body, labels, found)
+        problem = _check(row, body, labels, digest)
         if problem:
-            found.problems.append(
+            digest.problems.append(
                 translatable("{record}: {problem}", record=f"{row.subset}/{row.record_id}", problem=problem)
             )
-        found.records += 1
-        found.labels += sum(1 for index in labels if index is not None)
+        digest.records += 1
+        digest.labels += sum(1 for index in labels if index is not None)
     if waiting is not None:
-        found.problems.append(translatable("There are labels that belong to no record."))
+        digest.problems.append(translatable("There are labels that belong to no record."))
     problems = [
-        *found.problems,
-        *_differences(release, found, known),
+        *digest.problems,
+        *_differences(release, digest, keys),
         *signature_problems(signature, key_named=key is not None),
     ]
     return Verification(
         ok=not problems,
-        records=found.records,
-        labels=found.labels,
-        digest=found.digest.hexdigest(),
+        records=digest.records,
+        labels=digest.labels,
+        digest=digest.digest.hexdigest(),
         problems=tuple(problems[:LISTED]),
         signature=signature.state,
         fingerprint=signature.fingerprint,
@@ -145,26 +145,26 @@ def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[st
     ]
 
 
-def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, found: RecomputedDigest) -> str:
+def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, recomputed: RecomputedDigest) -> str:
     """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
     if body is None or sha256_hex(body) != row.sha256:
-        found.digest.update(b"\n")
+        recomputed.digest.update(b"\n")
         return translatable("the record does not match its checksum.")
-    found.digest.update(body + b"\n")
+    recomputed.digest.update(body + b"\n")
     try:
         record = json.loads(body)
         line = published_line(record)
         own = (record["subset"], record["record_id"])
-        wanted: Labels = {None: (record["final_label"], record["final_kind"])}
+        expected: Labels = {None: (record["final_label"], record["final_kind"])}
         for index, value in record["step_labels"].items():
-            wanted[int(index)] = (value, record["step_kinds"][index])
+            expected[int(index)] = (value, record["step_kinds"][index])
         canonical = record_line(record) == body
     except UNREADABLE:
         return translatable("the record cannot be read.")
-    found.files.setdefault(file_name(row.subset), hashlib.sha256()).update(line)
-    if own != (row.subset, unescape(row.record_id)) or row.ordinal != found.records or not canonical:
+    recomputed.files.setdefault(file_name(row.subset), hashlib.sha256()).update(line)
+    if own != (row.subset, unescape(row.record_id)) or row.ordinal != recomputed.records or not canonical:
         return translatable("the row does not match its record.")
-    return "" if labels == wanted else translatable("its labels differ from its record.")
+    return "" if labels == expected else translatable("its labels differ from its record.")
 
 
 def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
@@ -179,7 +179,7 @@ def _labels(release: Release) -> Iterator[tuple[int, Labels]]:
         yield pk, {index: (value, kind) for _, index, value, kind in group}
 
 
-def _differences(release: Release, found: RecomputedDigest, known: Mapping[str, PublicKey]) -> list[str]:
+def _differences(release: Release, recomputed: RecomputedDigest, keys: Mapping[str, PublicKey]) -> list[str]:
     """Compare what was recomputed with what the release and its manifest say."""
     try:
         manifest = json.loads(release.manifest)
@@ -191,10 +191,10 @@ def _differences(release: Release, found: RecomputedDigest, known: Mapping[str, 
     if canonical_json(manifest).decode() != release.manifest:
         problems.append(translatable("The manifest is not in its canonical form."))
     try:
-        checks = _checks(release, manifest, found) | _chain(release, manifest)
+        checks = _checks(release, manifest, recomputed) | _chain(release, manifest)
         withdrawal = getattr(release, "withdrawal", None)
         if withdrawal is not None:
-            state = check_withdrawal(withdrawal, manifest, known).state
+            state = check_withdrawal(withdrawal, manifest, keys).state
             checks[translatable("The withdrawal does not match its signature.")] = (
                 state is not SignatureState.INVALID
             )
@@ -203,16 +203,16 @@ def _differences(release: Release, found: RecomputedDigest, known: Mapping[str, 
     return problems + [problem for problem, holds in checks.items() if not holds]
 
 
-def _checks(release: Release, manifest: dict[str, Any], found: RecomputedDigest) -> dict[str, bool]:
+def _checks(release: Release, manifest: dict[str, Any], recomputed: RecomputedDigest) -> dict[str, bool]:
     stated_files = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    files = {name: digest.hexdigest() for name, digest in found.files.items()}
+    files = {name: digest.hexdigest() for name, digest in recomputed.files.items()}
     own = (release.project.slug, release.version, release.number, unescape(release.note), release.created_at)
     created_at = datetime.fromisoformat(manifest["created_at"])
     stated = tuple(manifest[key] for key in ("project", "version", "number", "note"))
-    records = found.records if found.records == release.record_count else None
-    labels = found.labels if found.labels == release.label_count else None
+    records = recomputed.records if recomputed.records == release.record_count else None
+    labels = recomputed.labels if recomputed.labels == release.label_count else None
     return {
-        translatable("The digest does not match."): found.digest.hexdigest()
+        translatable("The digest does not match."): recomputed.digest.hexdigest()
         == release.digest
         == manifest["digest"],
         translatable("The number of records does not match."): records == manifest["records"],

@@ -53,18 +53,18 @@ def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
         return Verification(False, 0, 0, "", tuple(problems))
     if written != manifest_file(manifest):
         problems.append(translatable("{name}: it is not written as it was exported.", name=MANIFEST))
-    known = known_keys() if key is None else {key.fingerprint: key}
-    found = _signed(path, manifest_file(manifest), SIGNATURE, PUBLIC_KEY, known)
-    if found is None:
+    keys = known_keys() if key is None else {key.fingerprint: key}
+    checked = _signed(path, manifest_file(manifest), SIGNATURE, PUBLIC_KEY, keys)
+    if checked is None:
         # right only for a release from before there were signatures
         before = manifest["format"] == UNSIGNED_FORMAT
         signature = SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
-        said = signature_problems(signature, key_named=key is not None)
+        problems += signature_problems(signature, key_named=key is not None)
     else:
-        signature, said = found[0], found[1] or signature_problems(found[0], key_named=key is not None)
-    problems += said
+        signature = checked[0]
+        problems += checked[1] or signature_problems(signature, key_named=key is not None)
     if (path / CHECKSUMS).is_file():
-        problems += _dataset_problems(path, manifest, known, key_named=key is not None)
+        problems += _dataset_problems(path, manifest, keys, key_named=key is not None)
     else:
         stated = {name: entry["sha256"] for name, entry in manifest["files"].items()}
         problems += _file_problems(path, stated, path.glob("*.jsonl"))
@@ -80,18 +80,18 @@ def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
 
 
 def _dataset_problems(
-    path: Path, manifest: Mapping[str, Any], known: Mapping[str, PublicKey], *, key_named: bool
+    path: Path, manifest: Mapping[str, Any], keys: Mapping[str, PublicKey], *, key_named: bool
 ) -> list[str]:
     """What is wrong with the files that `checksums.json` names, with it, or with its signature."""
     written = (path / CHECKSUMS).read_bytes()
     files, problems = read_checksums(written, manifest)
     if problems:
         return problems
-    found = _signed(path, written, CHECKSUMS_SIGNATURE, EXPORT_KEY, known)
-    if found is None:
+    checked = _signed(path, written, CHECKSUMS_SIGNATURE, EXPORT_KEY, keys)
+    if checked is None:
         problems.append(translatable("{name}: the file is missing.", name=CHECKSUMS_SIGNATURE))
     else:
-        problems += found[1] or signature_problems(found[0], key_named=key_named)
+        problems += checked[1] or signature_problems(checked[0], key_named=key_named)
     return problems + _file_problems(
         path, files, chain.from_iterable(path.glob(f"{folder}/**/*.parquet") for folder in DATA_FOLDERS)
     )
@@ -107,14 +107,14 @@ def _file_problems(path: Path, stated: Mapping[str, str], there: Any) -> list[st
             problems.append(translatable("{name}: the file is missing.", name=name))
         elif _sha256(file) != sha256:
             problems.append(translatable("{name}: its content does not match its checksum.", name=name))
-    strays = sorted({one.relative_to(path).as_posix() for one in there} - set(stated))
+    strays = sorted({file.relative_to(path).as_posix() for file in there} - set(stated))
     return problems + [
         translatable("{name}: this file is not part of the release.", name=name) for name in strays
     ]
 
 
 def _signed(
-    path: Path, data: bytes, signature_name: str, key_name: str, known: Mapping[str, PublicKey]
+    path: Path, data: bytes, signature_name: str, key_name: str, keys: Mapping[str, PublicKey]
 ) -> tuple[SignatureCheck, list[str]] | None:
     """The state of a signature that stands beside what it covers, and which file is at fault when it does not
     hold: the key, when a key that is known made the signature, otherwise the signature. None: neither file is
@@ -133,14 +133,14 @@ def _signed(
         public = PublicKey.of(pem)
     except ValueError:
         return SignatureCheck(SignatureState.INVALID), [broken_key]
-    found = check(data, Signature(public, signature), known)
-    if found.state is SignatureState.INVALID:
-        by_known = any(one.verifies(signature, data) for one in known.values())
+    check_ = check(data, Signature(public, signature), keys)
+    if check_.state is SignatureState.INVALID:
+        by_known = any(key.verifies(signature, data) for key in keys.values())
         broken = translatable("{name}: the signature does not match.", name=signature_name)
-        return found, [broken_key if by_known else broken]
+        return check_, [broken_key if by_known else broken]
     if public.pem != pem:
-        return SignatureCheck(SignatureState.INVALID, found.fingerprint), [broken_key]
-    return found, []
+        return SignatureCheck(SignatureState.INVALID, check_.fingerprint), [broken_key]
+    return check_, []
 
 
 def _sha256(path: Path) -> str:

@@ -69,9 +69,9 @@ def open_baseline(run: SuggestionRun, hooks: Hooks, alive: Alive = lambda: None)
         about = {
             "trained_on": source,
             "until": None if until is None else until.isoformat(),
-            "n_steps": sum(len(one.labels) for one in examples),
+            "n_steps": sum(len(example.labels) for example in examples),
             "n_trajectories": len(examples),
-            "n_tasks": len({one.task for one in examples}),
+            "n_tasks": len({example.task for example in examples}),
             "seed": seed,
             "features_version": VERSION,
             "method": METHOD,
@@ -127,12 +127,12 @@ def _examples(
     # what is resolved while they are being read is left for another judge
     until = parse_datetime(fixed["until"]) if fixed else timezone.now()
     assert until is not None
-    found = list(_resolved(judge, until, alive))
-    enough = sum(len(one.labels) for one in found) >= FEWEST_STEPS
-    if fixed and not found:
+    examples = list(_resolved(judge, until, alive))
+    enough = sum(len(example.labels) for example in examples) >= FEWEST_STEPS
+    if fixed and not examples:
         raise _changed()
-    if fixed or (enough and len({one.task for one in found}) >= FEWEST_TASKS):
-        return "consensus", until, found
+    if fixed or (enough and len({example.task for example in examples}) >= FEWEST_TASKS):
+        return "consensus", until, examples
     return "demo", None, demo_examples(alive)
 
 
@@ -143,9 +143,9 @@ def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[Example]:
         trajectory__project=judge.project_id, trajectory__live=True, created_at__lte=until
     )
     outcomes = dict(resolved.order_by("trajectory_id").values_list("trajectory_id", "value"))
-    wanted = list(outcomes)
-    for start in range(0, len(wanted), LOADED_AT_ONCE):
-        part = wanted[start : start + LOADED_AT_ONCE]
+    pks = list(outcomes)
+    for start in range(0, len(pks), LOADED_AT_ONCE):
+        part = pks[start : start + LOADED_AT_ONCE]
         labels: dict[int, dict[int, int]] = {pk: {} for pk in part}
         rows = Consensus.objects.filter(trajectory__in=part, created_at__lte=until).order_by()
         for pk, index, value in rows.values_list("trajectory_id", "step__message_index", "value"):
@@ -178,7 +178,7 @@ def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: i
 def demo_examples(alive: Alive = lambda: None) -> list[Example]:
     """The demo release, from its files: what both annotators labelled alike, or an adjudicator decided."""
     resolved = dict(_demo_consensus())
-    found = []
+    examples = []
     for path in sorted(DEMO.glob("*.jsonl")):
         if path.stem in NO_TRAJECTORIES:
             continue
@@ -189,8 +189,8 @@ def demo_examples(alive: Alive = lambda: None) -> list[Example]:
                     continue
                 labels, outcome = resolved[draft.record_id]
                 task = task_of(escape(draft.question), f"demo {draft.task_key}")
-                found.append(_example(JudgeInput.of(draft.content()), task, labels, outcome))
-    return found
+                examples.append(_example(JudgeInput.of(draft.content()), task, labels, outcome))
+    return examples
 
 
 def _demo_consensus() -> Iterator[tuple[str, tuple[dict[int, int], int]]]:
@@ -199,17 +199,17 @@ def _demo_consensus() -> Iterator[tuple[str, tuple[dict[int, int], int]]]:
         line["record_id"]: line
         for line in map(json.loads, (DEMO / "adjudications.jsonl").read_text(encoding="utf-8").splitlines())
     }
-    for record, one in first.items():
+    for record, own in first.items():
         other = second.get(record)
         if other is None:
             continue
         final = decided.get(record, {})
-        outcome = one.final_label if one.final_label == other.final_label else final.get("final_label")
+        outcome = own.final_label if own.final_label == other.final_label else final.get("final_label")
         steps = {
             index: value
             if value == other.step_labels.get(index)
             else final.get("step_labels", {}).get(str(index))
-            for index, value in one.step_labels.items()
+            for index, value in own.step_labels.items()
         }
         if outcome is not None and None not in steps.values():
             yield record, ({index: value for index, value in steps.items() if value is not None}, outcome)

@@ -91,15 +91,15 @@ class CallPool:
 
     def collect(self, seconds: float) -> list[CallResult]:
         """What has come in, after waiting up to `seconds` for the first."""
-        found: list[CallResult] = []
+        results: list[CallResult] = []
         try:
-            found.append(self._answers.get(timeout=seconds))
+            results.append(self._answers.get(timeout=seconds))
             while True:
-                found.append(self._answers.get_nowait())
+                results.append(self._answers.get_nowait())
         except queue.Empty:
             pass
-        self.outstanding -= len(found)
-        return found
+        self.outstanding -= len(results)
+        return results
 
     def close(self) -> None:
         """Let the threads end, and connections with them; what is still in flight is given up."""

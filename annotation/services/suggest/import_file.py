@@ -138,12 +138,12 @@ def import_suggestions(
         unknown = translatable("There is no subset “{name}”.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
     judge = _known_judge(project, judge_name)
-    found = find_trajectories(project, subset, file.lines)
-    known = [pk for pk in found.values() if pk is not None]
-    steps = steps_of(known)
-    stored = _stored(judge, known) if judge is not None else {}
+    matches = find_trajectories(project, subset, file.lines)
+    pks = [pk for pk in matches.values() if pk is not None]
+    steps = steps_of(pks)
+    stored = _stored(judge, pks) if judge is not None else {}
     checked = _Checked([], [], set())
-    for line, pk in matched_lines(file.lines.values(), found, errors):
+    for line, pk in matched_lines(file.lines.values(), matches, errors):
         read = _read(pk, line, steps[pk])
         if not checked.take(read, stored.get(pk)):
             problem = f"has another suggestion of {judge_name.strip()} already"

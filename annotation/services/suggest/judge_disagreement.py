@@ -12,9 +12,9 @@ def renew_doubt(trajectories: Collection[int]) -> None:
 
     The caller holds the transaction in which they did, or calls it once more after a kill.
     """
-    found = scores_of(trajectories) if trajectories else {}
+    scores = scores_of(trajectories) if trajectories else {}
     by_value: dict[float | None, list[int]] = defaultdict(list)
     for pk in trajectories:
-        by_value[found.get(pk)].append(pk)
+        by_value[scores.get(pk)].append(pk)
     for value, of_it in by_value.items():
         Trajectory.objects.filter(pk__in=of_it).exclude(doubt=value).update(doubt=value)

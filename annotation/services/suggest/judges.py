@@ -155,9 +155,9 @@ def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
         )
     except ValidationError as error:
         fields = {name: " ".join(messages) for name, messages in error.message_dict.items()}
-    known = {one.name for one in specification.SETTINGS if one.sampling}
-    if not isinstance(judge.sampling, dict) or set(judge.sampling) - known:
-        fields["sampling"] = translatable("Only {names}.", names=", ".join(sorted(known)))
+    names = {setting.name for setting in specification.SETTINGS if setting.sampling}
+    if not isinstance(judge.sampling, dict) or set(judge.sampling) - names:
+        fields["sampling"] = translatable("Only {names}.", names=", ".join(sorted(names)))
     else:
         values = judge.setting_values()
         problems = check(values, complete=served)

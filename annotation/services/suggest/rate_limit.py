@@ -19,8 +19,8 @@ LONGEST_RESERVATION = timedelta(minutes=2)
 ROUND_SECONDS = 0.1
 
 
-def reserve(judge: Judge, wanted: int, *, now: datetime | None = None) -> list[datetime]:
-    """Take up to `wanted` moments at which this judge may be called, evenly spaced, nobody else's.
+def reserve(judge: Judge, most: int, *, now: datetime | None = None) -> list[datetime]:
+    """Take up to `most` moments at which this judge may be called, evenly spaced, nobody else's.
 
     No more than begin within the next second. A guarded UPDATE: of two workers that ask at the same time each
     gets its own, and after a crash the next one goes on where the moments ended, without a burst.
@@ -32,7 +32,7 @@ def reserve(judge: Judge, wanted: int, *, now: datetime | None = None) -> list[d
     while True:
         stored = row.values_list("next_call_at", flat=True).get()
         first = stored if stored is not None and now < stored < now + LONGEST_RESERVATION else now
-        count = min(wanted, max(0, -((first - now - AHEAD) // gap)))
+        count = min(most, max(0, -((first - now - AHEAD) // gap)))
         if count <= 0:
             return []
         unchanged = Q(next_call_at=stored) if stored is not None else Q(next_call_at__isnull=True)
@@ -84,9 +84,9 @@ class RateLimiter:
         """Take moments for the threads that wait for one. Called every few hundredths of a second."""
         if not self.limited or self._halt.is_set():
             return
-        wanted = self._waiting - self._moments.qsize()
-        if wanted <= 0:
+        missing = self._waiting - self._moments.qsize()
+        if missing <= 0:
             return
-        for moment in patiently(lambda: reserve(self._judge, wanted)):
+        for moment in patiently(lambda: reserve(self._judge, missing)):
             ahead = (moment - timezone.now()).total_seconds()
             self._moments.put(time.monotonic() + ahead)

@@ -62,16 +62,16 @@ def fit_recalibration(*, judge_id: int) -> None:
         return
     now = timezone.now()
     state = recalibration(viewer=OPERATOR, judge=judge)
-    found = material(judge)
-    made = None if state.lacking else of_project(found.known, found.said, found.resolved)
-    taught = found.resolved & (found.said.steps != MISSING)
+    data = material(judge)
+    made = None if state.lacking else of_project(data.known, data.said, data.resolved)
+    taught = data.resolved & (data.said.steps != MISSING)
     about = {
         "steps": int(taught.sum()),
-        "tasks": len(np.unique(found.known.task[found.known.record[taught]])),
+        "tasks": len(np.unique(data.known.task[data.known.record[taught]])),
         "seed": SEED,
         "version": VERSION,
     }
-    _write(judge, {} if made is None else about, found.step, made, now)
+    _write(judge, {} if made is None else about, data.step, made, now)
 
 
 def sweep_recalibrations() -> int:
@@ -81,10 +81,10 @@ def sweep_recalibrations() -> int:
     waiting = Judge.objects.filter(
         Q(recalibrated_at=None) | Exists(later), ~Exists(at_work), recalibrate=True
     ).order_by("pk")
-    found = list(waiting.values_list("pk", flat=True))
-    for pk in found:
+    pks = list(waiting.values_list("pk", flat=True))
+    for pk in pks:
         dispatch.send("fit_recalibration", pk)
-    return len(found)
+    return len(pks)
 
 
 @transaction.atomic
@@ -96,9 +96,9 @@ def _write(judge: Judge, about: dict[str, Any], step: Integers, made: Labels | N
     Judge.objects.filter(pk=judge.pk).update(recalibration=about, recalibrated_at=now)
     for start in range(0, len(step), STEPS_AT_ONCE):
         part = step[start : start + STEPS_AT_ONCE]
-        said = np.full(len(part), MISSING) if made is None else made[start : start + STEPS_AT_ONCE]
+        values = np.full(len(part), MISSING) if made is None else made[start : start + STEPS_AT_ONCE]
         for value in (*VALUES, MISSING):
-            if steps := part[said == value].tolist():
+            if steps := part[values == value].tolist():
                 labels = _labels(judge).filter(step__in=steps)
                 labels.update(recalibrated=None if value == MISSING else value)
 

@@ -68,12 +68,12 @@ def run_suggestions(
     the run becomes `interrupted`: queued for the next worker, or paused. Whatever else breaks it off leaves
     it to the reaper, and no answer that was stored is asked for again. Returns the row as it is then.
     """
-    asked = stopping or threading.Event()
-    while retry_db(lambda: lease.take(run_id), give_up=asked.is_set):
-        run = retry_db(lambda: lease.load(run_id), give_up=asked.is_set)
-        RunAttempt(run, progress, asked, interrupted).go()
+    stop_event = stopping or threading.Event()
+    while retry_db(lambda: lease.take(run_id), give_up=stop_event.is_set):
+        run = retry_db(lambda: lease.load(run_id), give_up=stop_event.is_set)
+        RunAttempt(run, progress, stop_event, interrupted).go()
         # it may have been resumed while the calls in flight of before were still being stored
-        if asked.is_set():
+        if stop_event.is_set():
             break
     return SuggestionRun.objects.select_related("judge", "project").get(pk=run_id)
 
@@ -178,7 +178,7 @@ class RunAttempt:
     def _rescue(self) -> None:
         """Something broke: store what has been paid for, if that is still possible."""
         self.halt.set()
-        self.waiting += [one for one in self.calls.collect(0) if one.outcome is not None]
+        self.waiting += [result for result in self.calls.collect(0) if result.outcome is not None]
         if self.waiting:
             with contextlib.suppress(Exception):
                 store(self.run, self.waiting, still_due=set())
@@ -203,7 +203,7 @@ class RunAttempt:
     def _spent(self) -> Decimal:
         """What the run has cost, answers that are not stored yet included."""
         return self.run.cost + sum(
-            (one.outcome.cost for one in self.waiting if one.outcome is not None), Decimal(0)
+            (result.outcome.cost for result in self.waiting if result.outcome is not None), Decimal(0)
         )
 
     def _over_budget(self, estimate: Decimal) -> str:
@@ -217,20 +217,20 @@ class RunAttempt:
 
     def _sorted_out(self, answers: list[CallResult]) -> list[CallResult]:
         """What is to be stored of these; failures that speak of the whole run end it."""
-        for one in answers:
-            self.in_flight -= one.estimate
-            if one.failure is not None:
-                self._failed(one, one.failure)
-            elif one.outcome is not None:
+        for answer in answers:
+            self.in_flight -= answer.estimate
+            if answer.failure is not None:
+                self._failed(answer, answer.failure)
+            elif answer.outcome is not None:
                 self.failures = 0
-        return [one for one in answers if one.outcome is not None]
+        return [answer for answer in answers if answer.outcome is not None]
 
-    def _failed(self, one: CallResult, failure: Failure) -> None:
+    def _failed(self, result: CallResult, failure: Failure) -> None:
         if failure.scope == "run":
-            self.still_due.add(one.item)
+            self.still_due.add(result.item)
             self._stop(State.STOPPED, failure.message)
         elif failure.kind == FailureKind.RATE_LIMITED and failure.retry_after is not None:
-            self.still_due.add(one.item)
+            self.still_due.add(result.item)
             self.wait = max(self.wait or timedelta(0), timedelta(seconds=failure.retry_after))
             self._stop(State.QUEUED, translatable("The judge’s server asks to wait before the next call."))
         elif not failure.permanent:
@@ -251,7 +251,7 @@ class RunAttempt:
 
     def _store(self) -> None:
         batch = self.waiting
-        due = {one.id for one in batch if one.item in self.still_due and one.failure is not None}
+        due = {result.id for result in batch if result.item in self.still_due and result.failure is not None}
         stored: Stored = self._patiently(lambda: store(self.run, batch, still_due=due))
         self.waiting = []
         self.stored_at = time.monotonic()

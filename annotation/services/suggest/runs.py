@@ -138,9 +138,9 @@ def resume_run(
     """
     require(actor, "suggest", run)
     current = _locked(run)
-    wanted = current.budget if budget is None else budget
+    limit = current.budget if budget is None else budget
     _check_budget(current.judge, budget)
-    if wanted is not None and wanted <= current.cost:
+    if limit is not None and limit <= current.cost:
         problem = translatable(
             "The run has already cost {cost} USD; raise the budget above that.", cost=f"{current.cost:.4f}"
         )
@@ -148,13 +148,13 @@ def resume_run(
     if current.state == State.STOPPED:
         _again(current, failure__in=TRANSIENT)
     _settle(current)
-    _queue(current, RESUMABLE_RUNS, budget=wanted)
+    _queue(current, RESUMABLE_RUNS, budget=limit)
     audit.record(
         actor=actor,
         verb="suggestions.resume",
         project=current.project,
         obj=current,
-        budget=None if wanted is None else str(wanted),
+        budget=None if limit is None else str(limit),
     )
     if enqueue:
         dispatch.send("run_suggestions", current.pk)
@@ -257,13 +257,13 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
 
 def _add_items(run: SuggestionRun, selection: Selection) -> int:
     """A row for every trajectory of the selection, in the order of the queue."""
-    wanted = (
+    rows = (
         pending_trajectories(run.judge, selection)
         .values_list("pk", flat=True)
         .iterator(chunk_size=ITEMS_AT_ONCE)
     )
     total = 0
-    while part := list(islice(wanted, ITEMS_AT_ONCE)):
+    while part := list(islice(rows, ITEMS_AT_ONCE)):
         insert(SuggestionItem, ("run_id", "trajectory_id"), [(run.pk, pk) for pk in part])
         total += len(part)
     return total

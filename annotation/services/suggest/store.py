@@ -62,18 +62,19 @@ def store(
     with transaction.atomic():
         # The row's lock makes two workers' batches follow one another.
         SuggestionRun.objects.filter(pk=run.pk).update(deaths=0)
-        known = set(JudgeAnswer.objects.filter(pk__in=[one.id for one in batch]).values_list("pk", flat=True))
-        fresh = [one for one in batch if one.outcome is not None and one.id not in known]
+        ids = [result.id for result in batch]
+        stored = set(JudgeAnswer.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        fresh = [result for result in batch if result.outcome is not None and result.id not in stored]
         if not fresh:
             return Stored()
-        answers = [_answer(run, one) for one in fresh]
+        answers = [_answer(run, result) for result in fresh]
         JudgeAnswer.objects.bulk_create(answers)
-        replies = [one for one in fresh if isinstance(one.outcome, Reply)]
+        replies = [result for result in fresh if isinstance(result.outcome, Reply)]
         written = _suggest(run, replies)
-        done = _items(run, [one.item for one in replies if one.failure is None]).update(
+        done = _items(run, [reply.item for reply in replies if reply.failure is None]).update(
             state=SuggestionItemState.DONE, failure="", message=""
         )
-        failed = sum(_fail(run, one) for one in fresh if one.failure and one.id not in still_due)
+        failed = sum(_fail(run, result) for result in fresh if result.failure and result.id not in still_due)
         total = sum((answer.cost for answer in answers), Decimal(0))
         counts = _counts(replies, written)
         SuggestionRun.objects.filter(pk=run.pk).update(
@@ -96,31 +97,31 @@ def _items(run: SuggestionRun, items: list[int]) -> Any:
     return SuggestionItem.objects.filter(run=run, pk__in=items, state=DUE)
 
 
-def _fail(run: SuggestionRun, one: CallResult) -> int:
-    assert one.failure is not None
+def _fail(run: SuggestionRun, result: CallResult) -> int:
+    assert result.failure is not None
     return int(
-        _items(run, [one.item]).update(
+        _items(run, [result.item]).update(
             state=SuggestionItemState.FAILED,
-            failure=one.failure.kind.value,
-            message=escape(one.failure.message)[:MAX_MESSAGE],
+            failure=result.failure.kind.value,
+            message=escape(result.failure.message)[:MAX_MESSAGE],
         )
     )
 
 
-def _answer(run: SuggestionRun, one: CallResult) -> JudgeAnswer:
-    outcome = one.outcome
+def _answer(run: SuggestionRun, result: CallResult) -> JudgeAnswer:
+    outcome = result.outcome
     assert outcome is not None
-    failure = one.failure
+    failure = result.failure
     usage = outcome.usage
     return JudgeAnswer(
-        pk=one.id,
+        pk=result.id,
         run=run,
         judge_id=run.judge_id,
-        trajectory_id=one.trajectory,
+        trajectory_id=result.trajectory,
         attempt=run.attempt,
-        request=one.request,
-        response=one.response,
-        response_size=one.response_size,
+        request=result.request,
+        response=result.response,
+        response_size=result.response_size,
         status=outcome.exchange.status,
         failure=failure.kind.value if failure is not None else "",
         message=escape(failure.message)[:MAX_MESSAGE] if failure is not None else "",
@@ -131,7 +132,7 @@ def _answer(run: SuggestionRun, one: CallResult) -> JudgeAnswer:
         latency_ms=round(outcome.exchange.seconds * 1000),
         tries=outcome.exchange.attempts,
         notes=_notes(outcome),
-        created_at=one.at,
+        created_at=result.at,
     )
 
 
@@ -154,15 +155,15 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
 def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, Written]:
     """Write the suggestions; what came of each reply, by call, but of those that came too late."""
     rows = []
-    for one in replies:
-        assert isinstance(one.outcome, Reply)
-        judgement = one.outcome.judgement
+    for reply in replies:
+        assert isinstance(reply.outcome, Reply)
+        judgement = reply.outcome.judgement
         rows.append(
             Suggestion(
                 judge_id=run.judge_id,
-                trajectory_id=one.trajectory,
+                trajectory_id=reply.trajectory,
                 run=run,
-                answer_id=one.id,
+                answer_id=reply.id,
                 outcome=judgement.outcome,
                 reason=escape(judgement.outcome_reason),
                 missing=judgement.missing,
@@ -170,37 +171,37 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
                 extra=judgement.extra,
                 # of a workshop's trial, nobody else shall know
                 live=run.judge.sample_id is None,
-                created_at=one.at,
+                created_at=reply.at,
             )
         )
     Suggestion.stored.bulk_create(rows, ignore_conflicts=True)
     # only those that were really written: another worker's suggestion may have been first
     own = dict(
-        Suggestion.stored.filter(answer_id__in=[one.id for one in replies]).values_list("answer_id", "pk")
+        Suggestion.stored.filter(answer_id__in=[reply.id for reply in replies]).values_list("answer_id", "pk")
     )
-    places = _steps([one.trajectory for one in replies if one.id in own])
+    places = _steps([reply.trajectory for reply in replies if reply.id in own])
     labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
     SuggestedLabel.stored.bulk_create(labels)
     written = {row.answer_id: Written(True, row.missing, row.invalid) for row in rows if row.answer_id in own}
-    written |= _complete(run, [one for one in replies if one.id not in own])
-    renew_doubt({one.trajectory for one in replies if one.id in written and written[one.id].labels})
+    written |= _complete(run, [reply for reply in replies if reply.id not in own])
+    renew_doubt({reply.trajectory for reply in replies if reply.id in written and written[reply.id].labels})
     return written
 
 
-def _labels(one: CallResult, suggestion: int, places: dict[tuple[int, int], int]) -> list[SuggestedLabel]:
+def _labels(result: CallResult, suggestion: int, places: dict[tuple[int, int], int]) -> list[SuggestedLabel]:
     """The labels of a reply as rows of a suggestion."""
-    assert isinstance(one.outcome, Reply)
-    judgement = one.outcome.judgement
+    assert isinstance(result.outcome, Reply)
+    judgement = result.outcome.judgement
     return [
         SuggestedLabel(
             suggestion_id=suggestion,
-            step_id=places[one.trajectory, index],
+            step_id=places[result.trajectory, index],
             value=value,
             reason=escape(judgement.reasons.get(index, "")),
             probability=judgement.probabilities.get(index),
         )
         for index, value in judgement.labels.items()
-        if value is not None and (one.trajectory, index) in places
+        if value is not None and (result.trajectory, index) in places
     ]
 
 
@@ -210,22 +211,21 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
     if not replies:
         return {}
     rows = Suggestion.stored.filter(
-        LACKING, judge=run.judge_id, trajectory__in=[one.trajectory for one in replies]
+        LACKING, judge=run.judge_id, trajectory__in=[reply.trajectory for reply in replies]
     )
-    known = {row.trajectory_id: row for row in rows}
-    held = set(
-        SuggestedLabel.stored.filter(suggestion__in=known.values()).values_list("suggestion_id", "step_id")
-    )
-    places = _steps(list(known))
+    suggestions = {row.trajectory_id: row for row in rows}
+    labels = SuggestedLabel.stored.filter(suggestion__in=suggestions.values())
+    held = set(labels.values_list("suggestion_id", "step_id"))
+    places = _steps(list(suggestions))
     written: dict[uuid.UUID, Written] = {}
-    for one in replies:
-        assert isinstance(one.outcome, Reply)
-        if (row := known.get(one.trajectory)) is None:
+    for reply in replies:
+        assert isinstance(reply.outcome, Reply)
+        if (row := suggestions.get(reply.trajectory)) is None:
             continue
-        fresh = [new for new in _labels(one, row.pk, places) if (row.pk, new.step_id) not in held]
+        fresh = [new for new in _labels(reply, row.pk, places) if (row.pk, new.step_id) not in held]
         held.update((row.pk, label.step_id) for label in fresh)
         SuggestedLabel.stored.bulk_create(fresh)
-        judgement, before = one.outcome.judgement, (row.missing, row.invalid)
+        judgement, before = reply.outcome.judgement, (row.missing, row.invalid)
         # steps whose label was invalid are asked about again, too
         without = max(row.missing + row.invalid - len(fresh), 0)
         row.invalid = min(judgement.invalid, without)
@@ -234,8 +234,8 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
             row.outcome = judgement.outcome
             row.reason = escape(judgement.outcome_reason)
         row.save(update_fields=["missing", "invalid", "outcome", "reason"])
-        written[one.id] = Written(bool(fresh), row.missing - before[0], row.invalid - before[1])
-    if any(one.labels for one in written.values()):
+        written[reply.id] = Written(bool(fresh), row.missing - before[0], row.invalid - before[1])
+    if any(item.labels for item in written.values()):
         # a suggestion that is completed is no newer for it: its labels would stay without a recalibration
         Judge.objects.filter(pk=run.judge_id, recalibrate=True).update(recalibrated_at=None)
     return written
@@ -252,11 +252,11 @@ def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
 
 def _counts(replies: Sequence[CallResult], written: Mapping[uuid.UUID, Written]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for one in replies:
-        assert isinstance(one.outcome, Reply)
-        if (of_it := written.get(one.id)) is not None:
+    for reply in replies:
+        assert isinstance(reply.outcome, Reply)
+        if (of_it := written.get(reply.id)) is not None:
             counts["missing"] += of_it.missing
             counts["invalid"] += of_it.invalid
-        counts["extra"] += one.outcome.judgement.extra
-        counts["clipped"] += bool(one.outcome.clipped)
+        counts["extra"] += reply.outcome.judgement.extra
+        counts["clipped"] += bool(reply.outcome.clipped)
     return counts

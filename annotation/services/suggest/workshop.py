@@ -36,18 +36,18 @@ def trajectories_to_draw(*, actor: Actor, judge: Judge, size: int, seed: int = S
     if not 1 <= size <= MOST:
         problem = translatable("From 1 to {most} trajectories.", most=MOST)
         raise Invalid(problem, fields={"size": problem})
-    known = Trajectory.objects.filter(
+    rows = Trajectory.objects.filter(
         project=judge.project_id,
         live=True,
         state__in=RESOLVED,
         suggestions__judge=judge,
         suggestions__live=True,
     )
-    found = list(known.order_by("pk").values_list("pk", flat=True))
-    if not found:
+    pks = list(rows.order_by("pk").values_list("pk", flat=True))
+    if not pks:
         problem = translatable("This judge has suggestions for no resolved trajectory yet.")
         raise Invalid(problem, code="nothing_resolved")
-    chosen = np.random.default_rng(seed).choice(found, size=min(size, len(found)), replace=False)
+    chosen = np.random.default_rng(seed).choice(pks, size=min(size, len(pks)), replace=False)
     return sorted(int(pk) for pk in chosen)
 
 

@@ -99,7 +99,7 @@ def steps(request: HttpRequest, slug: str) -> HttpResponse:
     found = step_lists.steps(viewer=opened.user, project=opened.project, asked=_asked(request))
     page = Paginator(range(found.count), step_lists.PER_PAGE).get_page(request.GET.get("page"))
     rows = noted_reads.agreement_steps(
-        actor=opened.user, project=opened.project, found=found, chosen=list(page.object_list)
+        actor=opened.user, project=opened.project, steps=found, chosen=list(page.object_list)
     )
     asked = dict(found.selection.asked)
     parts = [

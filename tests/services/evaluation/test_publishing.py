@@ -30,8 +30,8 @@ def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved
         with pytest.raises(NotFound):
             reading(made)
 
-    row = release.set_public(actor=resolved.admin, release=made, wanted=ON)
-    again = release.set_public(actor=resolved.admin, release=made, wanted=ON)
+    row = release.set_public(actor=resolved.admin, release=made, switches=ON)
+    again = release.set_public(actor=resolved.admin, release=made, switches=ON)
 
     made = Release.objects.get(pk=made.pk)
     assert (row.pk, row.changed_at) == (again.pk, again.changed_at)
@@ -40,7 +40,7 @@ def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved
     assert release.public_statistics(made).records == 3
     assert public_leaderboard(made) is None
 
-    release.set_public(actor=resolved.admin, release=made, wanted=Switches())
+    release.set_public(actor=resolved.admin, release=made, switches=Switches())
     with pytest.raises(NotFound):
         read(made)
     events = AuditEvent.objects.filter(verb__in=("release.publish", "release.unpublish")).order_by("pk")
@@ -52,13 +52,13 @@ def test_switching_is_for_admins(resolved: Cast) -> None:
     made = freeze(resolved.project)
     for name in ("ann", "judith", "oscar"):
         with pytest.raises(Denied):
-            release.set_public(actor=resolved.everybody[name], release=made, wanted=ON)
+            release.set_public(actor=resolved.everybody[name], release=made, switches=ON)
     assert not PublicRelease.objects.exists()
 
 
 def test_annotator_who_reads_it_signed_in_has_seen_the_consensus(resolved: Cast) -> None:
     made = freeze(resolved.project)
-    release.set_public(actor=resolved.admin, release=made, wanted=ON)
+    release.set_public(actor=resolved.admin, release=made, switches=ON)
     seen = Exposure.objects.filter(kind=ExposureKind.CONSENSUS)
     before = seen.count()
 
