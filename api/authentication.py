@@ -25,11 +25,11 @@ def _of_secret(secret: str) -> tuple[User, ApiToken] | None:
     return user_of_token(secret=secret) if plausible else None
 
 
-def known(request: HttpRequest) -> User | None:
+def user_of(request: HttpRequest) -> User | None:
     """Who sends this, by token or session, before the body is read; None for an anonymous visitor."""
     if (secret := bearer(request)) is not None:
-        found = _of_secret(secret)
-        return found[0] if found else None
+        user_and_token = _of_secret(secret)
+        return user_and_token[0] if user_and_token else None
     return request.user if isinstance(request.user, User) else None
 
 
@@ -41,12 +41,12 @@ class TokenAuthentication(authentication.BaseAuthentication):
         secret = bearer(request)
         if secret is None:
             return None
-        found = _of_secret(secret)
-        if found is None:
+        user_and_token = _of_secret(secret)
+        if user_and_token is None:
             raise exceptions.AuthenticationFailed(
                 _("This token is not valid: unknown, revoked or expired."), code="invalid_token"
             )
-        return found
+        return user_and_token
 
     def authenticate_header(self, request: Request) -> str:
         """Makes DRF answer 401, not 403, to whoever is not known."""

@@ -57,8 +57,8 @@ def refused(error: errors.TristepError) -> JsonResponse:
 
 def _of_ours(error: errors.TristepError) -> dict[str, Any]:
     fields = error.fields if isinstance(error, errors.Invalid) else {}
-    said = {name: translated(why) for name, why in fields.items()}
-    return body(error.code, translated(error.message), fields=said, details=error.details)
+    reasons = {name: translated(why) for name, why in fields.items()}
+    return body(error.code, translated(error.message), fields=reasons, details=error.details)
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
@@ -115,16 +115,16 @@ def _sentence(detail: Any) -> str:
 def flatten(detail: Any, path: str = "") -> dict[str, str]:
     """DRF's nested messages as {"changes.0.value": "why"}; what concerns no field stands under ""."""
     if isinstance(detail, Mapping):
-        found: dict[str, str] = {}
+        problems: dict[str, str] = {}
         for name, inner in detail.items():
             part = "" if name in ("non_field_errors", "") else str(name)
-            found.update(flatten(inner, ".".join(piece for piece in (path, part) if piece)))
-        return found
+            problems.update(flatten(inner, ".".join(piece for piece in (path, part) if piece)))
+        return problems
     if isinstance(detail, (list, tuple)):
         if all(not isinstance(item, (Mapping, list, tuple)) for item in detail):
             return {path: " ".join(str(item) for item in detail)} if detail else {}
-        found = {}
+        problems = {}
         for position, inner in enumerate(detail):
-            found.update(flatten(inner, f"{path}.{position}" if path else str(position)))
-        return found
+            problems.update(flatten(inner, f"{path}.{position}" if path else str(position)))
+        return problems
     return {path: str(detail)}

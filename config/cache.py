@@ -25,8 +25,8 @@ class TolerantRedisCache(RedisCache):
             return default
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        found = self._try(lambda: super(TolerantRedisCache, self).get(key, default, version), default)
-        return default if found is None else found
+        value = self._try(lambda: super(TolerantRedisCache, self).get(key, default, version), default)
+        return default if value is None else value
 
     def set(self, key: str, value: Any, *args: Any, **kwargs: Any) -> None:
         self._try(lambda: super(TolerantRedisCache, self).set(key, value, *args, **kwargs), None)
@@ -47,8 +47,8 @@ class TolerantRedisCache(RedisCache):
         return bool(self._try(lambda: super(TolerantRedisCache, self).delete(key, version), False))
 
     def get_many(self, keys: Any, version: int | None = None) -> dict[str, Any]:
-        found = self._try(lambda: super(TolerantRedisCache, self).get_many(keys, version), {})
-        return dict(found)
+        values = self._try(lambda: super(TolerantRedisCache, self).get_many(keys, version), {})
+        return dict(values)
 
 
 class SignedJSON:

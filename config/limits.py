@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotation.core.errors import TristepError
-from api.authentication import known
+from api.authentication import user_of
 from api.errors import problem, refused
 from config.handlers import bad_request
 from frontend.pages.shared.errors import page
@@ -61,7 +61,7 @@ class BodyLimit:
         small = min(settings.ANONYMOUS_BODY_BYTES, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         if length <= small and not files:
             return None
-        person = known(request)
+        person = user_of(request)
         if person is None:
             return self._too_large(request, length, small)
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE

@@ -43,8 +43,8 @@ def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]
     for command, options in commands:
         answer = io.StringIO()
         call_command(command, json=True, stdout=answer, **options)
-        found: dict[str, Any] = json.loads(answer.getvalue() or "{}")
-        accounts += found.get("accounts", [])
+        report: dict[str, Any] = json.loads(answer.getvalue() or "{}")
+        accounts += report.get("accounts", [])
     return accounts
 
 

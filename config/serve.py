@@ -64,8 +64,8 @@ class Server:
     @property
     def url(self) -> str:
         """The address to open in a browser on this machine."""
-        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        return f"http://[{shown}]:{self.port}" if ":" in shown else f"http://{shown}:{self.port}"
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def bind(self) -> str:
@@ -191,13 +191,13 @@ def dead(server: Server) -> str | None:
     return None
 
 
-def wait_until_ready(server: Server, asked: threading.Event) -> None:
+def wait_until_ready(server: Server, stop_event: threading.Event) -> None:
     """Wait for /healthz; CannotServe when a child dies or time runs out."""
     deadline = time.monotonic() + READY_SECONDS
     request = urllib.request.Request(f"{server.url}/healthz", headers={"Host": "localhost"})
     if names := Env().words("TRISTEP_ALLOWED_HOSTS"):
         request.add_header("Host", names[0].lstrip(".*") or "localhost")
-    while not asked.is_set():
+    while not stop_event.is_set():
         if sentence := dead(server):
             raise CannotServe(sentence)
         with contextlib.suppress(OSError, urllib.error.URLError), DIRECT.open(request, timeout=2):
@@ -206,7 +206,7 @@ def wait_until_ready(server: Server, asked: threading.Event) -> None:
             raise CannotServe(
                 f"The web server did not answer within {READY_SECONDS:.0f} s; see {server.data}/logs."
             )
-        asked.wait(0.1)
+        stop_event.wait(0.1)
 
 
 def stop_all(server: Server) -> None:
@@ -242,23 +242,23 @@ def show(server: Server, accounts: list[dict[str, str]]) -> None:
         print("\nThe password is shown this once. Sign in with it, change it, and start a project.")
 
 
-def serve(server: Server, environment: dict[str, str], asked: threading.Event) -> None:
+def serve(server: Server, environment: dict[str, str], stop_event: threading.Event) -> None:
     """Run until somebody asks to stop; CannotServe when a part dies."""
     untold: list[dict[str, str]] = []
     try:
         if not Env(environment).text("REDIS_URL"):
             server.broker = Broker(server.data / "broker")
             environment["REDIS_URL"] = server.broker.url
-        known = is_private(server.host, environment)
-        untold = prepare(environment, known_passwords=known, demo=server.demo)
-        if asked.is_set():
+        private = is_private(server.host, environment)
+        untold = prepare(environment, known_passwords=private, demo=server.demo)
+        if stop_event.is_set():
             return
         start(server, environment)
-        wait_until_ready(server, asked)
-        if not asked.is_set():
+        wait_until_ready(server, stop_event)
+        if not stop_event.is_set():
             banner(server, untold)
             untold = []
-        while not asked.wait(0.5):
+        while not stop_event.wait(0.5):
             if sentence := dead(server):
                 raise CannotServe(sentence)
         print("\nStopping …", flush=True)
@@ -282,10 +282,10 @@ def main() -> int:
     options = parser.parse_args()
 
     os.umask(0o077)
-    asked = threading.Event()
+    stop_event = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        stop_event.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ask)
@@ -302,7 +302,7 @@ def main() -> int:
             environment["TRISTEP_ALLOWED_HOSTS"] = allowed_hosts(options.host)
         with only_one(data, server.url):
             check_port(options.host, options.port)
-            serve(server, environment, asked)
+            serve(server, environment, stop_event)
     except (CannotServe, BadEnvironment, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -97,8 +97,8 @@ class TokensEnd:
 def tried_name(request: HttpRequest | None, credentials: Mapping[str, Any] | None = None) -> str | None:
     """The name that somebody tries to sign in with, as axes notes it: PostgreSQL refuses one that is longer
     than its column."""
-    found = credentials if credentials else getattr(request, "POST", {})
-    name = found.get("username")
+    fields = credentials if credentials else getattr(request, "POST", {})
+    name = fields.get("username")
     return name if name is None else str(name)[:NAME_NOTED]
 
 

@@ -143,8 +143,8 @@ def expected_length(arrived: bytearray) -> int | None:
     if end < 0:
         return None
     head = end + len(END_OF_HEAD)
-    found = CONTENT_LENGTH.search(arrived, 0, end + 2)
-    length = int(found.group(1)) if found else 0
+    match = CONTENT_LENGTH.search(arrived, 0, end + 2)
+    length = int(match.group(1)) if match else 0
     return head + length if length <= SMALL_BODY else head
 
 

@@ -124,7 +124,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _people(plan: dict[str, Any], known: bool) -> tuple[dict[str, User], list[dict[str, str]]]:
+def _people(plan: dict[str, Any], known_passwords: bool) -> tuple[dict[str, User], list[dict[str, str]]]:
     """Everybody by user name, and the accounts that had to be made. An account that exists is used as it
     is."""
     people: dict[str, User] = {}
@@ -133,7 +133,7 @@ def _people(plan: dict[str, Any], known: bool) -> tuple[dict[str, User], list[di
         name = account["username"]
         user = User.objects.filter(username=name).first()
         if user is None:
-            password = _known_password(name) if known else secrets.token_urlsafe(9)
+            password = _known_password(name) if known_passwords else secrets.token_urlsafe(9)
             user = accounts.create_user(
                 actor=OPERATOR,
                 username=name,
@@ -197,11 +197,11 @@ def _freeze(project: Project, planned: dict[str, Any], plan: dict[str, Any]) -> 
     )
     for judge in plan["judges"]:
         _predict(frozen, judge["model"], FOLDER / "suggestions" / f"{judge['file']}.jsonl")
-    for one in plan["predictions"]:
+    for planned in plan["predictions"]:
         about = evaluate.About(
-            one["prompt_version"], date.fromisoformat(one["judged_on"]), Decimal(one["cost"])
+            planned["prompt_version"], date.fromisoformat(planned["judged_on"]), Decimal(planned["cost"])
         )
-        _predict(frozen, one["model"], FOLDER / "predictions" / f"{one['file']}.jsonl", about)
+        _predict(frozen, planned["model"], FOLDER / "predictions" / f"{planned['file']}.jsonl", about)
 
 
 def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
@@ -266,18 +266,18 @@ def _discuss(project: Project, people: dict[str, User], line: dict[str, Any]) ->
     trajectory = _trajectory(project, line["record_id"])
     adjudicate.open_case(actor=people[line["username"]], trajectory=trajectory)
     discussion = discuss.open_discussion(actor=people[line["username"]], trajectory=trajectory)
-    for said in line["said"]:
-        actor, index = people[said["username"]], said["message_index"]
-        if "value" in said:
+    for message in line["said"]:
+        actor, index = people[message["username"]], message["message_index"]
+        if "value" in message:
             discuss.revise(
                 actor=actor,
                 discussion=discussion,
                 message_index=index,
-                value=said["value"],
-                note=said["note"],
+                value=message["value"],
+                note=message["note"],
             )
         else:
-            discuss.comment(actor=actor, discussion=discussion, text=said["text"], message_index=index)
+            discuss.comment(actor=actor, discussion=discussion, text=message["text"], message_index=index)
 
 
 def _draft(project: Project, annotator: User, line: dict[str, Any]) -> None:

@@ -19,19 +19,20 @@ def find_judge(project: Project, name: str) -> Judge:
     return judge
 
 
-def dollars(given: str) -> Decimal | None:
+def dollars(amount: str) -> Decimal | None:
     """The amount of `--budget`, None for none. Raises CommandError."""
-    if not given:
+    if not amount:
         return None
     try:
-        return Decimal(given)
+        return Decimal(amount)
     except InvalidOperation as error:
-        raise CommandError(f"--budget {given}: write an amount in US dollars, for example 2.50.") from error
+        raise CommandError(f"--budget {amount}: write an amount in US dollars, for example 2.50.") from error
 
 
-def in_words(found: RunEstimate) -> str:
+def in_words(estimate: RunEstimate) -> str:
     """An estimate as the end of a sentence."""
     return (
-        f"{counted(found.trajectories, 'trajectory')}, about {found.tokens_in:,} tokens in and "
-        f"{found.tokens_out:,} out, {found.cost} USD; {found.clipped:,} clipped, {found.too_long:,} too long."
+        f"{counted(estimate.trajectories, 'trajectory')}, about {estimate.tokens_in:,} tokens in and "
+        f"{estimate.tokens_out:,} out, {estimate.cost} USD; {estimate.clipped:,} clipped, "
+        f"{estimate.too_long:,} too long."
     )

@@ -90,10 +90,10 @@ class Roles(serializers.Field[Any, Any, Any, Any]):
             self.fail("not_a_list")
         if not data:
             self.fail("empty")
-        known = [role.value for role in Role]
-        if any(not isinstance(item, str) or item not in known for item in data):
+        names = [role.value for role in Role]
+        if any(not isinstance(item, str) or item not in names for item in data):
             self.fail("unknown")
-        return {f"is_{name}": name in data for name in known}
+        return {f"is_{name}": name in data for name in names}
 
 
 @extend_schema_field({"type": "integer", "enum": [-1, 0, 1]})

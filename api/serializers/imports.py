@@ -118,9 +118,9 @@ class PolicyModels(serializers.Field[Any, Any, Any, Any]):
     @staticmethod
     def _fits(index: str, name: Any) -> bool:
         """The model's name must be one that every database takes as JSON."""
-        known = index.isascii() and index.isdecimal() and len(index) <= 9
+        is_index = index.isascii() and index.isdecimal() and len(index) <= 9
         printable = isinstance(name, str) and 0 < len(name.strip()) <= 120 and name.isprintable()
-        return known and printable
+        return is_index and printable
 
 
 class ImportOptions(Query):
@@ -203,7 +203,7 @@ class ImportPreview(Output):
     first = PreviewedTrajectory(allow_null=True)
 
     @extend_schema_field(ImportNote(many=True))
-    def get_notes(self, found: Preview) -> Any:
+    def get_notes(self, preview: Preview) -> Any:
         """The counts by what was met."""
-        notes = [{"what": what, "count": count} for what, count in sorted(found.context.notes.items())]
+        notes = [{"what": what, "count": count} for what, count in sorted(preview.context.notes.items())]
         return ImportNote(notes, many=True).data

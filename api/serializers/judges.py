@@ -55,38 +55,38 @@ class Price(serializers.DecimalField):
 
 def input_field(setting: Setting) -> Field:
     """A setting in a request, where none is required: defaults hold."""
-    given: dict[str, Any] = {"required": False, "help_text": str(setting.help) or None}
+    options: dict[str, Any] = {"required": False, "help_text": str(setting.help) or None}
     if setting.nullable and setting.kind is not Kind.OBJECT:
-        given["allow_null"] = True
+        options["allow_null"] = True
     errors: Any = dict.fromkeys(NUMBER_ERRORS, translated_lazy(setting.rule))
     match setting.kind:
         case Kind.CHOICE:
-            return serializers.ChoiceField(choices=[value for value, _ in setting.choices], **given)
+            return serializers.ChoiceField(choices=[value for value, _ in setting.choices], **options)
         case Kind.FLAG:
-            return serializers.BooleanField(**given)
+            return serializers.BooleanField(**options)
         case Kind.WHOLE | Kind.NUMBER:
             number = Whole if setting.kind is Kind.WHOLE else Number
             return number(
-                min_value=setting.minimum, max_value=setting.maximum, error_messages=errors, **given
+                min_value=setting.minimum, max_value=setting.maximum, error_messages=errors, **options
             )
         case Kind.PRICE:
-            return Price(min_value=setting.minimum, error_messages=errors, **given)
+            return Price(min_value=setting.minimum, error_messages=errors, **options)
         case Kind.OBJECT:
-            return Object(setting, **given)
-    return serializers.CharField(allow_blank=True, max_length=setting.max_length, **given)
+            return Object(setting, **options)
+    return serializers.CharField(allow_blank=True, max_length=setting.max_length, **options)
 
 
 def output_field(setting: Setting) -> Field:
     """A setting in an answer."""
-    given: dict[str, Any] = {"allow_null": True} if setting.nullable else {}
+    options: dict[str, Any] = {"allow_null": True} if setting.nullable else {}
     match setting.kind:
         case Kind.FLAG:
-            return serializers.BooleanField(**given)
+            return serializers.BooleanField(**options)
         case Kind.WHOLE:
-            return serializers.IntegerField(**given)
+            return serializers.IntegerField(**options)
         case Kind.PRICE:
-            return Price(**given)
-    return serializers.CharField(**given)
+            return Price(**options)
+    return serializers.CharField(**options)
 
 
 class TrainingFigure(Output):
@@ -134,14 +134,14 @@ class Judge(Output):
 
     def get_fields(self) -> dict[str, Field]:
         """Its settings among the others."""
-        columns = (one for one in settings.SETTINGS if not one.sampling)
-        return {**super().get_fields(), **{one.name: output_field(one) for one in columns}}
+        columns = (setting for setting in settings.SETTINGS if not setting.sampling)
+        return {**super().get_fields(), **{column.name: output_field(column) for column in columns}}
 
     @extend_schema_field(Training(allow_null=True))
     def get_training(self, row: Any) -> Any:
         """Of a baseline, from its first run on."""
-        found = training(row)
-        return None if found is None else Training(found).data
+        trained = training(row)
+        return None if trained is None else Training(trained).data
 
     def get_locked(self, row: Any) -> bool:
         """Whether what its answers depend on is fixed."""
@@ -195,7 +195,7 @@ class Sampling(Input):
 
     def get_fields(self) -> dict[str, Field]:
         """One for each parameter."""
-        return {one.name: input_field(one) for one in settings.SETTINGS if one.sampling}
+        return {setting.name: input_field(setting) for setting in settings.SETTINGS if setting.sampling}
 
 
 class JudgeSettings(Input):
@@ -205,8 +205,8 @@ class JudgeSettings(Input):
 
     def get_fields(self) -> dict[str, Field]:
         """One for each column."""
-        columns = (one for one in settings.SETTINGS if not one.sampling)
-        return {**{one.name: input_field(one) for one in columns}, **super().get_fields()}
+        columns = (setting for setting in settings.SETTINGS if not setting.sampling)
+        return {**{column.name: input_field(column) for column in columns}, **super().get_fields()}
 
 
 class NewJudge(JudgeSettings):

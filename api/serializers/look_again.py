@@ -11,7 +11,7 @@ from .base import Input, Output, Query, Whole
 
 
 def _filters() -> dict[str, serializers.CharField]:
-    said = {
+    filters = {
         "version": "Labelled under this version of the guidelines.",
         "subset": "Of this subset.",
         "value": "With a step of this label.",
@@ -20,7 +20,7 @@ def _filters() -> dict[str, serializers.CharField]:
     }
     return {
         name: serializers.CharField(required=False, allow_blank=True, max_length=80, help_text=words)
-        for name, words in said.items()
+        for name, words in filters.items()
     }
 
 

@@ -35,8 +35,8 @@ class PredictionSetDetail(PredictionSet):
 
     def get_scores(self, row: Any) -> dict[str, Any]:
         """As the leaderboard gives them, with what only concerns one model."""
-        found: dict[str, Any] = self.context["scores"]
-        return found
+        scores: dict[str, Any] = self.context["scores"]
+        return scores
 
 
 class PredictionOptions(Query):

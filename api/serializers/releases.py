@@ -36,8 +36,8 @@ class Release(Output):
 
     def get_withdrawal(self, row: Any) -> dict[str, Any] | None:
         """The withdrawal, if there is one."""
-        found = getattr(row, "withdrawal", None)
-        return dict(Withdrawal(found).data) if found is not None else None
+        withdrawal = getattr(row, "withdrawal", None)
+        return dict(Withdrawal(withdrawal).data) if withdrawal is not None else None
 
 
 class Signature(Output):
@@ -57,8 +57,8 @@ class ReleaseDetail(Release):
 
     def get_manifest(self, row: Any) -> dict[str, Any]:
         """The manifest, parsed."""
-        found: dict[str, Any] = json.loads(row.manifest)
-        return found
+        manifest: dict[str, Any] = json.loads(row.manifest)
+        return manifest
 
     def get_signature(self, row: Any) -> dict[str, Any]:
         """The signature, checked against the manifest."""

@@ -162,8 +162,8 @@ class RunDetail(Run):
 
     @property
     def _known(self) -> reports.RunProgress:
-        known: reports.RunProgress = self.context["known"]
-        return known
+        progress: reports.RunProgress = self.context["known"]
+        return progress
 
 
 class Failed(Output):

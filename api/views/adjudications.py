@@ -38,10 +38,10 @@ class Disputes(ProjectView):
         admins all. A filter that does not exist is refused (`unknown_filter`)."""
         project = self.project()
         require(self.user, "disputes.view", project)
-        wanted = disputes.dispute_filter(
+        filters = disputes.dispute_filter(
             request.query_params.dict(), project=project, besides=("page", "page_size")
         )
-        rows = disputes.filtered(disputes.untaken([project.pk]), wanted)
+        rows = disputes.filtered(disputes.untaken([project.pk]), filters)
         return self.page(visible(self.user, rows).select_related("subset", "trajectory"), shapes.Dispute)
 
 
@@ -61,12 +61,12 @@ class Cases(ProjectView):
         (`case_taken`) when somebody was faster; one's own open case is simply given again. Admins assign it
         with `adjudicator`, to nobody who has labelled it."""
         project = self.project()
-        wanted = self.parsed(shapes.NewCase)
-        require(self.user, "assign" if "adjudicator" in wanted else "adjudicate", project)
+        body = self.parsed(shapes.NewCase)
+        require(self.user, "assign" if "adjudicator" in body else "adjudicate", project)
         rows = Trajectory.objects.filter(project=project).select_related("project")
-        trajectory = fetch(self.user, rows, pk=wanted["trajectory"])
-        if "adjudicator" in wanted:
-            person = fetch(self.user, User.objects.all(), username=wanted["adjudicator"])
+        trajectory = fetch(self.user, rows, pk=body["trajectory"])
+        if "adjudicator" in body:
+            person = fetch(self.user, User.objects.all(), username=body["adjudicator"])
             made = adjudicate.assign_case(actor=self.user, trajectory=trajectory, adjudicator=person)
         else:
             made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
@@ -79,13 +79,13 @@ class Mine(View):
 
     noun = "adjudications"
 
-    def found(self, pk: int) -> Adjudication:
+    def case(self, pk: int) -> Adjudication:
         """The case. Raises NotFound for anybody else's: admins read labels at the trajectory."""
         return fetch(self.user, ROWS.filter(adjudicator=self.user), pk=pk)
 
     def again(self, pk: int) -> Response:
         """The case after what was done to it."""
-        return Response(shapes.Case(self.found(pk)).data)
+        return Response(shapes.Case(self.case(pk)).data)
 
 
 class Case(Mine):
@@ -94,18 +94,18 @@ class Case(Mine):
     @extend_schema(summary="Read a case", responses=shapes.CaseDetail)
     def get(self, request: Request, pk: int) -> Response:
         """One's own case: the labels of A and B side by side, the decisions so far, and the trajectory."""
-        row = self.found(pk)
+        row = self.case(pk)
         if row.state == AdjudicationState.RELEASED:
             closed: dict[str, Any] = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
             return Response({"case": shapes.Case(row).data, **closed})
-        shown = noted_reads.case(actor=self.user, adjudication=row)
+        page = noted_reads.case(actor=self.user, adjudication=row)
         return Response(
             {
                 "case": shapes.Case(row).data,
-                "annotators": trajectories.sides(shown),
-                "steps": [_item(one) for one in shown.steps],
-                "outcome": _item(shown.outcome),
-                "trajectory": trajectories.shape(shown.trajectory, shown.access, shown.transcript),
+                "annotators": trajectories.sides(page),
+                "steps": [_item(item) for item in page.steps],
+                "outcome": _item(page.outcome),
+                "trajectory": trajectories.shape(page.trajectory, page.access, page.transcript),
             }
         )
 
@@ -124,10 +124,10 @@ def decision(row: Decision, message_index: int | None) -> dict[str, Any]:
     }
 
 
-def _item(one: side_by_side.Item) -> dict[str, Any]:
-    index = one.step.message_index if one.step else None
-    decided = decision(one.decision, index) if one.decision is not None else None
-    return {**trajectories.item(one), "decision": decided}
+def _item(item: side_by_side.Item) -> dict[str, Any]:
+    index = item.step.message_index if item.step else None
+    decided = decision(item.decision, index) if item.decision is not None else None
+    return {**trajectories.item(item), "decision": decided}
 
 
 class Decisions(Mine):
@@ -137,10 +137,10 @@ class Decisions(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Decide one disputed step, or with `message_index` null the outcome; again, to change one's mind.
         Conflict (`stale_version`) when the decision was changed elsewhere."""
-        row = self.found(pk)
-        wanted = self.parsed(shapes.NewDecision)
-        made = adjudicate.decide(actor=self.user, adjudication=row, **wanted)
-        return Response(decision(made, wanted["message_index"]))
+        row = self.case(pk)
+        body = self.parsed(shapes.NewDecision)
+        made = adjudicate.decide(actor=self.user, adjudication=row, **body)
+        return Response(decision(made, body["message_index"]))
 
 
 class Majority(Mine):
@@ -150,9 +150,9 @@ class Majority(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Decide that what most annotators say of a disputed step (null: the outcome) stands. 400
         (`no_majority`) without more than half of at least three."""
-        wanted = self.parsed(shapes.NewMajority)
-        made = adjudicate.let_majority_stand(actor=self.user, adjudication=self.found(pk), **wanted)
-        return Response(decision(made, wanted["message_index"]))
+        body = self.parsed(shapes.NewMajority)
+        made = adjudicate.let_majority_stand(actor=self.user, adjudication=self.case(pk), **body)
+        return Response(decision(made, body["message_index"]))
 
 
 class Withdraw(Mine):
@@ -162,8 +162,8 @@ class Withdraw(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Take the decision on a step (null: the outcome) back; what the annotators agree on counts again.
         Conflict (`stale_version`) when it was changed elsewhere."""
-        wanted = self.parsed(shapes.Withdrawal)
-        adjudicate.withdraw_decision(actor=self.user, adjudication=self.found(pk), **wanted)
+        body = self.parsed(shapes.Withdrawal)
+        adjudicate.withdraw_decision(actor=self.user, adjudication=self.case(pk), **body)
         return self.again(pk)
 
 
@@ -174,7 +174,7 @@ class Close(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Close a case in which everything disputed is decided (else 400, `incomplete`); the consensus is
         written."""
-        row = self.found(pk)
+        row = self.case(pk)
         adjudicate.close_case(actor=self.user, adjudication=row, **self.parsed(shapes.Close))
         return self.again(pk)
 
@@ -185,7 +185,7 @@ class HandBack(Mine):
     @extend_schema(summary="Hand a case back", request=None, responses=shapes.Case)
     def post(self, request: Request, pk: int) -> Response:
         """Hand a case back undecided; another adjudicator may take it."""
-        adjudicate.release_case(actor=self.user, adjudication=self.found(pk))
+        adjudicate.release_case(actor=self.user, adjudication=self.case(pk))
         return self.again(pk)
 
 

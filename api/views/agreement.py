@@ -40,9 +40,9 @@ class Agreement(ProjectView):
         """Agreement of the annotators over everything whose labels are all in: unrounded, overall and by
         subset, null with a reason where a figure is undefined. Filters take one part of a cut each, and
         combine. For adjudicators, who may cut by subset and by attributes of steps only, and admins."""
-        asked = {name: str(value) for name, value in request.query_params.items() if name != "by"}
+        filters = {name: str(value) for name, value in request.query_params.items() if name != "by"}
         by = request.query_params.get("by", "")
-        return Response(as_json(agreement(viewer=self.user, project=self.project(), asked=asked, by=by)))
+        return Response(as_json(agreement(viewer=self.user, project=self.project(), asked=filters, by=by)))
 
 
 class AgreementSteps(ProjectView):
@@ -65,10 +65,10 @@ class AgreementSteps(ProjectView):
         as many as it says: the same filters as in the addresses of that page. Reading them is noted. For
         admins."""
         project = self.project()
-        asked = {name: str(value) for name, value in request.query_params.items() if name not in PAGING}
-        found = step_lists.steps(viewer=self.user, project=project, asked=asked)
-        chosen = self.paginate_queryset(range(found.count))
-        rows = noted_reads.agreement_steps(actor=self.user, project=project, steps=found, chosen=chosen or [])
+        filters = {name: str(value) for name, value in request.query_params.items() if name not in PAGING}
+        steps = step_lists.steps(viewer=self.user, project=project, asked=filters)
+        chosen = self.paginate_queryset(range(steps.count))
+        rows = noted_reads.agreement_steps(actor=self.user, project=project, steps=steps, chosen=chosen or [])
         return self.get_paginated_response(shapes.LabelsOfStep(rows, many=True).data)
 
 
@@ -83,5 +83,5 @@ class Annotator(ProjectView):
         """Pace, agreement with others and with the consensus, leaning and weeks of one annotator, by the
         account's id: null, or with a reason, where there is too little to say. Admins read everybody's, with
         the drift that rechecks show; annotators their own."""
-        found = annotators.annotator_figures(viewer=self.user, project=self.project(), annotator=pk)
-        return Response(annotators.as_json(found))
+        figures = annotators.annotator_figures(viewer=self.user, project=self.project(), annotator=pk)
+        return Response(annotators.as_json(figures))

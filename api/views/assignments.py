@@ -18,7 +18,7 @@ from annotation.services import assign, label
 
 from ..serializers import assignments as shapes
 from . import trajectories
-from .base import ProjectView, View, fetch, one
+from .base import ProjectView, View, fetch, only_row
 
 # everything an assignment is shown with
 ROWS = Assignment.stored.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
@@ -37,9 +37,9 @@ class Claim(ProjectView):
         or to whoever holds as many unfinished ones as the project allows (`claim_limit`); the same
         `claim_key` gives the same assignment again, and in another project a refusal (`claim_key_reused`)."""
         project = self.project()
-        wanted = self.parsed(shapes.Claim)
-        give = assign.label_next if wanted["resume"] else assign.claim_next
-        made = give(actor=self.user, project=project, claim_key=wanted["claim_key"] or None)
+        body = self.parsed(shapes.Claim)
+        give = assign.label_next if body["resume"] else assign.claim_next
+        made = give(actor=self.user, project=project, claim_key=body["claim_key"] or None)
         row = fetch(self.user, ROWS.all(), pk=made.pk)
         return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
 
@@ -59,7 +59,7 @@ class Assignments(ProjectView):
         project = self.project()
         rows = visible(self.user, ROWS.filter(project=project, annotator=self.user))
         rows = not_closed(project, rows)
-        return self.page(rows.filter(**self.asked(shapes.AssignmentFilter)), shapes.Assignment)
+        return self.page(rows.filter(**self.query(shapes.AssignmentFilter)), shapes.Assignment)
 
 
 class OpenClaims(ProjectView):
@@ -93,13 +93,13 @@ class Mine(View):
 
     noun = "assignments"
 
-    def found(self, pk: int) -> Assignment:
+    def assignment(self, pk: int) -> Assignment:
         """The assignment. Raises NotFound for anybody else's."""
-        return one(own(self.user, ROWS.filter(pk=pk)))
+        return only_row(own(self.user, ROWS.filter(pk=pk)))
 
     def again(self, row: Assignment) -> Response:
         """The assignment after what was done to it."""
-        return Response(shapes.Assignment(self.found(row.pk)).data)
+        return Response(shapes.Assignment(self.assignment(row.pk)).data)
 
 
 class OneAssignment(Mine):
@@ -110,7 +110,7 @@ class OneAssignment(Mine):
     @extend_schema(summary="Open an assignment", responses=shapes.AssignmentDetail)
     def get(self, request: Request, pk: int) -> Response:
         """One's own assignment with its trajectory and all its labels. Conflict when it was given back."""
-        return Response(sheet(workbench(actor=self.user, assignment=self.found(pk))))
+        return Response(sheet(workbench(actor=self.user, assignment=self.assignment(pk))))
 
 
 def sheet(bench: Workbench) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Submit(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Hand in. Every step needs a label and the outcome must be set: the refusal (`incomplete`) names
         what is missing."""
-        return self.again(label.submit(actor=self.user, assignment=self.found(pk)))
+        return self.again(label.submit(actor=self.user, assignment=self.assignment(pk)))
 
 
 class Return(Mine):
@@ -153,7 +153,7 @@ class Return(Mine):
     @extend_schema(summary="Give an assignment back", request=shapes.Return, responses=shapes.Assignment)
     def post(self, request: Request, pk: int) -> Response:
         """Give a trajectory back unfinished. The draft is kept; somebody else may claim it."""
-        row = self.found(pk)
+        row = self.assignment(pk)
         return self.again(
             assign.return_assignment(actor=self.user, assignment=row, **self.parsed(shapes.Return))
         )
@@ -165,7 +165,7 @@ class Resume(Mine):
     @extend_schema(summary="Take an assignment up again", request=None, responses=shapes.Assignment)
     def post(self, request: Request, pk: int) -> Response:
         """Take up what was given back, draft included, if there is still a place."""
-        return self.again(assign.resume_assignment(actor=self.user, assignment=self.found(pk)))
+        return self.again(assign.resume_assignment(actor=self.user, assignment=self.assignment(pk)))
 
 
 class Reopen(Mine):
@@ -175,7 +175,7 @@ class Reopen(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Open one's own submission again, as long as no other annotator has submitted this trajectory
         (else 409, `too_late`)."""
-        return self.again(label.reopen(actor=self.user, assignment=self.found(pk)))
+        return self.again(label.reopen(actor=self.user, assignment=self.assignment(pk)))
 
 
 class Marks(Mine):
@@ -184,7 +184,7 @@ class Marks(Mine):
     @extend_schema(summary="Mark a trajectory as a whole", request=shapes.Marks, responses=shapes.Assignment)
     def post(self, request: Request, pk: int) -> Response:
         """Say that it needs discussion, or that it is broken."""
-        row = self.found(pk)
+        row = self.assignment(pk)
         return self.again(label.set_flags(actor=self.user, assignment=row, **self.parsed(shapes.Marks)))
 
 
@@ -194,6 +194,6 @@ class Activity(Mine):
     @extend_schema(summary="Report time at work", request=shapes.Activity, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         """Add milliseconds of work to one's own open assignment."""
-        row = self.found(pk)
+        row = self.assignment(pk)
         label.add_activity(actor=self.user, assignment=row, **self.parsed(shapes.Activity))
         return Response(status=status.HTTP_204_NO_CONTENT)

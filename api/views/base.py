@@ -30,13 +30,13 @@ def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
     seen."""
     # PostgreSQL cannot even be asked about a NUL; nothing stored has one.
     if any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
-        return one(queryset.none())
-    return one(visible(user, queryset).filter(**lookup))
+        return only_row(queryset.none())
+    return only_row(visible(user, queryset).filter(**lookup))
 
 
-def one(found: QuerySet[M]) -> M:
+def only_row(rows: QuerySet[M]) -> M:
     """The one row of a queryset that a policy has narrowed. Raises NotFound without one."""
-    row = found.order_by("pk").first()
+    row = rows.order_by("pk").first()
     if row is None:
         raise NotFound(_("This does not exist, or you may not see it."))
     return row
@@ -80,7 +80,7 @@ class View(GenericAPIView[Any]):
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 
-    def asked(self, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+    def query(self, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
         """The request's query, checked. Raises ValidationError."""
         checked = serializer(data=self.request.query_params)
         checked.is_valid(raise_exception=True)
@@ -94,7 +94,7 @@ class View(GenericAPIView[Any]):
         Raises Invalid without a file, ValidationError for options.
         """
         is_form = (self.request.content_type or "").startswith("multipart/")
-        options = self.parsed(form) if is_form else self.asked(raw)
+        options = self.parsed(form) if is_form else self.query(raw)
         file = self.request.data.get("file") if isinstance(self.request.data, Mapping) else None
         if not isinstance(file, UploadedFile | Upload):
             message = _("Send the file, in the field “file” or as the body.")
@@ -108,9 +108,9 @@ class View(GenericAPIView[Any]):
         context: Mapping[str, Any] | None = None,
     ) -> Response:
         """One page of a list."""
-        shown = self.paginate_queryset(rows)
-        known = {**self.get_serializer_context(), **(context or {})}
-        return self.get_paginated_response(serializer(shown, many=True, context=known).data)
+        part = self.paginate_queryset(rows)
+        values = {**self.get_serializer_context(), **(context or {})}
+        return self.get_paginated_response(serializer(part, many=True, context=values).data)
 
 
 class ProjectView(View):

@@ -29,7 +29,7 @@ class DiscussionView(View):
 
     noun = "discussions"
 
-    def found(self, pk: int) -> Discussion:
+    def discussion(self, pk: int) -> Discussion:
         """The discussion. Raises NotFound to whoever takes no part in it."""
         return fetch(self.user, ROWS.all(), pk=pk)
 
@@ -81,7 +81,7 @@ class OneDiscussion(DiscussionView):
     def get(self, request: Request, pk: int) -> Response:
         """The threads of a discussion, with the labels it is about under letters; the consensus once the case
         is resolved. Seeing it is noted."""
-        seen = noted_reads.discussion(actor=self.user, row=self.found(pk))
+        seen = noted_reads.discussion(actor=self.user, row=self.discussion(pk))
         return Response(
             {
                 "discussion": shapes.DiscussionRow(seen.discussion).data,
@@ -92,20 +92,20 @@ class OneDiscussion(DiscussionView):
                 "mentions": seen.mentions,
                 "unread": seen.unread,
                 "annotators": trajectories.sides(seen.shown),
-                "threads": [_thread(one) for one in seen.threads],
+                "threads": [_thread(thread) for thread in seen.threads],
             }
         )
 
 
-def _thread(one: reports.Thread) -> dict[str, Any]:
+def _thread(thread: reports.Thread) -> dict[str, Any]:
     return {
-        **trajectories.item(one.item),
-        "now": one.now,
-        "disputed_now": one.disputed_now,
-        "version": one.version,
-        "unread": one.unread,
-        "comments": shapes.Comment(one.remarks, many=True).data,
-        "revisions": shapes.Revision(one.changes, many=True).data,
+        **trajectories.item(thread.item),
+        "now": thread.now,
+        "disputed_now": thread.disputed_now,
+        "version": thread.version,
+        "unread": thread.unread,
+        "comments": shapes.Comment(thread.remarks, many=True).data,
+        "revisions": shapes.Revision(thread.changes, many=True).data,
     }
 
 
@@ -127,11 +127,11 @@ class History(trajectories.Labelled):
         seen; an admin who also annotates must say `reveal=true` while they could still claim it."""
         rows = Trajectory.objects.select_related("project", "subset", "task")
         trajectory = fetch(self.user, rows, pk=pk)
-        asked = self.asked(shapes.HistoryOf)
+        query = self.query(shapes.HistoryOf)
         self.ask_first(trajectory)
-        place = step_at(trajectory.pk, asked.get("message_index"))
+        place = step_at(trajectory.pk, query.get("message_index"))
         entries: Any = noted_reads.history(
-            actor=self.user, trajectory=trajectory, place="everything" if asked["everything"] else place
+            actor=self.user, trajectory=trajectory, place="everything" if query["everything"] else place
         )
         return self.page(entries, shapes.HistoryEntry)
 
@@ -144,7 +144,8 @@ class Comments(DiscussionView):
         """Say something about a step, or about the whole. `@A` and `@Adjudicator` mention people (400,
         `stranger`, for anybody else; nothing is mentioned inside backticks). Conflict when the case is
         resolved (`case_closed`) or a release holds the trajectory (`frozen`)."""
-        made = discuss.comment(actor=self.user, discussion=self.found(pk), **self.parsed(shapes.NewComment))
+        body = self.parsed(shapes.NewComment)
+        made = discuss.comment(actor=self.user, discussion=self.discussion(pk), **body)
         return Response(shapes.Said(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -165,8 +166,9 @@ class Read(DiscussionView):
     @extend_schema(summary="Mark a thread as read", request=shapes.Reading, responses=shapes.LastRead)
     def post(self, request: Request, pk: int) -> Response:
         """Note how far one has read a thread; never back."""
-        asked = {"message_index": None, **self.parsed(shapes.Reading)}
-        return Response({"last_read": discuss.mark_read(actor=self.user, discussion=self.found(pk), **asked)})
+        body = {"message_index": None, **self.parsed(shapes.Reading)}
+        read = discuss.mark_read(actor=self.user, discussion=self.discussion(pk), **body)
+        return Response({"last_read": read})
 
 
 class Revisions(DiscussionView):
@@ -176,13 +178,13 @@ class Revisions(DiscussionView):
     def post(self, request: Request, pk: int) -> Response:
         """Say something else of a step, or of the outcome, than one did, and why; for those who labelled it.
         The label stays as it is. Conflict (`stale_version`) after a change elsewhere."""
-        asked = {"message_index": None, **self.parsed(shapes.NewRevision)}
-        made = discuss.revise(actor=self.user, discussion=self.found(pk), **asked)
-        shown = {
-            "message_index": asked["message_index"],
+        body = {"message_index": None, **self.parsed(shapes.NewRevision)}
+        made = discuss.revise(actor=self.user, discussion=self.discussion(pk), **body)
+        revision = {
+            "message_index": body["message_index"],
             "previous": made.previous,
             "value": made.value,
-            "version": asked["version"] + 1,
+            "version": body["version"] + 1,
             "created_at": made.created_at,
         }
-        return Response(shown, status=status.HTTP_201_CREATED)
+        return Response(revision, status=status.HTTP_201_CREATED)

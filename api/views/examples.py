@@ -27,17 +27,17 @@ class Examples(ProjectView):
         """The examples of the guidelines, as far as they tell one nothing that one must not know: none of a
         task of which one has a run open; to annotators none before all runs of its task have their labels.
         Seeing them is noted, as the consensus."""
-        shown: Any = noted_reads.examples(actor=self.user, project=self.project())
-        return self.page(shown, shapes.Example)
+        rows: Any = noted_reads.examples(actor=self.user, project=self.project())
+        return self.page(rows, shapes.Example)
 
     @extend_schema(summary="Mark an example", request=shapes.NewExample, responses={201: shapes.Marked})
     def post(self, request: Request, slug: str) -> Response:
         """Show a decided case, or one step of it, with the guidelines. For the adjudicator who decided it,
         and admins. Conflict (`not_decided`, `marked`, `too_many`)."""
         project = self.project()
-        asked = self.parsed(shapes.NewExample)
-        case = fetch(self.user, ROWS.filter(project=project), pk=asked.pop("adjudication"))
-        made = adjudicate.mark_example(actor=self.user, adjudication=case, **asked)
+        body = self.parsed(shapes.NewExample)
+        case = fetch(self.user, ROWS.filter(project=project), pk=body.pop("adjudication"))
+        made = adjudicate.mark_example(actor=self.user, adjudication=case, **body)
         return Response(shapes.Marked(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -77,8 +77,8 @@ class Imports(ProjectView):
         read in the background, all of it or nothing: follow the address in `Location`."""
         project = self.project()
         require(self.user, "import", project)
-        file, wanted = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
-        source = ingest.receive_file(**_received(self.user, project, file, wanted))
+        file, options = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
+        source = ingest.receive_file(**_received(self.user, project, file, options))
         where = reverse("api:import", args=[source.pk])
         return Response(
             shapes.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
@@ -104,29 +104,29 @@ class Archives(ProjectView):
         on its own, all of it or nothing; one of no known format is refused by name, and the others go on."""
         project = self.project()
         require(self.user, "import", project)
-        file, wanted = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
-        received = ingest.receive_upload(**_received(self.user, project, file, wanted))
-        found = {
+        file, options = self.uploaded(raw=shapes.RawOptions, form=shapes.ImportOptions)
+        received = ingest.receive_upload(**_received(self.user, project, file, options))
+        counts = {
             "imports": received.files,
             "refused": [{"filename": name, "reason": reason} for name, reason in received.refused],
         }
-        return Response(shapes.ReceivedArchive(found).data, status=status.HTTP_202_ACCEPTED)
+        return Response(shapes.ReceivedArchive(counts).data, status=status.HTTP_202_ACCEPTED)
 
 
-def _received(user: User, project: Project, file: UploadedFile | Upload, wanted: dict[str, Any]) -> Any:
+def _received(user: User, project: Project, file: UploadedFile | Upload, options: dict[str, Any]) -> Any:
     """The arguments of the service for an upload."""
     name = file.name or "upload"
     return {
         "actor": user,
         "project": project,
-        "subset": wanted.get("subset") or ingest.default_subset(name),
+        "subset": options.get("subset") or ingest.default_subset(name),
         "filename": name,
         "chunks": file.chunks(),
-        "format": wanted.get("format", ""),
-        "replace": wanted["replace"],
-        "policy_models": wanted.get("policy_models"),
-        "options": ReadOptions.of(wanted),
-        "enqueue": not wanted["preview"],
+        "format": options.get("format", ""),
+        "replace": options["replace"],
+        "policy_models": options.get("policy_models"),
+        "options": ReadOptions.of(options),
+        "enqueue": not options["preview"],
     }
 
 

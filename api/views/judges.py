@@ -122,7 +122,7 @@ class JudgeRecalibration(View):
     def get(self, request: Request, pk: int) -> Response:
         """Whether it is on, what it was fitted on, and how the judge, or one `run` of it, compares with
         people, raw and recalibrated. For admins."""
-        return Response(self._told(_found(self, pk), self.asked(shapes.OfRun).get("run")))
+        return Response(self._told(_found(self, pk), self.query(shapes.OfRun).get("run")))
 
     @extend_schema(
         summary="Switch a judge's recalibration",
@@ -132,8 +132,8 @@ class JudgeRecalibration(View):
     def post(self, request: Request, pk: int) -> Response:
         """Switch it on, fit it anew (`on` once more), or switch it off. It is fitted in the background. 400
         `too_little_consensus`: the judge has labelled too few resolved steps. For admins."""
-        wanted = self.parsed(shapes.RecalibrationSwitch)
-        suggest.set_recalibration(actor=self.user, judge=_found(self, pk), on=wanted["on"])
+        body = self.parsed(shapes.RecalibrationSwitch)
+        suggest.set_recalibration(actor=self.user, judge=_found(self, pk), on=body["on"])
         return Response(self._told(_found(self, pk)))
 
     def _told(self, judge: Judge, run: int | None = None) -> Any:
@@ -172,14 +172,14 @@ class Suggestions(View):
         """Send a file of an imported judge's suggestions, all of it or nothing: as a form, or as the whole
         body with its options in the query. The same file again changes nothing. For admins."""
         judge = _found(self, pk)
-        file, wanted = self.uploaded(raw=shapes.RawSuggestionOptions, form=shapes.SuggestionOptions)
+        file, options = self.uploaded(raw=shapes.RawSuggestionOptions, form=shapes.SuggestionOptions)
         outcome = suggest.import_suggestions(
             actor=self.user,
             project=judge.project,
             judge_name=judge.name,
             stream=spooled(file, _("A file of suggestions may have at most 100 MB.")),
             filename=file.name or "upload",
-            subset=wanted.get("subset", ""),
+            subset=options.get("subset", ""),
         )
         return Response(shapes.SuggestionImport(outcome).data)
 
@@ -195,5 +195,5 @@ class Answer(View):
         tells what a judge suggests of the trajectory."""
         row = fetch(self.user, JudgeAnswer.objects.select_related("trajectory"), pk=pk)
         texts = noted_reads.judge_answer(actor=self.user, answer=row)
-        known = {"request_text": texts.request_text, "response_text": texts.response_text}
-        return Response(shapes.Answer(row, context=known).data)
+        context = {"request_text": texts.request_text, "response_text": texts.response_text}
+        return Response(shapes.Answer(row, context=context).data)

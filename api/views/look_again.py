@@ -15,7 +15,7 @@ from annotation.reports.quality import look_again as report
 from annotation.services import label
 
 from ..serializers import look_again as shapes
-from .base import ProjectView, View, one
+from .base import ProjectView, View, only_row
 
 
 class LookAgain(ProjectView):
@@ -32,13 +32,13 @@ class LookAgain(ProjectView):
         """Submitted work that was labelled under older guidelines than those in force, as far as it fits: how
         much of it can be given back to its own annotators, and why the rest cannot. For admins."""
         project = self.project()
-        asked = self.asked(shapes.LookAgainFilter)
-        found = report.preview(actor=self.user, project=project, filters=asked)
+        filters = self.query(shapes.LookAgainFilter)
+        preview = report.preview(actor=self.user, project=project, filters=filters)
         row = {
-            "ready": len(found.ready),
-            "trajectories": found.trajectories,
-            "people": found.people,
-            "left_out": found.left_out,
+            "ready": len(preview.ready),
+            "trajectories": preview.trajectories,
+            "people": preview.people,
+            "left_out": preview.left_out,
             "versions": report.versions(actor=self.user, project=project),
             "batches": report.batches(actor=self.user, project=project),
         }
@@ -49,9 +49,9 @@ class LookAgain(ProjectView):
         """Ask the annotators of all that fits to look at it again. For admins. Conflict (`nothing`; `changed`
         when it is another number than `expected`)."""
         project = self.project()
-        asked = self.parsed(shapes.Queue)
-        expected = asked.pop("expected")
-        batch = label.queue_again(actor=self.user, project=project, filters=asked, expected=expected)
+        body = self.parsed(shapes.Queue)
+        expected = body.pop("expected")
+        batch = label.queue_again(actor=self.user, project=project, filters=body, expected=expected)
         return Response(shapes.Queued({"batch": batch}).data, status=status.HTTP_201_CREATED)
 
 
@@ -77,5 +77,5 @@ class Begin(View):
         """Open one's own submitted assignment again, as one was asked to after the guidelines changed.
         Conflict (`not_asked`, `frozen`)."""
         mine = Assignment.objects.filter(pk=pk).select_related("project", "trajectory")
-        label.look_again(actor=self.user, assignment=one(own(self.user, mine)))
+        label.look_again(actor=self.user, assignment=only_row(own(self.user, mine)))
         return Response(status=status.HTTP_204_NO_CONTENT)

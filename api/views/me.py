@@ -55,8 +55,8 @@ class Tokens(View):
     def post(self, request: Request) -> Response:
         """Make a personal token. The answer is the only place where the secret is ever shown."""
         token, secret = accounts.issue_token(actor=self.user, user=self.user, **self.parsed(shapes.NewToken))
-        shown = {**shapes.Token(token).data, "token": secret}
-        return Response(shown, status=status.HTTP_201_CREATED)
+        token_ = {**shapes.Token(token).data, "token": secret}
+        return Response(token_, status=status.HTTP_201_CREATED)
 
 
 class Token(View):
@@ -85,9 +85,9 @@ class MyInvitations(View):
     def post(self, request: Request) -> Response:
         """Accept an invitation, whose roles are added to those one holds, or decline it (204). The link ends
         with the answer; who declines is told to nobody."""
-        wanted = self.parsed(shapes.InvitationAnswer)
-        if wanted["answer"] == "decline":
-            projects.decline_invitation(secret=wanted["token"])
+        body = self.parsed(shapes.InvitationAnswer)
+        if body["answer"] == "decline":
+            projects.decline_invitation(secret=body["token"])
             return Response(status=status.HTTP_204_NO_CONTENT)
-        _user, membership = projects.accept_invitation(secret=wanted["token"], user=self.user)
+        _user, membership = projects.accept_invitation(secret=body["token"], user=self.user)
         return Response(shapes.MyMembership(membership).data)

@@ -86,8 +86,8 @@ class Invitations(ProjectView):
 
 def _issued(request: Request, invitation: Invitation, secret: str) -> Response:
     url = request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
-    shown = {**shapes.Invitation(invitation).data, "url": url}
-    return Response(shown, status=status.HTTP_201_CREATED)
+    data = {**shapes.Invitation(invitation).data, "url": url}
+    return Response(data, status=status.HTTP_201_CREATED)
 
 
 class OneInvitation(ProjectView):
@@ -113,5 +113,5 @@ class NewLink(ProjectView):
         """Make a new link for an invitation that is pending or expired; the old one ends. For admins.
         409 when it has been answered or revoked."""
         rows = Invitation.objects.filter(project=self.project()).select_related("project")
-        found = fetch(self.user, rows, pk=pk)
-        return _issued(request, *projects.renew_invitation(actor=self.user, invitation=found))
+        invitation = fetch(self.user, rows, pk=pk)
+        return _issued(request, *projects.renew_invitation(actor=self.user, invitation=invitation))

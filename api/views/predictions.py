@@ -55,7 +55,7 @@ class PredictionSets(Frozen):
     @extend_schema(summary="List prediction sets", responses=shapes.PredictionSet(many=True))
     def get(self, request: Request, slug: str, version: str) -> Response:
         """The models that have predictions of a release, by name. For adjudicators and admins."""
-        rows = PredictionSet.objects.filter(release=self.found(version)).select_related("release")
+        rows = PredictionSet.objects.filter(release=self.release(version)).select_related("release")
         return self.page(visible(self.user, rows.defer("labels")).order_by("model"), shapes.PredictionSet)
 
     @extend_schema(
@@ -72,17 +72,17 @@ class PredictionSets(Frozen):
         """Send a file of what a model predicts of this release, all of it or nothing: as a form, or as the
         whole body with its options in the query. The same file again changes nothing, and nothing changes the
         release. For admins."""
-        release = self.found(version)
+        release = self.release(version)
         require(self.user, "predictions.change", release)
-        file, wanted = self.uploaded(raw=shapes.RawPredictionOptions, form=shapes.PredictionOptions)
-        about = {name: wanted.get(name) for name in ("prompt_version", "judged_on", "cost")}
+        file, options = self.uploaded(raw=shapes.RawPredictionOptions, form=shapes.PredictionOptions)
+        about = {name: options.get(name) for name in ("prompt_version", "judged_on", "cost")}
         outcome = evaluate.import_predictions(
             actor=self.user,
             release=release,
-            model=wanted["model"],
+            model=options["model"],
             stream=spooled(file, _("A file of predictions may have at most 100 MB.")),
             filename=file.name or "upload",
-            subset=wanted.get("subset", ""),
+            subset=options.get("subset", ""),
             about=evaluate.About(**about),
         )
         return Response(shapes.PredictionImport(outcome).data)
@@ -96,7 +96,7 @@ class OnePredictionSet(Frozen):
 
     def row(self, version: str, pk: int) -> PredictionSet:
         """The set, with its release and project."""
-        rows = PredictionSet.objects.filter(release=self.found(version)).select_related("release__project")
+        rows = PredictionSet.objects.filter(release=self.release(version)).select_related("release__project")
         return fetch(self.user, rows, pk=pk)
 
     @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSetDetail)
@@ -106,8 +106,8 @@ class OnePredictionSet(Frozen):
         on which it errs most, without those that one is labelling; having seen their consensus is noted.
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         row = self.row(version, pk)
-        found = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row))
-        return Response(shapes.PredictionSetDetail(row, context={"scores": found}).data)
+        scores = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row))
+        return Response(shapes.PredictionSetDetail(row, context={"scores": scores}).data)
 
     @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})
     def delete(self, request: Request, slug: str, version: str, pk: int) -> Response:
@@ -127,7 +127,7 @@ class ScoredJudges(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """The judges of the project by name, and how many trajectories of the release each has judged. For
         admins. Conflict (`damaged`) when a record of the release cannot be read."""
-        rows = judge_coverage(actor=self.user, release=self.found(version))
+        rows = judge_coverage(actor=self.user, release=self.release(version))
         return self.page(rows, shapes.JudgeCoverage)
 
     @extend_schema(summary="Score a judge", request=shapes.JudgeToScore, responses={200: shapes.ScoredJudge})
@@ -135,12 +135,12 @@ class ScoredJudges(Frozen):
         """Make what a judge suggests its predictions of the release, or add what has come since; nothing
         changes the release. For admins. Conflict (`predicted_otherwise`) when the set of that name says
         something else already."""
-        release = self.found(version)
+        release = self.release(version)
         require(self.user, "predictions.change", release)
         judges = Judge.objects.filter(project=release.project_id)
         judge = fetch(self.user, judges, pk=self.parsed(shapes.JudgeToScore)["judge"])
-        found = evaluate.score_judge(actor=self.user, release=release, judge=judge)
-        return Response(shapes.ScoredJudge(found).data)
+        scored = evaluate.score_judge(actor=self.user, release=release, judge=judge)
+        return Response(shapes.ScoredJudge(scored).data)
 
 
 class Leaderboard(Frozen):
@@ -158,7 +158,7 @@ class Leaderboard(Frozen):
         judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
         `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
         be read."""
-        return Response(leaderboard_json(leaderboard(actor=self.user, release=self.found(version))))
+        return Response(leaderboard_json(leaderboard(actor=self.user, release=self.release(version))))
 
 
 class BestOfN(Frozen):
@@ -173,7 +173,7 @@ class BestOfN(Frozen):
         """How many tasks are solved when a model's labels choose among the runs of each task, by rule,
         overall and by subset; random choice and the oracle beside it. For adjudicators and admins. Conflict
         (`damaged`) when a record of the release cannot be read."""
-        release = self.found(version)
+        release = self.release(version)
         return Response(selections_json(release, selections(actor=self.user, release=release)))
 
 
@@ -190,4 +190,4 @@ class Benchmark(Frozen):
         (Pearson's r, undefined below three), and the labels and first errors of the release by policy model
         and subset. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be
         read."""
-        return Response(as_json(benchmark(actor=self.user, release=self.found(version))))
+        return Response(as_json(benchmark(actor=self.user, release=self.release(version))))

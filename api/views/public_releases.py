@@ -23,7 +23,7 @@ from annotation.reports.evaluation.public_releases import public_leaderboard, pu
 from annotation.services import release as service
 
 from ..serializers import releases as shapes
-from .base import View, one
+from .base import View, only_row
 from .releases import Frozen
 
 # of the manifest, what a reader wants to know at a glance; all of it is a file of its own
@@ -40,7 +40,7 @@ class PublicAddress(Frozen):
     @extend_schema(summary="Look at the public address of a release", responses=shapes.PublicAddress)
     def get(self, request: Request, slug: str, version: str) -> Response:
         """Whether everybody may read a release, where, and what of it. For adjudicators and admins."""
-        return self._shown(self.found(version))
+        return self._shown(self.release(version))
 
     @extend_schema(
         summary="Switch the public address of a release on or off",
@@ -50,11 +50,11 @@ class PublicAddress(Frozen):
     def patch(self, request: Request, slug: str, version: str) -> Response:
         """Let everybody read a release, with all its files, or nobody again; it is off until somebody
         switches it on. For admins."""
-        release = self.found(version)
+        release = self.release(version)
         require(self.user, "release.publish", release)
-        wanted = replace(service.switches(release), **self.parsed(shapes.SetPublicAddress))
-        service.set_public(actor=self.user, release=release, switches=wanted)
-        return self._shown(self.found(version))
+        switches = replace(service.switches(release), **self.parsed(shapes.SetPublicAddress))
+        service.set_public(actor=self.user, release=release, switches=switches)
+        return self._shown(self.release(version))
 
     def _shown(self, release: Release) -> Response:
         place = reverse("frontend:public-release", args=[release.project.slug, release.version])
@@ -76,11 +76,11 @@ class PublicRelease(View):
         checksums and addresses of its files, its withdrawal, and the leaderboard where that is shown (null:
         it is not). Nobody needs to be signed in."""
         rows = Release.objects.select_related("project", "withdrawal", "public_release")
-        release = one(published(rows).filter(project__slug=slug, version=version.replace("\x00", "")))
-        found = self._found(release)
-        written = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+        release = only_row(published(rows).filter(project__slug=slug, version=version.replace("\x00", "")))
+        document = self._found(release)
+        written = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
         etag = f'"{written[:32]}"'
-        answer: Any = get_conditional_response(request._request, etag=etag) or Response(found)
+        answer: Any = get_conditional_response(request._request, etag=etag) or Response(document)
         answer["ETag"] = etag
         answer["Cache-Control"] = "public, no-cache"
         if not release.public_release.may_be_indexed:
@@ -103,7 +103,7 @@ class PublicRelease(View):
 
     def _files(self, release: Release, manifest: dict[str, Any]) -> list[dict[str, Any]]:
         stated = {
-            name: {key: one[key] for key in ("bytes", "sha256")} for name, one in manifest["files"].items()
+            name: {key: file[key] for key in ("bytes", "sha256")} for name, file in manifest["files"].items()
         }
         beside = {
             name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}

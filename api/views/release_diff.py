@@ -24,7 +24,7 @@ class Compared(Frozen):
 
     def comparison(self, version: str, other: str) -> service.Comparison:
         """What changed from `other` to `version`."""
-        return service.compare(actor=self.user, old=self.found(other), new=self.found(version))
+        return service.compare(actor=self.user, old=self.release(other), new=self.release(version))
 
 
 class Diff(Compared):
@@ -55,12 +55,12 @@ class Changes(Compared):
         """The records that are not the same in both, by subset and id, with each label that changed; of a
         trajectory that one is labelling oneself, nothing but its name. Who reads it is noted as having seen
         the labels listed."""
-        found = self.comparison(version, other)
-        asked = self.asked(shapes.ChangesAsked)
-        changes = found.listed(what=asked.get("what"), subset=asked["subset"])
+        comparison = self.comparison(version, other)
+        query = self.query(shapes.ChangesAsked)
+        changes = comparison.listed(what=query.get("what"), subset=query["subset"])
         page = self.paginate_queryset(changes)
-        shown = service.shown(actor=self.user, comparison=found, changes=list(page or []))
-        return self.get_paginated_response(shapes.RecordChange(shown, many=True).data)
+        changes_ = service.shown(actor=self.user, comparison=comparison, changes=list(page or []))
+        return self.get_paginated_response(shapes.RecordChange(changes_, many=True).data)
 
 
 class Changelog(Compared):

@@ -90,7 +90,7 @@ class Frozen(ProjectView):
 
     noun = "releases"
 
-    def found(self, version: str) -> Release:
+    def release(self, version: str) -> Release:
         """The release of that version."""
         project = self.project()
         require(self.user, "release.view", project)
@@ -103,7 +103,7 @@ class OneRelease(Frozen):
     @extend_schema(summary="Look at a release", responses=shapes.ReleaseDetail)
     def get(self, request: Request, slug: str, version: str) -> Response:
         """A release with its manifest."""
-        return Response(shapes.ReleaseDetail(self.found(version)).data)
+        return Response(shapes.ReleaseDetail(self.release(version)).data)
 
 
 class Verify(Frozen):
@@ -115,8 +115,8 @@ class Verify(Frozen):
     def post(self, request: Request, slug: str, version: str) -> Response:
         """Recompute every checksum, compare the labels with the records, and check the signature. Changes
         nothing."""
-        found = releases.verify(actor=self.user, release=self.found(version))
-        return Response(shapes.Verification(found).data)
+        verification = releases.verify(actor=self.user, release=self.release(version))
+        return Response(shapes.Verification(verification).data)
 
 
 class Document(Frozen):
@@ -124,7 +124,7 @@ class Document(Frozen):
 
     def document(self, version: str, name: str, content_type: str) -> HttpResponse:
         """The file `name`. Raises NotFound for a release that has none."""
-        content = releases.documents(self.found(version)).get(name)
+        content = releases.documents(self.release(version)).get(name)
         if content is None:
             raise NotFound(_("This release is not signed: it was frozen before releases were signed."))
         return HttpResponse(
@@ -180,7 +180,7 @@ class Export(Frozen):
     )
     def get(self, request: Request, slug: str, version: str, subset: str) -> StreamingHttpResponse:
         """The records of one subset in exactly the AgentProcessBench shape, streamed."""
-        release = self.found(version)
+        release = self.release(version)
         lines = releases.export_lines(actor=self.user, release=release, subset=subset)
         first = next(lines, None)
         if first is None:
@@ -240,7 +240,7 @@ class Archive(Frozen):
         """Every file of an export in one ZIP file, streamed; the same bytes each time. Without choices these
         are the AgentProcessBench files; `huggingface` and `training` are data sets in Parquet with card,
         Croissant and signed checksums. `verify_release --path` checks the unpacked folder."""
-        release = self.found(version)
+        release = self.release(version)
         options = export_options(request.query_params.dict())
         return StreamingHttpResponse(
             releases.export_zip(actor=self.user, release=release, options=options),
@@ -258,6 +258,6 @@ class Withdraw(Frozen):
     @extend_schema(summary="Withdraw a release", request=shapes.Withdraw, responses=shapes.ReleaseDetail)
     def post(self, request: Request, slug: str, version: str) -> Response:
         """Say that a release is faulty, and why. For admins. The release itself stays as it is."""
-        row = self.found(version)
+        row = self.release(version)
         releases.withdraw(actor=self.user, release=row, **self.parsed(shapes.Withdraw))
-        return Response(shapes.ReleaseDetail(self.found(version)).data)
+        return Response(shapes.ReleaseDetail(self.release(version)).data)

@@ -16,7 +16,7 @@ from annotation.reports.judging.suggestions import StepSuggestions, revealed, re
 from annotation.services import adjudicate, label
 
 from ..serializers import reveals as shapes
-from .base import View, one
+from .base import View, only_row
 
 
 class Reveals(View):
@@ -26,14 +26,14 @@ class Reveals(View):
 
     noun = "assignments"
 
-    def found(self, pk: int) -> Assignment:
+    def assignment(self, pk: int) -> Assignment:
         """One's own assignment. Raises NotFound for anybody else's."""
-        return one(own(self.user, Assignment.stored.filter(pk=pk).select_related("trajectory")))
+        return only_row(own(self.user, Assignment.stored.filter(pk=pk).select_related("trajectory")))
 
     @extend_schema(summary="Read the suggestions that I have revealed", responses=shapes.Reveals)
     def get(self, request: Request, pk: int) -> Response:
         """What one has revealed of one's own trajectory so far, and nothing else."""
-        return Response(shape(revealed(actor=self.user, assignment=self.found(pk))))
+        return Response(shape(revealed(actor=self.user, assignment=self.assignment(pk))))
 
     @extend_schema(summary="Reveal suggestions", request=shapes.Reveal, responses=shapes.Reveals)
     def post(self, request: Request, pk: int) -> Response:
@@ -41,8 +41,8 @@ class Reveals(View):
         the label that is stored at this moment stays the blind one, whatever follows. Refused with 409
         `label_first` or `submit_first` where the project's policy does not allow it yet, with 403 `sealed`
         where it never does."""
-        row = self.found(pk)
-        return Response(shape(label.reveal(actor=self.user, assignment=row, **wanted(self))))
+        row = self.assignment(pk)
+        return Response(shape(label.reveal(actor=self.user, assignment=row, **request_of(self))))
 
 
 class CaseReveals(View):
@@ -52,32 +52,32 @@ class CaseReveals(View):
 
     noun = "adjudications"
 
-    def found(self, pk: int) -> Adjudication:
+    def case(self, pk: int) -> Adjudication:
         """One's own case. Raises NotFound for anybody else's."""
         rows = Adjudication.objects.filter(pk=pk, adjudicator=self.user).select_related(
             "project", "trajectory"
         )
-        return one(visible(self.user, rows))
+        return only_row(visible(self.user, rows))
 
     @extend_schema(summary="Read the suggestions revealed in a case", responses=shapes.Reveals)
     def get(self, request: Request, pk: int) -> Response:
         """What one has revealed of one's own case so far."""
-        return Response(shape(revealed_in_case(actor=self.user, adjudication=self.found(pk))))
+        return Response(shape(revealed_in_case(actor=self.user, adjudication=self.case(pk))))
 
     @extend_schema(summary="Reveal suggestions in a case", request=shapes.Reveal, responses=shapes.Reveals)
     def post(self, request: Request, pk: int) -> Response:
         """Show what judges suggest, before or after deciding; it is noted."""
-        row = self.found(pk)
-        return Response(shape(adjudicate.reveal(actor=self.user, adjudication=row, **wanted(self))))
+        row = self.case(pk)
+        return Response(shape(adjudicate.reveal(actor=self.user, adjudication=row, **request_of(self))))
 
 
-def wanted(view: View) -> dict[str, Any]:
-    """What the body asks for, as the services call it."""
-    asked = view.parsed(shapes.Reveal)
+def request_of(view: View) -> dict[str, Any]:
+    """The body, as the services take it."""
+    body = view.parsed(shapes.Reveal)
     return {
-        "message_index": asked.get("message_index"),
-        "outcome": asked.get("outcome", False),
-        "everything": asked.get("all", False),
+        "message_index": body.get("message_index"),
+        "outcome": body.get("outcome", False),
+        "everything": body.get("all", False),
     }
 
 
@@ -89,12 +89,12 @@ def shape(items: Iterable[StepSuggestions]) -> dict[str, Any]:
                 "message_index": item.message_index,
                 "suggestions": [
                     {
-                        "judge": _("Judge {number}").format(number=one.number),
-                        "value": one.value,
-                        "recalibrated": one.recalibrated,
-                        "reason": one.reason,
+                        "judge": _("Judge {number}").format(number=suggestion.number),
+                        "value": suggestion.value,
+                        "recalibrated": suggestion.recalibrated,
+                        "reason": suggestion.reason,
                     }
-                    for one in item.suggestions
+                    for suggestion in item.suggestions
                 ],
             }
             for item in items

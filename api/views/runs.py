@@ -21,11 +21,11 @@ from ..serializers import runs as shapes
 from .base import ProjectView, View, fetch
 
 
-def _chosen(view: View, project: Project, given: dict[str, Any]) -> tuple[Judge, Selection]:
+def _chosen(view: View, project: Project, body: dict[str, Any]) -> tuple[Judge, Selection]:
     """The judge and the selection of a request; a judge of another project is not there."""
-    judge = fetch(view.user, Judge.objects.filter(project=project), pk=given.pop("judge"))
-    given = {name: value for name, value in given.items() if name != "budget" and value is not None}
-    return judge, Selection.of(given)
+    judge = fetch(view.user, Judge.objects.filter(project=project), pk=body.pop("judge"))
+    body = {name: value for name, value in body.items() if name != "budget" and value is not None}
+    return judge, Selection.of(body)
 
 
 class Runs(ProjectView):
@@ -39,8 +39,8 @@ class Runs(ProjectView):
         project = self.project()
         require(self.user, "suggest", project)
         rows = SuggestionRun.objects.filter(project=project).select_related("judge")
-        if wanted := self.asked(shapes.RunFilter).get("judge"):
-            rows = rows.filter(judge=wanted)
+        if judge_pk := self.query(shapes.RunFilter).get("judge"):
+            rows = rows.filter(judge=judge_pk)
         return self.page(visible(self.user, rows), shapes.Run)
 
     @extend_schema(summary="Start a run", request=shapes.NewRun, responses={201: shapes.Run})
@@ -49,9 +49,9 @@ class Runs(ProjectView):
         unfinished run at a time. For admins."""
         project = self.project()
         require(self.user, "suggest", project)
-        given = self.parsed(shapes.NewRun)
-        judge, selection = _chosen(self, project, given)
-        run = suggest.start_run(actor=self.user, judge=judge, selection=selection, budget=given.get("budget"))
+        body = self.parsed(shapes.NewRun)
+        judge, selection = _chosen(self, project, body)
+        run = suggest.start_run(actor=self.user, judge=judge, selection=selection, budget=body.get("budget"))
         where = reverse("api:run", args=[run.pk])
         return Response(shapes.Run(run).data, status=status.HTTP_201_CREATED, headers={"Location": where})
 
@@ -68,8 +68,8 @@ class Estimate(ProjectView):
         project = self.project()
         require(self.user, "suggest", project)
         judge, selection = _chosen(self, project, self.parsed(shapes.Selection))
-        found = estimates.estimate(viewer=self.user, judge=judge, selection=selection)
-        return Response(shapes.Estimate(found).data)
+        estimate = estimates.estimate(viewer=self.user, judge=judge, selection=selection)
+        return Response(shapes.Estimate(estimate).data)
 
 
 def _found(view: View, pk: int) -> SuggestionRun:
@@ -78,9 +78,9 @@ def _found(view: View, pk: int) -> SuggestionRun:
 
 def _run_detail(view: View, pk: int) -> Response:
     run = _found(view, pk)
-    known = reports.progress(viewer=view.user, run=run)
+    progress = reports.progress(viewer=view.user, run=run)
     kinds = reports.failures(viewer=view.user, run=run)
-    return Response(shapes.RunDetail(known.run, context={"known": known, "failures": kinds}).data)
+    return Response(shapes.RunDetail(progress.run, context={"known": progress, "failures": kinds}).data)
 
 
 class Run(View):

@@ -50,11 +50,11 @@ class Trajectories(ProjectView):
         return self.page(rows.annotate(beginning=beginning), shapes.TrajectoryRow)
 
     def _filtered(self, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
-        asked = self.asked(shapes.TrajectoryFilter)
+        query = self.query(shapes.TrajectoryFilter)
         paths = {"subset": "subset__name", "state": "state"}
         texts = ("record_id", "policy_model")
-        conditions = {path: asked[name] for name, path in paths.items() if name in asked}
-        conditions |= {name: escape(asked[name]) for name in texts if name in asked}
+        conditions = {path: query[name] for name, path in paths.items() if name in query}
+        conditions |= {name: escape(query[name]) for name in texts if name in query}
         return rows.filter(**conditions)
 
 
@@ -189,13 +189,13 @@ class Judgements(Labelled):
         return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row)))
 
 
-def item(one: reports.Item) -> dict[str, Any]:
+def item(item_: reports.Item) -> dict[str, Any]:
     """One step or the outcome with what annotators said."""
     return {
-        "message_index": one.step.message_index if one.step else None,
-        "disputed": one.disputed,
-        "votes": [_annotator_label(label) for label in one.labels],
-        "consensus": {"kind": one.kind, **_said(one.resolved)} if one.resolved is not None else None,
+        "message_index": item_.step.message_index if item_.step else None,
+        "disputed": item_.disputed,
+        "votes": [_annotator_label(label) for label in item_.labels],
+        "consensus": {"kind": item_.kind, **_said(item_.resolved)} if item_.resolved is not None else None,
     }
 
 
@@ -209,36 +209,36 @@ def _annotator_label(label: reports.AnnotatorLabel) -> dict[str, Any]:
     }
 
 
-def _said(one: reports.Said) -> dict[str, Any]:
+def _said(label: reports.Said) -> dict[str, Any]:
     """A label with the root (a message index) and the reason code of its error."""
-    return {"value": one.value, "root": one.judged.root, "reason_code": one.code}
+    return {"value": label.value, "root": label.judged.root, "reason_code": label.code}
 
 
-def sides(shown: reports.SideBySide) -> list[dict[str, Any]]:
+def sides(page: reports.SideBySide) -> list[dict[str, Any]]:
     """The annotators: letters, and names where they may be seen."""
-    return [{"letter": side.letter, "name": side.name, "state": side.state} for side in shown.sides]
+    return [{"letter": side.letter, "name": side.name, "state": side.state} for side in page.sides]
 
 
-def side_by_side(shown: reports.SideBySide) -> dict[str, Any]:
+def side_by_side(page: reports.SideBySide) -> dict[str, Any]:
     """All labels of a trajectory."""
     return {
-        "trajectory": shown.trajectory.pk,
-        "state": shown.trajectory.state,
-        "annotators": sides(shown),
-        "steps": [{**item(one), "suggestions": named_suggestions(one)} for one in shown.steps],
-        "outcome": {**item(shown.outcome), "suggestions": named_suggestions(shown.outcome)},
+        "trajectory": page.trajectory.pk,
+        "state": page.trajectory.state,
+        "annotators": sides(page),
+        "steps": [{**item(step), "suggestions": named_suggestions(step)} for step in page.steps],
+        "outcome": {**item(page.outcome), "suggestions": named_suggestions(page.outcome)},
     }
 
 
-def named_suggestions(one: reports.Item) -> list[dict[str, Any]]:
+def named_suggestions(item_: reports.Item) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
         {
-            "judge": said.name,
-            "value": said.value,
-            "recalibrated": said.recalibrated,
-            "reason": said.reason,
-            "comment": said.comment,
+            "judge": suggestion.name,
+            "value": suggestion.value,
+            "recalibrated": suggestion.recalibrated,
+            "reason": suggestion.reason,
+            "comment": suggestion.comment,
         }
-        for said in one.suggestions
+        for suggestion in item_.suggestions
     ]

@@ -70,9 +70,9 @@ class SampleEstimate(View):
     def post(self, request: Request, pk: int) -> Response:
         """Tokens and cost of a prompt on what of the sample it has not been asked about, without asking
         anybody. For admins."""
-        given = self.parsed(shapes.TrialEstimate)
-        found = report.estimate(viewer=self.user, sample=_sample(self, pk), **given)
-        return Response(run_shapes.Estimate(found).data)
+        body = self.parsed(shapes.TrialEstimate)
+        estimate = report.estimate(viewer=self.user, sample=_sample(self, pk), **body)
+        return Response(run_shapes.Estimate(estimate).data)
 
 
 class SampleRuns(View):
@@ -105,9 +105,9 @@ class SampleChanges(View):
         Reading it is noted. For admins."""
         sample = _sample(self, pk)
         require(self.user, "suggest", sample.judge)
-        wanted = self.asked(shapes.ChangeFilter)["prompt_version"]
-        trial = Judge.stored.filter(sample=sample, prompt_version=wanted).first()
+        prompt_version = self.query(shapes.ChangeFilter)["prompt_version"]
+        trial = Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
         if trial is None:
             raise Http404
-        found = noted_reads.changed_labels(actor=self.user, sample=sample, trial=trial)
-        return self.page(found, shapes.ChangedLabel)
+        changes = noted_reads.changed_labels(actor=self.user, sample=sample, trial=trial)
+        return self.page(changes, shapes.ChangedLabel)

@@ -170,7 +170,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, Any]:
     """Unpack and check every checksum before a row is touched. Raises CommandError."""
     try:
         with tarfile.open(path, "r:gz", tarinfo=Member) as archive:
-            found = dict(_extract(archive, folder, path))
+            extracted = dict(_extract(archive, folder, path))
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, RecursionError) as error:
         raise CommandError(f"{path} is no whole backup of Tristep ({error}).") from error
@@ -182,16 +182,16 @@ def _unpack(path: Path, folder: Path) -> dict[str, Any]:
             " schema; restore it with that version, then migrate."
         )
     stated = manifest.get("sha256")
-    del found[MANIFEST]
+    del extracted[MANIFEST]
     if not isinstance(stated, dict) or not stated:
         raise CommandError(f"{path} has no checksums; nothing says that it is whole.")
     if missing := sorted({table(model) for model in tables()} - set(stated)):
         raise CommandError(f"{path} is damaged: it has no {missing[0]}.")
-    for name in sorted(set(stated) | set(found)):
-        if stated.get(name) != found.get(name):
+    for name in sorted(set(stated) | set(extracted)):
+        if stated.get(name) != extracted.get(name):
             raise CommandError(f"{path} is damaged: {name[:80]} does not match its checksum.")
     rows = manifest.get("rows")
-    if not isinstance(rows, dict) or not all(isinstance(rows.get(table(one)), int) for one in tables()):
+    if not isinstance(rows, dict) or not all(isinstance(rows.get(table(name)), int) for name in tables()):
         raise CommandError(f"{path} is damaged: it does not say how many rows it has.")
     return manifest
 

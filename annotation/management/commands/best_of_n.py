@@ -18,14 +18,14 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
-        found = selections(actor=OPERATOR, release=release)
+        models = selections(actor=OPERATOR, release=release)
         if options["json"]:
-            self.document(selections_json(release, found))
+            self.document(selections_json(release, models))
         else:
-            for one in found:
-                part = one.overall
-                self.stdout.write(f"{one.name}: {counted(part.tasks, 'task')}, {counted(part.runs, 'run')}")
+            for model in models:
+                part = model.overall
+                self.stdout.write(f"{model.name}: {counted(part.tasks, 'task')}, {counted(part.runs, 'run')}")
                 self.stdout.write(f"  {'random':<12}{part.random:.2f}\n  {'oracle':<12}{part.oracle}")
                 for rule, solved in part.rules.items():
                     self.stdout.write(f"  {rule:<12}{solved.averaged:.2f}  (lowest index: {solved.lowest})")
-        self.summary(f"{counted(len(found), 'model')} on release {release.version}.")
+        self.summary(f"{counted(len(models), 'model')} on release {release.version}.")

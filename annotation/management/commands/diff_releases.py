@@ -22,13 +22,13 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         old, new = (find_release(options["project"], options[name]) for name in ("old", "new"))
-        found = compare(actor=OPERATOR, old=old, new=new)
+        comparison = compare(actor=OPERATOR, old=old, new=new)
         if options["json"]:
-            changes = [change_json(one) for one in found.diff.changes]
-            self.document({**diff_as_json(found), "changes": changes})
+            changes = [change_json(change) for change in comparison.diff.changes]
+            self.document({**diff_as_json(comparison), "changes": changes})
         else:
-            self.stdout.write(found.changelog(), ending="")
-        told, labels = found.diff.whole.records, found.diff.whole.labels
+            self.stdout.write(comparison.changelog(), ending="")
+        told, labels = comparison.diff.whole.records, comparison.diff.whole.labels
         self.summary(
             f"{old.version} → {new.version}: {told['added']:,} added, {told['removed']:,} removed, "
             f"{counted(labels, 'step label')} and {counted(told['outcome'], 'outcome')} changed."

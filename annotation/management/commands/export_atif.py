@@ -26,14 +26,14 @@ class Command(OperatorCommand):
         if options["subset"]:
             rows = rows.filter(subset__name=options["subset"])
         if not options["out"]:
-            for one in atif_documents(rows.iterator(chunk_size=100)):
-                self.stdout.write(json.dumps(one))
+            for document in atif_documents(rows.iterator(chunk_size=100)):
+                self.stdout.write(json.dumps(document))
             return
         path, count = Path(options["out"]), 0
         try:
             with path.open("x", encoding="ascii", newline="\n") as out:
-                for one in atif_documents(rows.iterator(chunk_size=100)):
-                    out.write(json.dumps(one) + "\n")
+                for document in atif_documents(rows.iterator(chunk_size=100)):
+                    out.write(json.dumps(document) + "\n")
                     count += 1
         except FileExistsError:
             raise CommandError(f"{path} is there already.") from None

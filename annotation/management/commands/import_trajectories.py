@@ -150,29 +150,29 @@ class Command(OperatorCommand):
         for log in logs:
             context = ReadContext(_name(log), _policy_models(options["policy_model"]))
             with _opened(log) as stream:
-                found = preview(stream, context, format=options["format"], options=ReadOptions.of(options))
-            more = "" if found.whole else " at least"
+                shown = preview(stream, context, format=options["format"], options=ReadOptions.of(options))
+            more = "" if shown.whole else " at least"
             self.stdout.write(
-                f"{_name(log)}: {found.importer.title}, recognised by {found.importer.recognised_by};"
-                f"{more} {counted(found.drafts, 'trajectory')}, {counted(found.steps, 'step')}."
+                f"{_name(log)}: {shown.importer.title}, recognised by {shown.importer.recognised_by};"
+                f"{more} {counted(shown.drafts, 'trajectory')}, {counted(shown.steps, 'step')}."
             )
-            if found.first is not None:
-                first = found.first
+            if shown.first is not None:
+                first = shown.first
                 self.stdout.write(f"  first: {first.record_id}, task {first.task_key}, {first.policy_model}")
                 self.stdout.write(f"  question: {' '.join(first.question.split())[:200]}")
             for what, count in sorted(context.notes.items()):
                 self.stdout.write(f"  {what}: {count:,}")
             for what in sorted(context.left_out):
                 self.stdout.write(f"  left out: {what}")
-            for error in found.errors:
+            for error in shown.errors:
                 self.stdout.write(f"  {error}")
 
     def _report(self, name: str, error: TristepError) -> None:
         """Every finding with its place."""
-        for one in error.report.get("errors", []) if isinstance(error, ImportRefused) else []:
-            place = f"{name}:{one['line']}" if one["line"] else name
-            field = f" {one['field']}:" if one["field"] else ""
-            self.stderr.write(f"{place}:{field} {one['reason']}")
+        for item in error.report.get("errors", []) if isinstance(error, ImportRefused) else []:
+            place = f"{name}:{item['line']}" if item["line"] else name
+            field = f" {item['field']}:" if item["field"] else ""
+            self.stderr.write(f"{place}:{field} {item['reason']}")
 
 
 def _name(log: Log) -> str:
@@ -201,14 +201,14 @@ def _files(name: str) -> list[Path]:
     path = Path(name)
     if path.is_dir():
         inside = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-        found = sorted(inside)
+        files = sorted(inside)
     elif path.exists() or not has_magic(name):
-        found = [existing_file(name)]
+        files = [existing_file(name)]
     else:
-        found = sorted(file for file in _matching(path) if file.is_file())
-    if not found:
+        files = sorted(file for file in _matching(path) if file.is_file())
+    if not files:
         raise CommandError(f"There is no file {name}.")
-    return found
+    return files
 
 
 def _matching(pattern: Path) -> Iterator[Path]:
@@ -230,12 +230,12 @@ def _blocks(path: str) -> Iterator[bytes]:
             yield block
 
 
-def _policy_models(given: list[str]) -> dict[int, str]:
+def _policy_models(pairs: list[str]) -> dict[int, str]:
     names = {}
-    for one in given:
-        index, _, name = one.partition("=")
+    for pair in pairs:
+        index, _, name = pair.partition("=")
         if not index.isdecimal() or not name:
-            raise CommandError(f"--policy-model {one}: write INDEX=NAME, for example 0=Qwen3-4B.")
+            raise CommandError(f"--policy-model {pair}: write INDEX=NAME, for example 0=Qwen3-4B.")
         names[int(index)] = name
     return names
 

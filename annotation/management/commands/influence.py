@@ -67,8 +67,8 @@ class Command(OperatorCommand):
             f"look {look.number}: {look.settled:,} of {counted(look.planned, 'trajectory')} settled, "
             f"{look.spent:.4f} of the level spent"
         )
-        for one in trial.tested:
-            self.stdout.write(f"{_tested_name(one)}: {_tested_text(one)}")
+        for tested in trial.tested:
+            self.stdout.write(f"{_tested_name(tested)}: {_tested_text(tested)}")
         for fate in trial.fates:
             judges = ", ".join(f"{name} {n:,}" for name, n in fate.judges.items())
             self.stdout.write(
@@ -84,37 +84,37 @@ class Command(OperatorCommand):
             self.stdout.write(f"    κ         {measure_text(pair.kappa.measure)}")
 
     def _change_rates(self, rates: ChangeRates) -> None:
-        found = rates.changes
+        changes = rates.changes
         against = rates.judge or "the majority of the judges"
-        self.stdout.write(f"{rates.unit} labels after a look, against {against} (n = {found.labels:,})")
+        self.stdout.write(f"{rates.unit} labels after a look, against {against} (n = {changes.labels:,})")
         for name in ("changed", "towards", "away", "neither", "followed"):
-            self.stdout.write(f"    {name:<10}{measure_text(getattr(found, name))}")
+            self.stdout.write(f"    {name:<10}{measure_text(getattr(changes, name))}")
 
 
 def _who(line: Line | Contrast) -> str:
     return line.judge or NAMES[line.who]
 
 
-def _difference_text(found: Difference) -> str:
-    if found.measure.value is None:
-        return measure_text(found.measure)
-    could = f"{found.mde:.4f}" if found.mde is not None else f"–  ({found.mde_reason})"
-    return f"{measure_text(found.measure)}; could have shown {could}"
+def _difference_text(difference: Difference) -> str:
+    if difference.measure.value is None:
+        return measure_text(difference.measure)
+    could = f"{difference.mde:.4f}" if difference.mde is not None else f"–  ({difference.mde_reason})"
+    return f"{measure_text(difference.measure)}; could have shown {could}"
 
 
-def _tested_name(one: Tested) -> str:
-    arms = f"{' with '.join(one.effect.arms)} − {' with '.join(one.effect.base)}"
-    primary = " (primary)" if one.primary else ""
-    return f"{arms}{primary}, {one.judge or NAMES[one.effect.who]}"
+def _tested_name(tested: Tested) -> str:
+    arms = f"{' with '.join(tested.effect.arms)} − {' with '.join(tested.effect.base)}"
+    primary = " (primary)" if tested.primary else ""
+    return f"{arms}{primary}, {tested.judge or NAMES[tested.effect.who]}"
 
 
-def _tested_text(one: Tested) -> str:
-    fit = one.effect.measured
-    if one.effect.fit is None or fit is None or one.level is None:
-        value = "–" if one.effect.fit is None else f"{one.effect.fit.value:+.4f}"
-        return f"{value}  ({one.reason})"
-    half, mde = fit.half_width(one.level) or 0.0, fit.detectable() or 0.0
+def _tested_text(tested: Tested) -> str:
+    fit = tested.effect.measured
+    if tested.effect.fit is None or fit is None or tested.level is None:
+        value = "–" if tested.effect.fit is None else f"{tested.effect.fit.value:+.4f}"
+        return f"{value}  ({tested.reason})"
+    half, mde = fit.half_width(tested.level) or 0.0, fit.detectable() or 0.0
     return (
-        f"{fit.value:+.4f}  ({fit.value - half:+.4f} to {fit.value + half:+.4f} at level {one.level:.4f}, "
-        f"p {fit.p():.4f}, n = {one.effect.labels:,}); could have shown {mde:.4f}"
+        f"{fit.value:+.4f}  ({fit.value - half:+.4f} to {fit.value + half:+.4f} at level {tested.level:.4f}, "
+        f"p {fit.p():.4f}, n = {tested.effect.labels:,}); could have shown {mde:.4f}"
     )

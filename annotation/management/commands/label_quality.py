@@ -16,18 +16,18 @@ class Command(OperatorCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        found = label_quality(viewer=OPERATOR, project=find_project(options["project"]))
+        quality = label_quality(viewer=OPERATOR, project=find_project(options["project"]))
         if options["json"]:
-            self.document(as_json(found))
+            self.document(as_json(quality))
         else:
-            self._write(found)
+            self._write(quality)
         self.summary(
-            f"{found.third.done:,} of {counted(found.third.drawn, 'trajectory')} labelled by a third person, "
-            f"{found.retest.done:,} of {found.retest.drawn:,} labelled again."
+            f"{quality.third.done:,} of {counted(quality.third.drawn, 'trajectory')} labelled by a third "
+            f"person, {quality.retest.done:,} of {quality.retest.drawn:,} labelled again."
         )
 
-    def _write(self, found: LabelQuality) -> None:
-        error = found.error
+    def _write(self, quality: LabelQuality) -> None:
+        error = quality.error
         bound = f"at most {error.bound:.4f}" if error.bound is not None else f"–  ({error.bound_reason})"
         self.stdout.write(
             f"label error          {measure_text(error.error)}  (n = {counted(error.error.n, 'step')})"
@@ -35,9 +35,9 @@ class Command(OperatorCommand):
         self.stdout.write(f"  with 95 %          {bound}")
         if error.deff is not None:
             self.stdout.write(f"  design effect      {error.deff:.2f}  ({counted(error.tasks, 'task')})")
-        self.stdout.write(f"effective labels/h   {measure_text(found.effective)}")
-        for one in found.retests:
-            who = one.name or "all annotators"
-            self.stdout.write(f"{who}, labelled twice (n = {one.agreement.n:,})")
-            self.stdout.write(f"  agreement          {measure_text(one.agreement)}")
-            self.stdout.write(f"  κ                  {measure_text(one.kappa)}")
+        self.stdout.write(f"effective labels/h   {measure_text(quality.effective)}")
+        for retest in quality.retests:
+            who = retest.name or "all annotators"
+            self.stdout.write(f"{who}, labelled twice (n = {retest.agreement.n:,})")
+            self.stdout.write(f"  agreement          {measure_text(retest.agreement)}")
+            self.stdout.write(f"  κ                  {measure_text(retest.kappa)}")

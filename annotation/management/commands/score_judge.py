@@ -30,14 +30,14 @@ class Command(OperatorCommand):
         if options["run"]:
             rows = judge_coverage(actor=OPERATOR, release=release)
             if next(row.pending for row in rows if row.judge == judge):
-                wanted = {"judge": judge.name, "release": release.version, "budget": options["budget"]}
-                call_command("suggest", release.project.slug, **wanted, stderr=self.stderr)
-        found = evaluate.score_judge(actor=OPERATOR, release=release, judge=judge)
-        if found.created:
+                run = {"judge": judge.name, "release": release.version, "budget": options["budget"]}
+                call_command("suggest", release.project.slug, **run, stderr=self.stderr)
+        scored = evaluate.score_judge(actor=OPERATOR, release=release, judge=judge)
+        if scored.created:
             evaluate.fit_release(release_id=release.pk)
         self.summary(
-            f"{judge.name}: {counted(found.created, 'record')} scored, {found.unchanged:,} unchanged; "
-            f"{counted(found.failed, 'judgement')} failed, {counted(found.missing, 'label')} missing; "
-            f"{counted(found.absent, 'record')} without a suggestion"
-            f" ({found.changed:,} changed since, {found.gone:,} gone)."
+            f"{judge.name}: {counted(scored.created, 'record')} scored, {scored.unchanged:,} unchanged; "
+            f"{counted(scored.failed, 'judgement')} failed, {counted(scored.missing, 'label')} missing; "
+            f"{counted(scored.absent, 'record')} without a suggestion"
+            f" ({scored.changed:,} changed since, {scored.gone:,} gone)."
         )

@@ -99,13 +99,13 @@ class Command(OperatorCommand):
         )
 
     def _estimate(self, judge: Judge, selection: Selection) -> None:
-        found = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
-        self.summary(f"{judge.name}: {in_words(found)}")
+        estimate = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
+        self.summary(f"{judge.name}: {in_words(estimate)}")
 
     def _say(self, run: SuggestionRun, *, interrupted: bool) -> None:
         """The summary; an end that leaves work undone is an error."""
-        found = training(Judge.objects.get(pk=run.judge_id))
-        for line in lines(found) if found is not None else ():
+        trained = training(Judge.objects.get(pk=run.judge_id))
+        for line in lines(trained) if trained is not None else ():
             self.summary(line)
         figures = (
             f"{run.progress_done:,} of {counted(run.progress_total, 'trajectory')} suggested, "
@@ -125,17 +125,17 @@ class Command(OperatorCommand):
 @contextmanager
 def _interruptible() -> Iterator[threading.Event]:
     """An event that the first Ctrl-C (or SIGTERM) sets; the second one is as hard as ever."""
-    asked = threading.Event()
+    stop_event = threading.Event()
     before: dict[int, Any] = {}
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        stop_event.set()
         signal.signal(number, before[number])
 
     if threading.current_thread() is threading.main_thread():
         before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield stop_event
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -33,27 +33,27 @@ class Command(OperatorCommand):
         key = _public_key(options["key"]) if options["key"] else None
         if options["path"]:
             what = options["path"]
-            found = release.verify_export(path=Path(what), key=key)
+            result = release.verify_export(path=Path(what), key=key)
         else:
             frozen = find_release(options["project"], options["release_version"])
             what = f"Release {frozen.version}"
-            found = release.verify(actor=OPERATOR, release=frozen, key=key)
-        for problem in found.problems:
+            result = release.verify(actor=OPERATOR, release=frozen, key=key)
+        for problem in result.problems:
             self.stderr.write(problem)
-        if found.signature == SignatureState.UNKNOWN_KEY and len(found.problems) == 1:
+        if result.signature == SignatureState.UNKNOWN_KEY and len(result.problems) == 1:
             raise CommandError(
                 f"{what} is complete, but not signed with a key that is known here; see --key."
             )
-        if not found.ok:
+        if not result.ok:
             raise CommandError(f"{what} is NOT what was frozen.")
         vouched = (
-            f"signed with the key {found.fingerprint}"
-            if found.signature == SignatureState.VALID
+            f"signed with the key {result.fingerprint}"
+            if result.signature == SignatureState.VALID
             else "not signed: frozen before signatures"
         )
         self.summary(
-            f"{what} is intact: {counted(found.records, 'record')}, {counted(found.labels, 'step label')}, "
-            f"digest {found.digest}; {vouched}."
+            f"{what} is intact: {counted(result.records, 'record')}, {counted(result.labels, 'step label')}, "
+            f"digest {result.digest}; {vouched}."
         )
 
 

@@ -32,13 +32,13 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         judge = find_judge(find_project(options["project"]), options["judge"])
-        known = None if options["sample"] is None else _sample(judge, options["sample"])
+        sample_before = None if options["sample"] is None else _sample(judge, options["sample"])
         drawing = {"actor": OPERATOR, "judge": judge, "size": options["size"], "seed": options["seed"]}
         if options["estimate"]:
-            self._estimate(judge, known, options["prompt"], drawing)
+            self._estimate(judge, sample_before, options["prompt"], drawing)
             return
         budget = dollars(options["budget"])
-        sample = known or suggest.draw_sample(**drawing)
+        sample = sample_before or suggest.draw_sample(**drawing)
         run = suggest.try_prompt(
             actor=OPERATOR, sample=sample, prompt_version=options["prompt"], budget=budget, enqueue=False
         )
@@ -47,24 +47,24 @@ class Command(OperatorCommand):
         self._say(sample, run)
 
     def _estimate(
-        self, judge: Judge, known: WorkshopSample | None, prompt: str, drawing: dict[str, Any]
+        self, judge: Judge, sample: WorkshopSample | None, prompt: str, drawing: dict[str, Any]
     ) -> None:
-        if known is None:
-            wanted = suggest.trajectories_to_draw(**drawing)
-            found = workshop.estimate_on(viewer=OPERATOR, judge=judge, wanted=wanted, prompt_version=prompt)
+        if sample is None:
+            pks = suggest.trajectories_to_draw(**drawing)
+            estimate = workshop.estimate_on(viewer=OPERATOR, judge=judge, wanted=pks, prompt_version=prompt)
         else:
-            found = workshop.estimate(viewer=OPERATOR, sample=known, prompt_version=prompt)
-        self.summary(f"{judge.name} with {prompt}: {in_words(found)}")
+            estimate = workshop.estimate(viewer=OPERATOR, sample=sample, prompt_version=prompt)
+        self.summary(f"{judge.name} with {prompt}: {in_words(estimate)}")
 
     def _compare(self, sample: WorkshopSample) -> None:
-        for one in workshop.tried(viewer=OPERATOR, sample=sample):
-            kappa = one.scores.kappa.value
+        for attempt in workshop.tried(viewer=OPERATOR, sample=sample):
+            kappa = attempt.scores.kappa.value
             told = "undefined" if kappa is None else f"{kappa:.4f}"
-            cost = "" if one.cost is None else f", {one.cost:.4f} USD"
-            whose = "as it is" if one.trial is None else "tried"
+            cost = "" if attempt.cost is None else f", {attempt.cost:.4f} USD"
+            whose = "as it is" if attempt.trial is None else "tried"
             self.summary(
-                f"{one.prompt_version} ({whose}): κ {told} over {one.scores.answered:,} of "
-                f"{counted(one.scores.steps, 'step')}{cost}"
+                f"{attempt.prompt_version} ({whose}): κ {told} over {attempt.scores.answered:,} of "
+                f"{counted(attempt.scores.steps, 'step')}{cost}"
             )
 
     def _say(self, sample: WorkshopSample, run: SuggestionRun) -> None:
@@ -79,7 +79,7 @@ class Command(OperatorCommand):
 
 
 def _sample(judge: Judge, pk: int) -> WorkshopSample:
-    known = WorkshopSample.objects.filter(pk=pk, judge=judge).first()
-    if known is None:
+    sample = WorkshopSample.objects.filter(pk=pk, judge=judge).first()
+    if sample is None:
         raise CommandError(f"{judge.name} has no sample {pk}.")
-    return known
+    return sample

@@ -33,9 +33,9 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         restoring.refuse_half_restored()
         if options["only_passwords"] or (options["if_empty"] and Project.objects.exists()):
-            known = demo.well_known() if options["known_passwords"] else demo.replace_well_known()
+            accounts = demo.well_known() if options["known_passwords"] else demo.replace_well_known()
             if options["json"]:
-                self.document({"accounts": known})
+                self.document({"accounts": accounts})
             return
         made = demo.load(known_passwords=options["known_passwords"])
         if options["json"]:
