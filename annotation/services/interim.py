@@ -14,15 +14,17 @@ from annotation.reports.influence.experiment_report import progress
 def influence(*, actor: Actor, project: Project) -> report.Influence:
     """The influence report, for admins. Where people are dealt to arms, the look is noted before anything is
     shown: once for each hundredth of the trajectories that are settled. Raises Denied to all others."""
-    if deals_people(project):
-        # the report asks too, but after the look is noted
-        require(actor, "influence.view", project)
-        _note(actor, project)
+    note_look(actor=actor, project=project)
     return report.influence(viewer=actor, project=project)
 
 
 @transaction.atomic
-def _note(actor: Actor, project: Project) -> None:
+def note_look(*, actor: Actor, project: Project) -> None:
+    """Note that what an experiment shows so far is about to be read; nothing without an experiment that deals
+    people. Raises Denied to all but admins."""
+    if not deals_people(project):
+        return
+    require(actor, "influence.view", project)
     settled, planned = progress(project)
     percent = round(100 * information(settled, planned))
     newest = InterimLook.objects.filter(project=project).order_by("-percent").first()

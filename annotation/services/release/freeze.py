@@ -16,9 +16,9 @@ from annotation.core.releases.record_format import FORMAT, manifest_file, predec
 from annotation.core.releases.signatures import SigningKey
 from annotation.core.text import escape
 from annotation.models import AuditEvent, Project, Release, ReleaseLabel, ReleaseRecord
-from annotation.policies import Actor, recorded, require
+from annotation.policies import OPERATOR, Actor, recorded, require
 
-from .. import audit, planner_stats
+from .. import audit, interim, planner_stats
 from ..batched_writes import read_snapshot
 from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
@@ -108,6 +108,7 @@ class _Freezing:
             # No key: people go on claiming and labelling meanwhile.
             Project.objects.select_for_update(no_key=True).get(pk=self.project.pk)
             self._refuse_taken()
+            interim.note_look(actor=OPERATOR, project=self.project)
             chunk: list[contents.PreparedRecord] = []
             for record in self._prepare(running):
                 chunk.append(record)
@@ -123,8 +124,10 @@ class _Freezing:
         """Read in one snapshot, written in short transactions."""
         running = ReleaseDigest()
         with staging.alone(), staging.small_cache(), staging.Spool() as spool:
+            self._refuse_taken()
+            # nothing can be written in a snapshot
+            interim.note_look(actor=OPERATOR, project=self.project)
             with read_snapshot():
-                self._refuse_taken()
                 reopened = self._reopenings()
                 for record in self._prepare(running):
                     spool.add(record)

@@ -17,10 +17,11 @@ from annotation.core.vocabulary import RESOLVED, TrajectoryState
 from annotation.models import Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.influence.influence_json import as_json
+from annotation.reports.influence.report import influence
 from annotation.reports.quality.label_error import certified_error, error_json
 from annotation.reports.releases.release_agreement import agreement_twice
 
-from .. import assign, interim
+from .. import assign
 from .contents import ReleaseDigest
 
 NO_EXPERIMENT = translatable("when annotators saw suggestions was not randomised")
@@ -111,8 +112,8 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     }
     if project.experiment_seed is None:
         return exposure
-    # a manifest shows what the experiment says so far, and is a look at it like any other
-    report = as_json(interim.influence(actor=OPERATOR, project=project))
+    # what the experiment says so far; that this is a look at it like any other is noted before (freeze.py)
+    report = as_json(influence(viewer=OPERATOR, project=project))
     arms = [{name: value for name, value in arm.items() if name != "figures"} for arm in report["arms"]]
     experiment = {"unit": report["unit"], "arms": arms, "effects": report.get("effects", report["contrasts"])}
     more = {name: report[name] for name in ("look", "accounting", "each_other") if name in report}

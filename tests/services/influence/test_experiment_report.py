@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.errors import Denied
+from annotation.core.errors import Conflict, Denied
 from annotation.models import Allocation, InterimLook, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import Influence
@@ -186,3 +188,20 @@ def test_trial_has_the_same_document_in_command_api_and_manifest(cast: Cast) -> 
     assert experiment["look"] == answer["look"] and experiment["each_other"] == answer["each_other"]
     told = json.dumps(experiment)
     assert not any(str(user) in told for user in (cast.ann, cast.ben)), "an arm is nobody's by name"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_trial_notes_the_look_that_a_freeze_is(cast: Cast, settings: Any, tmp_path: Path) -> None:
+    """In transactions of its own, as a worker freezes: on SQLite, nothing is written inside a snapshot."""
+    settings.DATA_DIR = tmp_path
+    for row in begin(cast, 3):
+        turn(cast.ann, row, follows=False)
+        turn(cast.ben, row, follows=False)
+    project = Project.objects.get(pk=cast.project.pk)
+
+    frozen = release.freeze(actor=cast.admin, project=project, version="1.0")
+
+    assert json.loads(frozen.manifest)["exposure"]["experiment"]["look"]["number"] == 1
+    with pytest.raises(Conflict):
+        release.freeze(actor=cast.admin, project=project, version="1.0")
+    assert InterimLook.objects.count() == 1
