@@ -58,6 +58,23 @@ def test_chats_other_fields() -> None:
     assert draft("openai_chat", CHAT, models={0: "named"}).policy_model == "named"
 
 
+def test_chats_tools_may_be_a_string_of_json() -> None:
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    assert chat(tools=json.dumps(tools)).tools == chat(tools=tools).tools == tools
+    assert errors("openai_chat", {"messages": CHAT, "tools": "[{"}) == ["1: tools: must be a list"]
+
+
+def test_chats_of_training_sets_have_the_text_of_a_part_in_value() -> None:
+    spoken = [{"role": role, "content": [{"type": "text", "value": role}]} for role in ("user", "assistant")]
+    line = json.dumps({"id": "a", "messages": spoken, "tools": "[]", "loss": 1}).encode()
+    assert sniff(line).name == "sharegpt"
+    assert [message["content"] for message in draft("sharegpt", json.loads(line)).messages] == [
+        "user",
+        "assistant",
+    ]
+    assert sniff(line.replace(b'"value"', b'"text"')).name == "openai_chat"
+
+
 @pytest.mark.parametrize(
     ("record", "sentence"),
     [

@@ -48,10 +48,70 @@ def test_inspect_log_may_say_after_its_samples_what_was_run() -> None:
     assert drafts[0].messages == read(log(SAMPLE))[0][0].messages
 
 
+SHELL = {"id": 1, "epoch": 1, "input": "Q?", "target": "A", "message_refs": [[0, 2], [4, 5]]}
+OPEN = {"name": "open", "parameters": {"properties": {"url": {"description": "attachment://0"}}}}
+FOLDER = "samples/1_epoch_1"
+CHUNKS = {
+    f"{FOLDER}/metadata.json": {"level": 3},
+    f"{FOLDER}/messages/0.json": [{"role": "user", "content": "attachment://1"}],
+    f"{FOLDER}/messages/1.json": [
+        {"role": "assistant", "content": "A."},
+        {"role": "user", "content": "of a branch"},
+        {"role": "assistant", "content": "left out"},
+    ],
+    f"{FOLDER}/messages/4.json": [{"role": "assistant", "content": "B."}],
+    f"{FOLDER}/attachments/0.json": ["of an event", "Q?"],
+    f"{FOLDER}/events/0.json": [{"event": "span_begin"}],
+    f"{FOLDER}/events/1.json": [{"event": "model", "tools": [{"name": "search", "parameters": {}}]}] * 2,
+    f"{FOLDER}/events/3.json": [{"event": "compaction"}, {"event": "model", "tools": [OPEN]}],
+}
+
+
+def chunked(shell: Any = SHELL, **changes: Any) -> bytes:
+    """An archive of version 3, as `inspect log convert-chunked` writes it."""
+    chunks = {**CHUNKS, **{f"{FOLDER}/{name}.json": value for name, value in changes.items()}}
+    members = {"header.json": {"version": 3, "eval": EVAL}, f"{FOLDER}/sample.json": shell, **chunks}
+    return zip_of({name: json.dumps(value).encode() for name, value in members.items() if value is not None})
+
+
+def test_inspect_log_of_version_3_holds_a_sample_in_chunks() -> None:
+    drafts, wrong, context = read(chunked())
+    assert (wrong, sniff(chunked()).name) == ([], "inspect")
+    (draft,) = drafts
+    assert [(message["role"], message["content"]) for message in draft.messages] == [
+        ("user", "Q?"),
+        ("assistant", "A."),
+        ("assistant", "B."),
+    ]
+    assert [tool["function"]["name"] for tool in draft.tools] == ["search", "open"]
+    assert draft.tools[1]["function"]["parameters"]["properties"] == {"url": {"description": "of an event"}}
+    assert context.notes["compactions; earlier steps are not among the messages"] == 1
+    assert draft.hints["metadata"] == {"level": 3}
+    assert "attachments that are not in the file" not in context.notes
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (log(SAMPLE, version=3), "f: version 3 of Inspect’s logs is not known; those up to 2 are read"),
+        (chunked(**{"messages/4": None}), "the archive lacks message 4 of a sample"),
+        (chunked({**SHELL, "message_refs": [[5, 9]]}), "the archive lacks message 5 of a sample"),
+        (chunked({**SHELL, "message_refs": [[0, 9**12]]}), "is larger than 1 MB, the limit for one record"),
+        (chunked({**SHELL, "message_refs": ["0-2"]}), "has “message_refs” that are no ranges"),
+        (chunked([]), "is not a JSON object"),
+        (
+            chunked(**{"messages/1": [{"role": "user", "content": "x" * 2_000_000}]}),
+            "is larger than 1 MB, the limit for one record",
+        ),
+    ],
+)
+def test_inspect_sample_whose_chunks_are_bad_is_refused_in_words(data: bytes, sentence: str) -> None:
+    assert read(data)[1] == [f"f:1: {FOLDER}: {sentence}"]
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (log(SAMPLE, version=4), "f: version 4 of Inspect’s logs is not known; those up to 3 are read"),
         (log(SAMPLE, eval=None), "f: the log has no “eval”, which says what was run"),
         (log(), NO_SAMPLES),
         (log(7), "f:1: is not a JSON object"),

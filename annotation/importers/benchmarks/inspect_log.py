@@ -2,13 +2,16 @@
 
 A sample in an epoch is a trajectory, an assistant message a step. `messages` is what the sample ended with:
 after a compaction or a handoff, earlier steps stand only in the events, which are not read.
+
+A log of version 3 holds a sample in many members (`inspect_chunks`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
+from zipfile import ZipInfo
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.json_layout import outline
@@ -19,10 +22,11 @@ from ..base import ReadContext
 from ..drafts import Piece, read_conversations
 from ..parts.archive import Archive, BadArchive, is_zip, names_in
 from ..parts.json_array_stream import Element, records_at
+from .inspect_chunks import ChunkedSample, chunked_samples, read_chunked
 from .inspect_messages import conversation_of
 
 CONVERTER: Final = 1
-LAST_VERSION: Final = 2
+LAST_VERSION: Final = 3
 
 _SAMPLE: Final = re.compile(r"samples/[^/]+_epoch_\d+\.json")
 _HEADERS: Final = ("header.json", "_journal/start.json")
@@ -144,18 +148,20 @@ def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piec
         yield RecordError(context.filename, 0, "", bad.args[0])
         return
     log.header = value if isinstance(value, dict) else {}
-    samples = [member for member in archive.members if _SAMPLE.fullmatch(member.filename)]
-    if problem := log.problem() or ("" if samples else _NO_SAMPLES):
+    whole = [member for member in archive.members if _SAMPLE.fullmatch(member.filename)]
+    chunked = chunked_samples(archive)
+    if problem := log.problem() or ("" if whole or chunked else _NO_SAMPLES):
         yield RecordError(context.filename, 0, "", problem)
         return
-    yield from _samples(archive, samples, context)
-
-
-def _samples(archive: Archive, samples: Iterable[Any], context: ReadContext) -> Iterator[Piece | RecordError]:
-    """One sample after the other; its “line” is its place in the archive."""
-    for number, member in enumerate(samples, start=1):
+    # a sample's “line” is its place in the archive
+    samples: list[ZipInfo | ChunkedSample] = [*whole, *chunked]
+    for number, sample in enumerate(samples, start=1):
+        name = sample.prefix if isinstance(sample, ChunkedSample) else sample.filename
         try:
-            raw = archive.read(member, context.max_record_bytes)
+            if isinstance(sample, ChunkedSample):
+                raw = read_chunked(archive, sample, context.max_record_bytes)
+            else:
+                raw = archive.read(sample, context.max_record_bytes)
             yield Record(parse_bytes(raw), raw, number)
         except (BadArchive, BadJson) as bad:
-            yield RecordError(context.filename, number, member.filename[:200], bad.args[0])
+            yield RecordError(context.filename, number, name[:200], bad.args[0])

@@ -51,6 +51,14 @@ class _Attachments:
             return value
         return text
 
+    def resolve_within(self, value: Any) -> Any:
+        """`value` with every attachment that it names, however deep."""
+        if isinstance(value, dict):
+            return {key: self.resolve_within(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.resolve_within(item) for item in value]
+        return self.resolve(value)
+
 
 def conversation_of(sample: Any, header: dict[str, Any], problems: Problems) -> Iterator[Conversation]:
     """The conversation of one sample; `header` has the log's `version`, `status` and `eval`."""
@@ -79,7 +87,7 @@ def conversation_of(sample: Any, header: dict[str, Any], problems: Problems) -> 
             conversation.source_steps[index] = address if isinstance(address, str) else f"messages/{index}"
     conversation.question = _question(sample.get("input"), texts)
     events = _events(sample)
-    conversation.tools = list(_tools(events))
+    conversation.tools = list(_tools(events, texts))
     conversation.hints = {key: sample[key] for key in ("metadata", "error", "limit") if sample.get(key)}
     if header.get("status") not in (None, "success"):
         conversation.hints["status"] = header["status"]
@@ -196,7 +204,7 @@ def _events(sample: dict[str, Any]) -> list[dict[str, Any]]:
     return [event for event in _list(events) if isinstance(event, dict)]
 
 
-def _tools(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _tools(events: list[dict[str, Any]], texts: _Attachments) -> Iterator[dict[str, Any]]:
     """The tools that the model was offered, each name once. They stand only in the events."""
     seen = set()
     for event in events:
@@ -204,7 +212,9 @@ def _tools(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             name = tool.get("name") if isinstance(tool, dict) else None
             if isinstance(name, str) and name not in seen:
                 seen.add(name)
-                kept = {key: tool.get(key) for key in ("name", "description", "parameters")}
+                kept = {
+                    key: texts.resolve_within(tool.get(key)) for key in ("name", "description", "parameters")
+                }
                 yield {"type": "function", "function": kept}
 
 

@@ -2,9 +2,9 @@
 
 A record is an object with `messages`, or a bare list of messages. Its identity is `id`, else the SHA-256
 of its content; its task is `task_id`, else the first user message. `question`, `reference_answer` (or
-`ground_truth`), `answer_text` (or `answer`), `tools`, `policy_model` (or `model`) and labels are
-understood where they stand; every other key is kept. A record of one request (LiteLLM's logs) has the last
-step in `response`, as the API answered it.
+`ground_truth`), `answer_text` (or `answer`), `tools` (also as a string of JSON), `policy_model` (or `model`)
+and labels are understood where they stand; every other key is kept. A record of one request (LiteLLM's logs)
+has the last step in `response`, as the API answered it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft, content_dig
 
 from ..base import ReadContext
 from ..benchmarks.agentprocessbench import MAX_DATA_SOURCE, MAX_POLICY_MODEL, own_policy_model
+from ..parts.dialects import parse_json
 from ..records import (
     LABEL_KEYS,
     Identities,
@@ -95,7 +96,7 @@ def _draft(record: Record, context: ReadContext, problems: Problems) -> Trajecto
         sample_index=None,
         policy_model=short_text(policy_model, "policy_model", MAX_POLICY_MODEL, problems),
         messages=messages,
-        tools=tools_of(value.get("tools"), problems),
+        tools=tools_of(parse_json(value.get("tools")), problems),
         reference_answer=value.get("reference_answer", value.get("ground_truth")),
         task_description=value.get("task_description"),
         answer_text=_first_given(value, "answer_text", "answer"),

@@ -7,6 +7,7 @@ names. `chosen` and `rejected` are two trajectories of one task.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
@@ -54,6 +55,10 @@ _FIELDS: Final = frozenset(
 )
 
 
+_TYPED_PART: Final = re.compile(rb'"type"\s*:\s*"(?:text|reasoning|tool_call|image_url)"\s*,\s*"value"\s*:')
+"""A part of LLaMA-Factory's content."""
+
+
 class ShareGPT:
     """See the module; `Importer` states what each member promises."""
 
@@ -71,9 +76,8 @@ class ShareGPT:
             return 0.9
         if "messages" not in keys:
             return 0.0
-        typed = b'"value"' in head and any(mark in head for mark in (b'"type": "text"', b'"type":"text"'))
-        # beside messages these columns are of training sets; our own chats have none of them
-        return 0.7 if keys & {"images", "videos", "audios"} or (typed and keys == {"messages"}) else 0.0
+        # these columns and parts are of training sets; other chats have none of them
+        return 0.7 if keys & {"images", "videos", "audios"} or _TYPED_PART.search(head) else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
