@@ -1,4 +1,5 @@
-"""System checks of our own: the triggers of frozen releases, and the hardening list of docs/operations.md.
+"""System checks of our own: the database's history, the triggers of releases, the hardening list of
+docs/operations.md.
 
 `manage.py check --deploy` asks what the settings tell, `check --deploy --database default` the database too.
 """
@@ -15,8 +16,36 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import OperationalError, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from annotation.models import frozen
+
+OLDEST = "48b59930"
+"""The last commit with the migrations that `0001_schema` takes the place of."""
+
+
+@register(Tags.database)
+def history_is_whole(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[Error]:
+    """No database from before `OLDEST`, which `migrate` would take for one without our tables."""
+    errors = []
+    for alias in databases or []:
+        connection = connections[alias]
+        try:
+            begun = any(app == "annotation" for app, _ in MigrationRecorder(connection).applied_migrations())
+            if not begun or ("annotation", "0001_schema") in MigrationLoader(connection).applied_migrations:
+                continue
+        except OperationalError:
+            continue
+        errors.append(
+            Error(
+                f"This database is too old for this version: check out commit {OLDEST}, run its "
+                "`manage.py migrate`, and then this version's.",
+                id="annotation.E002",
+            )
+        )
+    return errors
 
 
 @register(Tags.database)
@@ -50,7 +79,7 @@ def releases_are_frozen(
 
 def _migrated(connection: BaseDatabaseWrapper) -> bool:
     loader = MigrationLoader(connection)
-    ours = {key for key in loader.graph.nodes if key[0] == "annotation"}
+    ours = {key for key in loader.disk_migrations if key[0] == "annotation"}
     return ours <= set(loader.applied_migrations or ())
 
 

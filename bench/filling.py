@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+from annotation.core.vocabulary import SETTLED
 from annotation.models import (
     Assignment,
     Consensus,
@@ -27,9 +28,11 @@ from annotation.models import (
     User,
 )
 from annotation.services import pairing
+from annotation.services.batched_writes import in_blocks, parts
 
 ANNOTATORS = ("ann", "ben")
 DISPUTED = 3  # trajectories of ten
+PAIRED_AT_ONCE = 10
 
 # One step of four is −1, one of thirteen of the others 0; where there is a dispute slot 1 differs at first.
 VALUE = """CASE WHEN t.id % 10 < %(disputed)s AND a.slot = 1 AND s.ordinal = 0 THEN 0
@@ -52,7 +55,8 @@ def label(*, project: Project, share: float, unanimous: bool = False) -> dict[st
             _assignments(project, wanted)
             _labels(project, disputed)
             _settle(project, disputed)
-        pairing.fill(list(pairing.unpaired(project.trajectories.all()).values_list("pk", flat=True)))
+        settled = project.trajectories.filter(state__in=SETTLED).values_list("pk", flat=True)
+        in_blocks(parts(list(settled), weight=lambda _: 1, most=PAIRED_AT_ONCE), pairing.write)
         _statistics()
     return {
         "trajectories": total,

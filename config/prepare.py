@@ -31,6 +31,7 @@ def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]
     from django.core.management import call_command
 
     say("Bringing the database up to date")
+    call_command("check", tags=["database"], databases=["default"], stdout=io.StringIO())
     call_command("migrate", interactive=False, verbosity=0)
     say("Collecting the static files")
     call_command("collectstatic", interactive=False, verbosity=0)
@@ -60,7 +61,10 @@ def main() -> int:
     except BadEnvironment as error:
         say(str(error))
         return 1
-    except (CommandError, DatabaseError) as error:
+    except CommandError as error:
+        say(str(error))
+        return 1
+    except DatabaseError as error:
         say(f"{type(error).__name__}: {error}")
         return 1
     json.dump({"accounts": accounts}, sys.stdout)

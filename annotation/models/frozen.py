@@ -31,8 +31,6 @@ TABLES = (RELEASE, RECORD, LABEL, WITHDRAWAL)
 CHANGED = "a frozen release cannot be changed or deleted"
 ADDED = "nothing can be added to a frozen release"
 FUNCTION_CHANGED = "tristep_refuse_change"
-# the insert function of the first version, for all tables
-OLD_FUNCTIONS = ("tristep_refuse_addition",)
 
 _FROZEN = f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id)"
 _TAKEN = "EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
@@ -192,8 +190,6 @@ def _postgresql(schema: str) -> Iterator[str]:
             f"FOR EACH {each} EXECUTE FUNCTION {schema}.{_function(trigger)}()"
         )
         yield f"ALTER TABLE {schema}.{trigger.table} ENABLE ALWAYS TRIGGER {trigger.name}"
-    for name in OLD_FUNCTIONS:
-        yield f"DROP FUNCTION IF EXISTS {schema}.{name}()"
 
 
 # Whatever hangs on the four tables: triggers with their functions, rules, and tables that inherit from them

@@ -10,17 +10,13 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models import QuerySet, Value
 
 from annotation.core.agreement.label_pair_codec import SeenLabel, pack
 from annotation.core.trajectories.messages import normalise
-from annotation.core.vocabulary import SETTLED, AssignmentState, LabelSource
+from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, Exposure, Label, OutcomeLabel, PairedLabels, Step, Trajectory
 from annotation.models.blindness import with_blind_values, with_untouched
-
-from .batched_writes import in_blocks, parts
-
-FILLED_AT_ONCE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,6 @@ def write(trajectories: Collection[int]) -> None:
 def pairs_of(trajectories: Collection[int]) -> list[PairedLabels]:
     """The pairs of settled trajectories as their labels say, unsaved; none where one person labels alone."""
     submitted = _submitted(trajectories)
-    # only what is needed: the migration that fills the table runs before later columns are there
     needed = ("project", "subset", "task", "policy_model", "content__content")
     rows = Trajectory.objects.filter(pk__in=submitted).select_related("content").only(*needed).order_by("pk")
     rows_ = list(rows)
@@ -157,18 +152,6 @@ def _pair(
             pack(here.get(ordinal), there.get(ordinal), call=call) for ordinal, call in enumerate(calls)
         ),
     )
-
-
-def unpaired(trajectories: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
-    """Those settled trajectories whose pairs are not stored: of labels from before there were any."""
-    stored = PairedLabels.objects.filter(trajectory=OuterRef("pk"))
-    two = Assignment.objects.filter(trajectory=OuterRef("pk"), state=AssignmentState.SUBMITTED, slot__gt=0)
-    return trajectories.filter(~Exists(stored), Exists(two), state__in=SETTLED, live=True)
-
-
-def fill(trajectories: Iterable[int]) -> None:
-    """Store the pairs of settled trajectories that have none, in short turns."""
-    in_blocks(parts(trajectories, weight=lambda _: 1, most=FILLED_AT_ONCE), write)
 
 
 COMPARED = [field.attname for field in PairedLabels._meta.concrete_fields if not field.primary_key]

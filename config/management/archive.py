@@ -24,7 +24,7 @@ from django.core import serializers
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection
-from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.loader import MigrationLoader
 from django.db.models import Model
 
 from annotation.models import (
@@ -74,8 +74,9 @@ def table(model: type[Model]) -> str:
 
 
 def schema() -> list[str]:
-    """Our migrations that the database has applied."""
-    applied = MigrationRecorder(connection).applied_migrations()
+    """Our migrations that the database has applied, without those that a later one stands for."""
+    loader = MigrationLoader(connection)
+    applied = set(loader.disk_migrations) & set(loader.applied_migrations)
     return sorted(name for app, name in applied if app == "annotation")
 
 

@@ -1,50 +1,76 @@
-"""A database from before 0.1.0, with the demo project in it, is migrated and keeps what it holds."""
+"""A database from before `0001_schema` goes on working, and an older one is refused in a sentence."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg2
 import pytest
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
+from config.management import archive
 from tests.servers import ROOT, database_url, server_environment
 
 DUMPS = ROOT / "tests" / "upgrade"
-HELD = {"trajectory": 32, "step": 218, "label": 312, "consensus": 86, "releaselabel": 101, "auditevent": 39}
-"""Rows by table, as the tables of then counted them."""
-DISPUTED = ("disputed_steps", "sign_flips", "neutral_boundaries", "first_error", "outcome")
-DISPUTES = [
-    [1, 0, 1, False, False],
-    [1, 0, 1, True, True],
-    [1, 0, 1, False, False],
-    [3, 3, 0, True, False],
-    [2, 0, 2, True, False],
-    [4, 1, 3, False, False],
-    [3, 2, 1, True, False],
-    [5, 0, 5, True, True],
-]
-"""How its eight disputes differ, read off the labels in the dumps by hand."""
-UPGRADE = f"""
-import json
+UPGRADE = """
+import base64, json, sys
 import django
 django.setup()
 from django.apps import apps
 from django.core.management import call_command
+from django.db import connection
 call_command("migrate", verbosity=0, skip_checks=False)
 call_command("check", databases=["default"], verbosity=0)
-call_command("verify_release", "demo", "0.1")
-from annotation.models import Dispute
-print(json.dumps(list(Dispute.objects.order_by("pk").values_list(*{list(DISPUTED)}))))
-print(json.dumps({{name: apps.get_model("annotation", name).objects.count() for name in {list(HELD)}}}))
+from annotation.models import Release
+signed = json.loads(Release.objects.get(version="1.1").signature)
+with open(sys.argv[1], "wb") as key:
+    key.write(base64.b64decode(signed["public_key"]))
+call_command("verify_release", "bench", "1.1", key=sys.argv[1])
+from config.management import archive
+from tests.models.test_upgrade import described
+models = apps.get_app_config("annotation").get_models()
+rows = {model._meta.db_table: len(model._base_manager.all()) for model in models}
+print(json.dumps([described(connection), archive.schema(), rows]))
 """
+OLDER = {
+    "one migration short": ["DELETE FROM django_migrations WHERE name = '0028_prompt_workshop'"],
+    "its very first tables": [
+        "DELETE FROM django_migrations WHERE app = 'annotation' AND name <> '0001_first_release'",
+        "UPDATE django_migrations SET name = '0001_initial' WHERE app = 'annotation'",
+    ],
+}
+DEFINITIONS = {
+    "sqlite": "SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL",
+    "postgresql": """
+        SELECT table_name, column_name, concat_ws(' ', data_type, is_nullable, column_default)
+        FROM information_schema.columns WHERE table_schema = 'public'
+        UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+    """,
+}
+CASTS = re.compile(r"::[a-z ]+|[()\[\]\s]")
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def described(connection: BaseDatabaseWrapper) -> list[Any]:
+    """What each table consists of: its parts in order, for SQLite keeps them as they were added, and without
+    brackets and casts, which PostgreSQL writes otherwise after a dump."""
+    with connection.cursor() as cursor:
+        cursor.execute(DEFINITIONS[connection.vendor])
+        return sorted(
+            [table, name, sorted(CASTS.sub("", sql).split(","))] for table, name, sql in cursor.fetchall()
+        )
 
 
 def _dump(vendor: str) -> str:
@@ -52,40 +78,78 @@ def _dump(vendor: str) -> str:
 
 
 @pytest.fixture
-def old_database(tmp_path: Path, db: None) -> Iterator[str]:
-    """DATABASE_URL of a database from before 0.1.0."""
+def old_database(tmp_path: Path, db: None) -> Iterator[Callable[..., str]]:
+    """Makes the old database, changed by statements, and gives its DATABASE_URL."""
     settings = dict(connection.settings_dict)
     if connection.vendor == "sqlite":
         settings["NAME"] = str(tmp_path / "old.sqlite3")
-        with closing(sqlite3.connect(settings["NAME"])) as raw:
-            raw.executescript(_dump("sqlite"))
-        yield database_url(settings)
+
+        def load(*statements: str) -> str:
+            with closing(sqlite3.connect(settings["NAME"])) as raw:
+                raw.executescript(";\n".join([_dump("sqlite"), *statements]))
+            return database_url(settings)
+
+        yield load
         return
     name = f"{settings['NAME']}_old"
     where = {"user": settings["USER"], "host": settings["HOST"]}
+
+    def fill(*statements: str) -> str:
+        with closing(psycopg2.connect(dbname=name, **where)) as raw, raw, raw.cursor() as cursor:
+            cursor.execute(_dump("postgresql"))
+            for statement in statements:
+                cursor.execute(f"SET search_path = public; {statement}")
+        return database_url({**settings, "NAME": name})
+
     with closing(psycopg2.connect(dbname="postgres", **where)) as server:
         server.autocommit = True
         with server.cursor() as cursor:
             cursor.execute(f'CREATE DATABASE "{name}"')
-        with closing(psycopg2.connect(dbname=name, **where)) as raw, raw, raw.cursor() as cursor:
-            cursor.execute(_dump("postgresql"))
-        yield database_url({**settings, "NAME": name})
+        yield fill
         with server.cursor() as cursor:
             cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def test_upgrade_keeps_the_data_and_the_release_verifies(old_database: str, tmp_path: Path) -> None:
-    environment = server_environment(database=old_database, data=tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", UPGRADE],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Python in a process of its own, on a database."""
+
+    def started(database: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=server_environment(database=database, data=tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return started
+
+
+def test_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_database(
+    old_database: Callable[..., str], run: Run, tmp_path: Path
+) -> None:
+    held = re.findall(r'^INSERT INTO "(annotation_\w+)" VALUES', _dump("sqlite"), re.MULTILINE)
+
+    done = run(old_database(), "-c", UPGRADE, str(tmp_path / "release-key"))
 
     assert done.returncode == 0, done.stderr
-    disputes, counts = map(json.loads, done.stdout.splitlines()[-2:])
-    assert counts == HELD
-    assert disputes == DISPUTES
+    tables, schema, rows = json.loads(done.stdout.splitlines()[-1])
+    assert {table: count for table, count in rows.items() if count} == {
+        table: held.count(table) for table in held if table in rows
+    }
+    assert tables == described(connection)
+    assert schema == archive.schema()
+
+
+@pytest.mark.parametrize("statements", OLDER.values(), ids=OLDER)
+@pytest.mark.parametrize("command", [("manage.py", "migrate"), ("-m", "config.prepare")], ids=" ".join)
+def test_older_database_is_refused_with_the_commit_to_pass_through(
+    old_database: Callable[..., str], run: Run, command: tuple[str, ...], statements: list[str]
+) -> None:
+    done = run(old_database(*statements), *command)
+
+    assert done.returncode == 1
+    assert "check out commit 48b59930" in done.stderr
+    assert "Traceback" not in done.stderr
