@@ -8,6 +8,7 @@ beside those of the processes. `pytest --create-db` makes it anew.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from contextlib import closing
 from os import getpid
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -36,6 +38,17 @@ SOURCES = (
 )
 LOCKS = ("requirements-dev.lock",)
 RESET_SECONDS = 120.0
+DEFINITIONS = {
+    "sqlite": "SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL",
+    "postgresql": """
+        SELECT table_name, column_name, concat_ws(' ', data_type, is_nullable, column_default)
+        FROM information_schema.columns WHERE table_schema = 'public'
+        UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+    """,
+}
+CASTS = re.compile(r"::[a-z ]+|[()\[\]\s]")
 
 
 def prepare(connection: BaseDatabaseWrapper, *, anew: bool = False) -> Callable[[], None]:
@@ -71,6 +84,16 @@ def fingerprint() -> str:
     for path in sorted(path for pattern in SOURCES for path in ROOT.glob(pattern)):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def described(connection: BaseDatabaseWrapper) -> list[Any]:
+    """What each table consists of: its parts in order, for SQLite keeps them as they were added, and without
+    brackets and casts, which PostgreSQL writes otherwise after a dump."""
+    with connection.cursor() as cursor:
+        cursor.execute(DEFINITIONS[connection.vendor])
+        return sorted(
+            [table, name, sorted(CASTS.sub("", sql).split(","))] for table, name, sql in cursor.fetchall()
+        )
 
 
 def _use(connection: BaseDatabaseWrapper, name: str) -> None:

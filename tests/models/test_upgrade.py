@@ -11,14 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psycopg2
 import pytest
 from django.db import connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 
 from config.management import archive
+from tests.databases import described
 from tests.servers import ROOT, database_url, server_environment
 
 DUMPS = ROOT / "tests" / "upgrade"
@@ -37,7 +36,7 @@ with open(sys.argv[1], "wb") as key:
     key.write(base64.b64decode(signed["public_key"]))
 call_command("verify_release", "bench", "1.1", key=sys.argv[1])
 from config.management import archive
-from tests.models.test_upgrade import described
+from tests.databases import described
 models = apps.get_app_config("annotation").get_models()
 rows = {model._meta.db_table: len(model._base_manager.all()) for model in models}
 print(json.dumps([described(connection), archive.schema(), rows]))
@@ -49,28 +48,7 @@ OLDER = {
         "UPDATE django_migrations SET name = '0001_initial' WHERE app = 'annotation'",
     ],
 }
-DEFINITIONS = {
-    "sqlite": "SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL",
-    "postgresql": """
-        SELECT table_name, column_name, concat_ws(' ', data_type, is_nullable, column_default)
-        FROM information_schema.columns WHERE table_schema = 'public'
-        UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
-        WHERE connamespace = 'public'::regnamespace
-        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
-    """,
-}
-CASTS = re.compile(r"::[a-z ]+|[()\[\]\s]")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def described(connection: BaseDatabaseWrapper) -> list[Any]:
-    """What each table consists of: its parts in order, for SQLite keeps them as they were added, and without
-    brackets and casts, which PostgreSQL writes otherwise after a dump."""
-    with connection.cursor() as cursor:
-        cursor.execute(DEFINITIONS[connection.vendor])
-        return sorted(
-            [table, name, sorted(CASTS.sub("", sql).split(","))] for table, name, sql in cursor.fetchall()
-        )
 
 
 def _dump(vendor: str) -> str:
