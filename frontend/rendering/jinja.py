@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-from django.template.defaultfilters import truncatechars
+from django.template import engines
+from django.template.backends.jinja2 import Jinja2
+from django.template.defaultfilters import date, truncatechars
 from django.urls import reverse
+from django.utils.timezone import localtime
 from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
@@ -18,6 +22,18 @@ from frontend.rendering.structure import Items, Node, Passage, Passages
 _LONG_DECIMALS: Final = re.compile(r"(-?\d+\.\d{4})\d{3,}")
 
 
+class Macros:
+    """The macros of one file, as methods that answer with markup."""
+
+    def __init__(self, file: str) -> None:
+        self._file = f"frontend/macros/{file}.html"
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        engine = engines["jinja2"]
+        assert isinstance(engine, Jinja2)
+        return getattr(engine.env.get_template(self._file).module, name)
+
+
 def environment(**options: Any) -> Environment:
     """Made by Django's backend, which asks for escaping. A name that is not there is an error, not a gap."""
     options |= {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
@@ -26,7 +42,8 @@ def environment(**options: Any) -> Environment:
     env.globals["url"] = lambda name, *args: reverse(name, args=args)
     env.globals["image_address"] = _image_address
     env.filters |= {
-        "readable": escape_control_chars,
+        "date": lambda at, form: date(localtime(at), form),
+        "readable": lambda value: escape_control_chars(value if isinstance(value, str) else str(value)),
         "facts_line": _facts_line,
         "truncatechars": truncatechars,
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
-from django.template import engines
-from django.template.backends.jinja2 import Jinja2
+
+from frontend.rendering.jinja import Macros
 
 register = template.Library()
 
@@ -15,6 +15,4 @@ register = template.Library()
 def macro(name: str, *values: Any) -> str:
     """What a macro makes of these values: `{% macro "message.text" block %}`."""
     file, function = name.split(".")
-    engine = engines["jinja2"]
-    assert isinstance(engine, Jinja2)
-    return getattr(engine.env.get_template(f"frontend/macros/{file}.html").module, function)(*values)
+    return getattr(Macros(file), function)(*values)

@@ -26,6 +26,7 @@ from frontend import context
 from frontend.rendering import history_text, transcript
 from frontend.rendering import identity as identities
 from frontend.rendering.icons import ICONS
+from frontend.rendering.tables import cells
 
 register = template.Library()
 
@@ -94,15 +95,11 @@ def icon(name: str) -> dict[str, str]:
     return {"path": ICONS[name]}
 
 
-@register.inclusion_tag("frontend/partials/mark.html")
-def mark(value: int | None, proposal: bool = False, chip: bool = False) -> dict[str, Any]:
+@register.simple_tag
+def mark(value: int | None, proposal: bool = False, chip: bool = False) -> str:
     """A label value by sign, shape and colour; `None` is "no label"."""
-    return {
-        "kind": "none" if value is None else MARK_KINDS[value],
-        "sign": None if value is None else SIGNS[value],
-        "proposal": proposal,
-        "chip": chip,
-    }
+    kind, sign = ("none", "") if value is None else (MARK_KINDS[value], SIGNS[value])
+    return cells.mark(kind, sign, proposal, chip)
 
 
 @register.filter

@@ -15,7 +15,7 @@ from tests import people
 
 
 def verbs(response) -> list[str]:
-    return [event["row"].verb for event in response.context["events"]]
+    return [row.verb for row in response.context["page"]]
 
 
 def test_audit_log_leads_to_its_objects_as_long_as_they_are_there(browse, cast, at, text):

@@ -140,7 +140,7 @@ def test_run_that_is_finished_shows_what_came_of_it_and_what_failed(browse, at, 
 
 
 def test_runs_are_listed_in_pages(browse, at, cast, failed_run, monkeypatch):
-    monkeypatch.setattr("frontend.pages.judging.runs.PER_PAGE", 1)
+    monkeypatch.setattr("frontend.pages.shared.list_page.PER_PAGE", 1)
     people.import_records(cast.project, people.make_records(1), subset="more")
     start(make_judge(cast, "Second"))
     page = browse("admin").get(at("runs", "bench"))

@@ -36,7 +36,7 @@ def test_trajectories_are_filtered_by_subset_state_model_and_words(browse, cast,
     assert found("?q=tiny:7") == 1
     assert found("?q=is+%C3%9Cr%C3%BCmqi") == 1
     assert found("?q=nothing") == 0
-    assert "No matching trajectories" in text(client.get(url + "?q=nothing"))
+    assert "Nothing matches" in text(client.get(url + "?q=nothing"))
     assert found("?subset=one&page=99") == 2
     assert client.get(url + "?q=%00").status_code == 400
 

@@ -28,7 +28,8 @@ from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
 from frontend.pages.judging.judge_figures import compared
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
-from frontend.templatetags.judging import count, money
+from frontend.rendering.tables import Column, Table, at, cells
+from frontend.templatetags.judging import count, money, run_badge, run_state
 
 VERB = "judges.change"
 SECTION = "judges"
@@ -43,6 +44,37 @@ def judges_of(opened: ProjectPage) -> Any:
 def may_run(opened: ProjectPage) -> bool:
     """Whether there is a judge that a run could ask."""
     return bool(judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True).exists())
+
+
+def run_columns(slug: str, *, judge: bool = True) -> list[Column]:
+    """The columns of a table of runs, the judge's among them unless they are all of one."""
+    return [
+        Column(
+            "run",
+            _("Run"),
+            "pk",
+            lambda run: cells.link(_("Run %(n)s") % {"n": run.pk}, at("run", slug, run.pk)),
+        ),
+        Column(
+            "judge",
+            _("Judge") if judge else "",
+            "judge.name",
+            lambda run: _judge_link(slug, run.judge),
+            "main",
+        ),
+        Column("state", _("State"), cell=lambda run: cells.badge(run_state(run.state), run_badge(run.state))),
+        Column("done", _("Done"), "progress_done", look="number"),
+        Column("failed", _("Failed"), "progress_failed", look="number"),
+        Column("total", _("Total"), "progress_total", look="number"),
+        Column("cost", _("Cost"), "cost", lambda run: money(run.cost), "number", "-cost"),
+        Column("started", _("Started"), "created_at", sort="-created_at"),
+    ]
+
+
+def _judge_link(slug: str, judge: Judge) -> str:
+    """A judge's name, which leads to the workshop for one that is tried there."""
+    page = ("workshop-sample", slug, judge.sample_id) if judge.sample_id else ("judge", slug, judge.pk)
+    return cells.link(judge.name, at(*page), "plain")
 
 
 def _one(opened: ProjectPage, pk: int) -> Judge:
@@ -177,7 +209,7 @@ def _detail(
         form=form,
         **context,
         asked=asked,
-        runs=known.select_related("judge")[:LAST_RUNS] if asked else (),
+        runs=Table(run_columns(opened.project.slug, judge=False), known[:LAST_RUNS]) if asked else None,
         figures=figures,
         columns=columns,
         suggestions=brought,

@@ -27,8 +27,11 @@ from frontend.forms import add_errors
 from frontend.forms.runs import BudgetForm
 from frontend.pages.judging.judge_figures import compared as compared_with_people
 from frontend.pages.judging.judges import SECTION
-from frontend.pages.judging.runs import PER_PAGE, VERB, one_run
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.judging.runs import VERB, one_run
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import ListPage
+from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import count, duration, failure_name, money, run_state
 from frontend.templatetags.tristep import state_name
@@ -144,6 +147,42 @@ def _run_actions(run: SuggestionRun) -> list[dict[str, str]]:
     return actions
 
 
+def _failed_columns(slug: str) -> list[Column]:
+    return [
+        Column(
+            "record",
+            _("Trajectory"),
+            "trajectory.record_id",
+            lambda item: cells.link(
+                short_identity(item.trajectory.record_id), at("trajectory", slug, item.trajectory_id)
+            ),
+            "record",
+        ),
+        Column(
+            "reason",
+            _("Reason"),
+            "failure",
+            lambda item: cells.lines(
+                cells.strong(failure_name(item.failure)), unescape(translated(item.message))
+            ),
+            "main",
+        ),
+        Column(
+            "",
+            _("Raw answer"),
+            cell=lambda item: (
+                item.answer
+                and cells.button(
+                    _("Raw answer"),
+                    at("judge-answer", slug, item.answer),
+                    short_identity(item.trajectory.record_id),
+                )
+            ),
+            look="actions",
+        ),
+    ]
+
+
 def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None = None) -> HttpResponse:
     known = reports.progress(viewer=opened.user, run=run)
     failed = judge_overview.failed(viewer=opened.user, run=run)
@@ -169,7 +208,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         priced=bool(run.judge.price_input or run.judge.price_output),
         form=form
         or BudgetForm(initial={"budget": None if run.budget is None else f"{run.budget.normalize():f}"}),
-        page=paginate(opened.request, failed, PER_PAGE),
+        list=ListPage(opened.request, _failed_columns(opened.project.slug), failed),
     )
 
 

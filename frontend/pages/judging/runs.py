@@ -7,7 +7,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -21,11 +23,12 @@ from annotation.reports.judging.run_selection import Selection
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import RunForm
-from frontend.pages.judging.judges import SECTION, judges_of, may_run
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.judging.judges import SECTION, judges_of, may_run, run_columns
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import Empty, ListPage, show
+from frontend.rendering.tables import at, cells
 
 VERB = "suggest"
-PER_PAGE = 25
 
 
 def _runs(opened: ProjectPage) -> Any:
@@ -40,11 +43,34 @@ def one_run(opened: ProjectPage, pk: int) -> SuggestionRun:
 
 
 @require_GET
-def runs(request: HttpRequest, slug: str) -> HttpResponse:
+def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All runs of a project, the newest first."""
     opened = open_project(request, slug, VERB)
-    page = paginate(request, _runs(opened).select_related("judge"), PER_PAGE)
-    return opened.render("judging/runs.html", SECTION, page=page, may_run=may_run(opened))
+    start = cells.link(_("Start a run"), at("run-new", slug), "button button--primary")
+    set_up = cells.link(_("Set up a judge"), at("judge-new", slug), "button button--primary")
+    runnable = may_run(opened)
+    empty = Empty(
+        _("No run yet"),
+        _("Choose judges and trajectories, check the estimated cost, and start."),
+        start if runnable else set_up,
+    )
+    listed = ListPage(
+        request,
+        run_columns(slug),
+        _runs(opened).select_related("judge"),
+        empty,
+        order="-created_at",
+        file="runs",
+    )
+    return show(
+        opened,
+        SECTION,
+        listed,
+        title=_("Runs"),
+        trail=[(_("Judges"), at("judges", slug))],
+        about=_("In a run, one judge suggests labels for many trajectories."),
+        actions=[start] if runnable else [],
+    )
 
 
 @dataclass(frozen=True, slots=True)

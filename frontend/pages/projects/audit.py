@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final
 
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import reverse
+from django.template.defaultfilters import truncatechars
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from annotation.core.errors import Invalid
-from annotation.language import translated
 from annotation.models import AuditEvent
 from annotation.reports.work import audit_log as report
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
-from frontend.rendering import csv_lines
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import Filter, ListPage, show
 from frontend.rendering.audit_text import SENTENCES, describe
 from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells
 
 VERB = "audit.view"
-MAX_FILTER = 200
-BLOCK = 500
+MAX_TITLE = 60
 
 # type of object -> (what people call it, URL name, whether its address names the object, place in the page)
 OBJECTS: Final[dict[str, tuple[Any, str, bool, str]]] = {
@@ -40,74 +40,90 @@ OBJECTS: Final[dict[str, tuple[Any, str, bool, str]]] = {
     "subset": (gettext_lazy("Subset"), "project-settings", False, "#subset-{}"),
     "suggestionrun": (gettext_lazy("Run of a judge"), "run", True, ""),
 }
-CSV_HEADING = ("when", "who", "action", "object_type", "object_id", "details")
+IN_FILE = ("when", "who", "action", "object_type", "object_id", "details")
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
-    read = {name: request.GET.get(name, "").strip()[:MAX_FILTER] for name in report.FILTERS}
-    return {name: value.replace("\x00", "") for name, value in read.items()}
+@dataclass(frozen=True)
+class Event:
+    """An entry of the log, with a link to its object; None where that has no page, or is gone."""
+
+    row: AuditEvent
+    object: str | None
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """Who did what, in words."""
+        return describe(self.row)
 
 
-def _found(opened: ProjectPage, asked: dict[str, str]) -> QuerySet[AuditEvent]:
-    return report.events(actor=opened.user, project=opened.project, filters=asked, verbs=SENTENCES)
+def _columns() -> list[Column]:
+    return [
+        Column("when", _("Time"), "row.created_at"),
+        Column(
+            "who",
+            _("Who"),
+            lambda one: one.row.actor.username if one.row.actor else report.OPERATOR,
+            lambda one: one.said["actor"],
+        ),
+        Column("action", _("What"), "row.verb", lambda one: one.said["what"]),
+        Column("object_type", _("Object"), "row.object_type", lambda one: one.object, "main"),
+        Column("object_id", value="row.object_id"),
+        Column(
+            "details",
+            _("Details"),
+            lambda one: json.dumps(one.row.detail, ensure_ascii=False, sort_keys=True),
+            lambda one: cells.pairs(one.said["details"]),
+            "main",
+        ),
+    ]
 
 
-@require_GET
-def audit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who did what, newest first."""
-    opened = open_project(request, slug, VERB)
-    asked = _asked(request)
-    refusal = ""
-    try:
-        rows = _found(opened, asked)
-    except Invalid as error:
-        rows, refusal = AuditEvent.objects.none(), translated(error.message)
-    page = paginate(request, rows)
-    known = report.objects(actor=opened.user, rows=page)
-    query = request.GET.copy()
-    query.pop("page", None)
-    return opened.render(
-        "projects/audit.html",
-        "audit",
-        status=400 if refusal else 200,
-        page=page,
-        events=[{"row": row, **describe(row), "object": _object(slug, row, known)} for row in page],
-        refusal=refusal,
-        asked={**asked, "kind": asked["object"].partition(":")[0]},
-        filtered=any(asked.values()),
-        people=report.people(opened.project),
-        operator=report.OPERATOR,
-        verbs=sorted(((verb, str(words)) for verb, words in SENTENCES.items()), key=lambda one: one[1]),
-        kinds=[(kind, title) for kind, (title, *_rest) in OBJECTS.items()],
-        export=f"{reverse('frontend:audit-export', args=[slug])}?{query.urlencode()}",
+def _list(opened: ProjectPage) -> ListPage:
+    user, project = opened.user, opened.project
+
+    def items(rows: list[AuditEvent]) -> list[Event]:
+        known = report.objects(actor=user, rows=rows)
+        return [Event(row, _object(project.slug, row, known)) for row in rows]
+
+    people = [(row.username, str(row)) for row in report.people(project)]
+    verbs = sorted(((verb, str(words)) for verb, words in SENTENCES.items()), key=itemgetter(1))
+    return ListPage(
+        opened.request,
+        _columns(),
+        lambda asked: report.events(actor=user, project=project, filters=asked, verbs=SENTENCES),
+        filters=[
+            Filter("who", _("Who"), [*people, (report.OPERATOR, _("operator"))]),
+            Filter("verb", _("What"), verbs),
+            Filter("object", _("Object"), [(kind, title) for kind, (title, *_rest) in OBJECTS.items()]),
+            Filter("from", _("From"), type="date"),
+            Filter("to", _("To"), type="date"),
+        ],
+        items=items,
+        file="audit",
+        in_file=IN_FILE,
     )
 
 
-def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]) -> dict[str, str] | None:
-    """What a row is about: kind, title and address; None where there is no page for it, or it is gone."""
-    found = known.get((row.object_type, row.object_id))
-    if found is None:
-        return None
-    address, title = found
-    kind, name, in_path, rest = OBJECTS[row.object_type]
-    url = reverse(f"frontend:{name}", args=[slug, address] if in_path else [slug])
-    return {
-        "kind": str(kind),
-        "title": short_identity(title),
-        "url": url + rest.format(address),
-    }
+@require_GET
+def audit(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Who did what, newest first."""
+    opened = open_project(request, slug, VERB)
+    about = _("Who did what, newest first. Neither labels nor texts of trajectories are logged here.")
+    return show(opened, "audit", _list(opened), about=about)
 
 
 @require_GET
 def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The same rows as CSV, all pages of them, streamed."""
-    opened = open_project(request, slug, VERB)
-    rows = _found(opened, _asked(request))
-    return csv_lines.download(f"{slug}-audit.csv", CSV_HEADING, _csv_rows(rows.iterator(BLOCK)))
+    return _list(open_project(request, slug, VERB)).csv(f"{slug}-")
 
 
-def _csv_rows(rows: Iterable[AuditEvent]) -> Iterator[tuple[Any, ...]]:
-    for row in rows:
-        who = row.actor.username if row.actor is not None else report.OPERATOR
-        details = json.dumps(row.detail, ensure_ascii=False, sort_keys=True)
-        yield row.created_at.isoformat(), who, row.verb, row.object_type, row.object_id, details
+def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]) -> str | None:
+    found = known.get((row.object_type, row.object_id))
+    if found is None:
+        return None
+    address, title = found
+    kind, name, in_path, rest = OBJECTS[row.object_type]
+    url = at(name, slug, address) if in_path else at(name, slug)
+    shown = truncatechars(short_identity(title) or "–", MAX_TITLE)
+    return cells.beside(cells.soft(kind), cells.link(shown, url + rest.format(address)))

@@ -3,163 +3,176 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.template.defaultfilters import truncatechars
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
-from annotation.core.errors import Invalid
 from annotation.core.text import unescape
 from annotation.core.vocabulary import Role, TrajectoryState
-from annotation.language import translated
 from annotation.models import Subset, Trajectory
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import trajectory_list as report
 from annotation.services import noted_reads
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
-from frontend.rendering import csv_lines
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
 from frontend.rendering.charts import strip
+from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
-from frontend.templatetags.tristep import MARK_KINDS, SIGNS
+from frontend.templatetags.tristep import MARK_KINDS, SIGNS, badge_kind, percent, state_name
 
 VERB = "trajectory.list"
-MAX_SEARCH = 200
-NOT_EXPORTED = ("page",)
-BLOCK = 500
 SHOWN_OF_QUESTION = {False: 140, True: 80}
 
-# key -> (title, the natural direction), in the order in which they are offered
-ORDERS = {
-    "queue": (gettext_lazy("Queue"), ""),
-    "record": (gettext_lazy("Record"), ""),
-    "model": (gettext_lazy("Policy model"), ""),
-    "steps": (gettext_lazy("Steps"), "-"),
-    "state": (gettext_lazy("State"), ""),
-    "annotators": (gettext_lazy("Annotators"), "-"),
-    "agreement": (gettext_lazy("Agreement"), ""),
-    "doubt": (gettext_lazy("Judges’ doubt"), "-"),
-}
-CSV_HEADING = ("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "question")
-CSV_LABELS = ("agreement", "judges_doubt", "labels", "outcome")
+IN_FILE = (
+    *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "question"),
+    *("agreement", "judges_doubt", "labels", "outcome"),
+)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the query string asks for: filters by name, an order, and whether labels are to be shown."""
+class Listed:
+    """A trajectory of the list; `said` is what was said of it, None where that is not shown."""
 
-    filters: dict[str, str]
-    sort: str
-    labels: bool
+    row: Trajectory
+    annotators: list[str]
+    said: report.Said | None
 
-    @classmethod
-    def of(cls, request: HttpRequest) -> Asked:
-        """Read it; the report refuses what it does not know."""
-        read = {name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("sort", *report.FILTERS)}
-        read = {name: value.replace("\x00", "") for name, value in read.items()}
-        return cls(
-            filters={name: read[name] for name in report.FILTERS},
-            sort=read["sort"] or "queue",
-            labels="labels" in request.GET,
+
+def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[Listed]:
+    """Rows with what is shown beside them; that their labels are seen is noted."""
+    names = report.annotators(opened.user, rows)
+    said = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
+    return [Listed(row, names.get(row.pk, []), said.get(row.pk)) for row in rows]
+
+
+def _columns(slug: str, *, labels: bool) -> list[Column]:
+    def record(one: Listed) -> str:
+        return cells.link(short_identity(one.row.record_id), at("trajectory", slug, one.row.pk), "break")
+
+    def question(one: Listed) -> str:
+        beginning: str = one.row.beginning  # type: ignore[attr-defined]
+        shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
+        return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "")
+
+    def state(one: Listed) -> str:
+        return cells.badge(state_name(one.row.state), badge_kind(one.row.state))
+
+    columns = [
+        Column("record_id", _("Record"), "row.record_id", record, "record", "record"),
+        Column("question", _("Question"), "row.beginning", question, "main"),
+        Column("subset", _("Subset"), "row.subset.name", look="slug"),
+        Column("task", value="row.task.key"),
+        Column("policy_model", _("Policy model"), "row.policy_model", sort="model"),
+        Column("steps", _("Steps"), "row.step_count", look="number", sort="-steps"),
+        Column("state", _("State"), "row.state", state, sort="state"),
+        Column(
+            "annotators",
+            _("Annotators"),
+            lambda one: "; ".join(one.annotators),
+            lambda one: ", ".join(one.annotators),
+            sort="-annotators",
+        ),
+    ]
+    if not labels:
+        return columns
+    return [
+        *columns,
+        Column(
+            "agreement",
+            _("Agreement"),
+            lambda one: one.said and one.row.agreement,
+            lambda one: percent(one.row.agreement) if one.said else cells.soft(_("hidden: you may label it")),
+            "number",
+            "agreement",
+        ),
+        Column(
+            "judges_doubt",
+            _("Judges’ doubt"),
+            lambda one: one.said and one.row.doubt,
+            lambda one: percent(one.row.doubt if one.said else None),
+            "number",
+            "-doubt",
+        ),
+        Column("labels", value=lambda one: one.said and _written_steps(one.said)),
+        Column("outcome", value=lambda one: one.said and _written(one.said.outcome)),
+    ]
+
+
+def _list(opened: ProjectPage) -> ListPage:
+    user, project, request = opened.user, opened.project, opened.request
+    labels = "labels" in request.GET
+
+    def rows(asked: dict[str, str]) -> QuerySet[Trajectory]:
+        filters = {name: asked[name] for name in report.FILTERS}
+        return report.trajectories(
+            actor=user, project=project, filters=filters, sort=asked["sort"], labels=labels
         )
 
-    @property
-    def filtered(self) -> bool:
-        """Whether any filter is set."""
-        return any(self.filters.values())
-
-    def columns(self) -> dict[str, dict[str, str]]:
-        """By order, what the heading of its column needs: title, the order that a click asks for, and the
-        present direction as `aria-sort` says it."""
-        found = {}
-        for name, (title, natural) in ORDERS.items():
-            present = self.sort.removeprefix("-") == name
-            turned = "" if self.sort.startswith("-") else "-"
-            said = "descending" if self.sort.startswith("-") else "ascending"
-            found[name] = {
-                "title": str(title),
-                "sort": f"{turned if present else natural}{name}",
-                "aria": said if present else "",
-            }
-        return found
-
-    def orders(self) -> list[tuple[str, str]]:
-        """(order, title) of those that a list offers, the present one among them."""
-        offered = [
-            (f"{natural}{name}", str(title))
-            for name, (title, natural) in ORDERS.items()
-            if self.labels or name not in report.TELLING
-        ]
-        known = ORDERS.get(self.sort.removeprefix("-"))
-        if known and self.sort not in dict(offered):
-            offered.append((self.sort, str(known[0])))
-        return offered
-
-
-def _found(opened: ProjectPage, asked: Asked) -> QuerySet[Trajectory]:
-    return report.trajectories(
-        actor=opened.user, project=opened.project, filters=asked.filters, sort=asked.sort, labels=asked.labels
+    subsets = policies.visible(user, Subset.objects.filter(project=project))
+    everything = policies.visible(user, Trajectory.objects.filter(project=project))
+    models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
+    return ListPage(
+        request,
+        _columns(project.slug, labels=labels),
+        rows,
+        Empty(
+            _("No trajectories yet"),
+            _("Import a file to add some."),
+            cells.link(_("Import trajectories"), at("imports", project.slug), "button button--primary"),
+        ),
+        filters=[
+            Filter("subset", _("Subset"), ((row.name, row.name) for row in subsets)),
+            Filter(
+                "state", _("State"), ((state.value, state_name(state.value)) for state in TrajectoryState)
+            ),
+            Filter("model", _("Policy model"), ((name, name) for name in models if name)),
+            Filter(
+                "annotator", _("Annotator"), ((row.username, row) for row in report.annotators_of(project))
+            ),
+            Filter("q", _("Record or question contains")),
+        ],
+        items=lambda found: _listed(opened, found, labels=labels),
+        order="queue",
+        orders=[("queue", _("Queue"))],
+        kept=["labels"],
+        file="trajectories",
+        in_file=IN_FILE,
+        below=cells.strip_legend() if labels else "",
     )
 
 
 @require_GET
-def trajectories(request: HttpRequest, slug: str) -> HttpResponse:
+def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The trajectories of a project, filtered and in order; with labels, which is noted, when asked for."""
     opened = open_project(request, slug, VERB)
-    project, user = opened.project, opened.user
-    asked = Asked.of(request)
-    everything = policies.visible(user, Trajectory.objects.filter(project=project))
-    refusal = ""
-    try:
-        rows = _found(opened, asked)
-    except Invalid as error:
-        rows, refusal = everything.none(), translated(error.message)
-    page = paginate(request, rows)
-    said = noted_reads.listed(actor=user, project=project, rows=list(page)) if asked.labels else {}
-    names = report.annotators(user, page)
-    models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
-    return opened.render(
-        "work/trajectories.html",
-        "trajectories",
-        status=400 if refusal else 200,
-        page=page,
-        rows=[
-            {
-                "row": row,
-                "annotators": names.get(row.pk, []),
-                "kept": asked.labels and row.pk not in said,
-                **(_strip(said[row.pk]) if row.pk in said else {}),
-            }
-            for row in page
-        ],
-        shown_of_question=SHOWN_OF_QUESTION[asked.labels],
-        refusal=refusal,
-        asked=asked,
-        columns=asked.columns(),
-        orders=asked.orders(),
-        may_claim=Role.ANNOTATOR in opened.roles,
-        subsets=policies.visible(user, Subset.objects.filter(project=project)),
-        models=[name for name in models if name],
-        people=report.annotators_of(project),
-        states=[state.value for state in TrajectoryState],
-        export=_export_address(request, slug),
+    listed = _list(opened)
+    noted = _("It is noted that you have seen them")
+    if "labels" not in request.GET:
+        turn = cells.link(_("Show labels"), listed.address(labels="1"), "button", noted)
+        return show(opened, "trajectories", listed, actions=[turn])
+    about = _(
+        "Labels are shown. It is noted that you have seen them: you can no longer claim these trajectories."
     )
+    if Role.ANNOTATOR in opened.roles:
+        about += " " + _("Those that you could still label keep theirs hidden.")
+    turn = cells.link(_("Hide labels"), listed.address(labels=None, sort=None), "button")
+    return show(opened, "trajectories", listed, about=about, actions=[turn])
 
 
-def _export_address(request: HttpRequest, slug: str) -> str:
-    query = request.GET.copy()
-    for name in NOT_EXPORTED:
-        query.pop(name, None)
-    return f"{reverse('frontend:trajectories-export', args=[slug])}?{query.urlencode()}"
+@require_GET
+def export(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The same rows as CSV, all pages of them, streamed."""
+    return _list(open_project(request, slug, VERB)).csv(f"{slug}-")
 
 
 def _kind(cell: report.Cell) -> str:
@@ -172,61 +185,24 @@ def _word(cell: report.Cell) -> str:
     return _("no label") if cell is None else SIGNS[cell]
 
 
-def _strip(said: report.Said) -> dict[str, Any]:
+def _strip(said: report.Said) -> tuple[Any, str]:
     """The strip of one trajectory, and the same in words: equal neighbours counted together."""
-    cells = [cell for _index, cell in said.steps]
-    runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells))]
+    cells_ = [cell for _index, cell in said.steps]
+    runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells_))]
     steps = ", ".join(f"{word} × {count}" if count > 1 else word for word, count in runs)
     words = _("Steps: %(steps)s. Outcome: %(outcome)s.")
-    return {
-        "strip": strip([_kind(cell) for cell in cells], _kind(said.outcome)),
-        "words": words % {"steps": steps, "outcome": _word(said.outcome)},
-    }
+    drawn = strip([_kind(cell) for cell in cells_], _kind(said.outcome))
+    return drawn, words % {"steps": steps, "outcome": _word(said.outcome)}
 
 
-@require_GET
-def export(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The same rows as CSV, all pages of them, streamed."""
-    opened = open_project(request, slug, VERB)
-    asked = Asked.of(request)
-    rows = _found(opened, asked)
-    heading = (*CSV_HEADING, *(CSV_LABELS if asked.labels else ()))
-    return csv_lines.download(f"{slug}-trajectories.csv", heading, _csv_rows(opened, rows, asked.labels))
+def _written(cell: report.Cell) -> str | None:
+    """A label in a file; `?` where annotators differ."""
+    return "?" if isinstance(cell, report.Differ) else None if cell is None else str(cell)
 
 
-def _csv_rows(opened: ProjectPage, rows: QuerySet[Trajectory], labels: bool) -> Iterator[tuple[Any, ...]]:
-    """The cells of each row; labels are noted as seen block by block, before they are sent."""
-    left = rows.iterator(BLOCK)
-    while block := list(islice(left, BLOCK)):
-        names = report.annotators(opened.user, block)
-        said = noted_reads.listed(actor=opened.user, project=opened.project, rows=block) if labels else {}
-        for row in block:
-            task, question = (unescape(text) for text in (row.task.key, row.beginning))  # type: ignore[attr-defined]
-            cells = (
-                unescape(row.record_id),
-                row.subset.name,
-                task,
-                unescape(row.policy_model),
-                row.step_count,
-                row.state,
-                "; ".join(names.get(row.pk, [])),
-                question,
-            )
-            yield (*cells, *(_csv_labels(row, said.get(row.pk)) if labels else ()))
-
-
-def _csv_labels(row: Trajectory, said: report.Said | None) -> tuple[Any, ...]:
-    """Agreement, doubt, `message index:label` of each labelled step, and the outcome; `?` where they
-    differ."""
-    if said is None:
-        return (None,) * len(CSV_LABELS)
-
-    def written(cell: report.Cell) -> str:
-        return "?" if isinstance(cell, report.Differ) else str(cell)
-
-    steps = " ".join(f"{index}:{written(cell)}" for index, cell in said.steps if cell is not None)
-    outcome = None if said.outcome is None else written(said.outcome)
-    return row.agreement, row.doubt, steps, outcome
+def _written_steps(said: report.Said) -> str:
+    """`message index:label` of each labelled step."""
+    return " ".join(f"{index}:{_written(cell)}" for index, cell in said.steps if cell is not None)
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,0 +1,202 @@
+"""Lists: their filters, orders, pages and files, declared once for each list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from django.core.paginator import Page
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.language import translated
+from frontend.pages.shared.common import PER_PAGE, ProjectPage, paginate
+from frontend.rendering import csv_lines
+from frontend.rendering.tables import Column, Table
+
+MAX_ASKED = 200
+BLOCK = 500
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A field above a list: a choice of (value, words), or without choices one to type into.
+
+    default: the value that is asked for where none is; "" leaves nothing out.
+    """
+
+    name: str
+    title: str
+    choices: Iterable[tuple[str, Any]] | None = None
+    type: str = "search"
+    default: str = ""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What stands where a list has no rows: a title, a sentence, and what to do about it."""
+
+    title: str
+    text: str = ""
+    action: str = ""
+
+
+@dataclass
+class ListPage:
+    """A list, shown as a page and written as a file. The query string is its state.
+
+    rows: the rows, or a function of what is asked (filters by name, and "sort") that gives those that fit, in
+    their order; it raises Invalid for what it does not know.
+    items: what the columns are given of some rows, by default the rows; for a page, or a block of a file.
+    order: the order of the rows when none is asked for; `orders` are (value, title) of those no column has.
+    kept: names in the query string that mean something else, and outlive a change of the filter.
+    file: the name of the file, "" for none; it has the columns `in_file`, by default all that have a name.
+    below: what stands below the table.
+    """
+
+    request: HttpRequest
+    columns: Sequence[Column]
+    rows: Any
+    empty: Empty = Empty("")
+    filters: Sequence[Filter] = ()
+    items: Callable[[list[Any]], Iterable[Any]] = list
+    order: str = ""
+    orders: Sequence[tuple[str, str]] = ()
+    kept: Sequence[str] = ()
+    file: str = ""
+    in_file: Sequence[str] = ()
+    below: str = ""
+    refusal: str = field(default="", init=False)
+
+    @cached_property
+    def fields(self) -> list[Filter]:
+        """The filters, and after them the order when there is a choice."""
+        columns = [(column.sort, column.title) for column in self.columns if column.sort]
+        offered = dict([*self.orders, *columns])
+        if not offered:
+            return list(self.filters)
+        present = self.request.GET.get("sort", "")
+        if present not in offered:
+            titles = {value.removeprefix("-"): title for value, title in offered.items()}
+            if title := titles.get(present.removeprefix("-")):
+                offered[present] = title
+        return [*self.filters, Filter("sort", _("Order"), tuple(offered.items()), default=self.order)]
+
+    @cached_property
+    def asked(self) -> dict[str, str]:
+        """The value of each field."""
+        read = {one.name: self.request.GET.get(one.name, "") for one in self.fields}
+        clean = {name: value.strip()[:MAX_ASKED].replace("\x00", "") for name, value in read.items()}
+        return {one.name: clean[one.name] or one.default for one in self.fields}
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether a filter leaves anything out."""
+        return any(self.asked[one.name] != one.default for one in self.filters)
+
+    @property
+    def controls(self) -> Iterator[dict[str, Any]]:
+        """The fields with their choices and values, for the form above the list."""
+        for one in self.fields:
+            choices, value = dict(one.choices or ()), self.asked[one.name]
+            if value:
+                choices.setdefault(value, value)
+            yield {"field": one, "choices": choices, "value": value}
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """What the form carries along besides."""
+        return [(name, self.request.GET[name]) for name in self.kept if name in self.request.GET]
+
+    @property
+    def whole(self) -> str:
+        """The address of the list without a filter."""
+        return f"?{urlencode(self.hidden)}"
+
+    def address(self, **changes: str | None) -> str:
+        """The address of the list's first page with changes in its query string; None takes out."""
+        query = self.request.GET.copy()
+        for name, value in {"page": None, **changes}.items():
+            if value is None:
+                query.pop(name, None)
+            else:
+                query[name] = value
+        return f"?{query.urlencode()}"
+
+    @property
+    def file_address(self) -> str:
+        """The address of the rows as a file, all pages of them."""
+        return self.address(**{"as": "csv"})
+
+    def _found(self) -> Any:
+        if callable(self.rows):
+            return self.rows(self.asked)
+        sort = self.asked.get("sort", "")
+        return self.rows if sort == self.order else ordered(self.rows, self.columns, sort)
+
+    @cached_property
+    def page(self) -> Page[Any]:
+        """The page that is asked for; without rows, and with `refusal`, when what is asked is not known."""
+        try:
+            return paginate(self.request, self._found(), PER_PAGE)
+        except Invalid as error:
+            self.refusal = translated(error.message)
+            return paginate(self.request, [])
+
+    @cached_property
+    def table(self) -> Table:
+        """The table of the page."""
+        items = self.items(list(self.page))
+        sort = self.asked.get("sort", "")
+        return Table(self.columns, items, sort=sort, address=lambda order: self.address(sort=order))
+
+    def csv(self, prefix: str = "") -> HttpResponseBase:
+        """The rows as CSV, streamed. Raises Invalid for what is not known."""
+        named = {column.name: column for column in self.columns if column.name}
+        columns = [named[name] for name in self.in_file if name in named] or list(named.values())
+        heading = [column.name for column in columns]
+        return csv_lines.download(f"{prefix}{self.file}.csv", heading, self._lines(self._found(), columns))
+
+    def _lines(self, found: Any, columns: Sequence[Column]) -> Iterator[list[Any]]:
+        left = found.iterator(BLOCK) if isinstance(found, QuerySet) else iter(found)
+        while block := list(islice(left, BLOCK)):
+            for item in self.items(block):
+                yield [_written(column.value_of(item)) for column in columns]
+
+
+def _written(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def ordered(rows: Any, columns: Sequence[Column], sort: str) -> Any:
+    """Rows sorted by a column, those without a value last. Raises Invalid for an unknown order."""
+    name, backwards = sort.removeprefix("-"), sort.startswith("-")
+    column = next((one for one in columns if one.sort and one.sort.removeprefix("-") == name), None)
+    if column is None:
+        raise Invalid(translatable("There is no order “{name}”.", name=sort))
+    if isinstance(rows, QuerySet):
+        by = F(name)
+        return rows.order_by(by.desc(nulls_last=True) if backwards else by.asc(nulls_last=True), "pk")
+    known = [row for row in rows if column.value_of(row) is not None]
+    last = [row for row in rows if column.value_of(row) is None]
+    return sorted(known, key=column.value_of, reverse=backwards) + last
+
+
+def show(
+    opened: ProjectPage, section: str, listed: ListPage, template: str = "list.html", **context: Any
+) -> HttpResponseBase:
+    """A list of a project: its page, or the file when the query string says `as=csv`."""
+    if listed.file and listed.request.GET.get("as") == "csv":
+        return listed.csv(f"{opened.project.slug}-")
+    page = listed.page  # which may be refused
+    status = 400 if listed.refusal else 200
+    return opened.render(template, section, status=status, list=listed, page=page, **context)
