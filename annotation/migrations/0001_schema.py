@@ -1280,7 +1280,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            "InterimLook",
+            "InterimAnalysis",
             columns(
                 percent=models.PositiveSmallIntegerField(),
                 settled=models.PositiveIntegerField(),
@@ -1288,10 +1288,11 @@ class Migration(migrations.Migration):
                 looked_at=models.DateTimeField(),
                 looked_by=models.ForeignKey(USER, models.SET_NULL, null=True, related_name="+"),
                 project=models.ForeignKey(
-                    "annotation.project", models.CASCADE, related_name="interim_looks", db_index=False
+                    "annotation.project", models.CASCADE, related_name="interim_analyses", db_index=False
                 ),
             ),
             options={
+                "db_table": "annotation_interimlook",
                 "ordering": ("percent",),
                 "constraints": [
                     models.UniqueConstraint(name="interim_look_once", fields=("project", "percent")),
@@ -1554,7 +1555,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            "LookAgain",
+            "RelabelRequest",
             columns(
                 version=models.PositiveIntegerField(),
                 batch=models.UUIDField(),
@@ -1562,11 +1563,12 @@ class Migration(migrations.Migration):
                 begun_at=models.DateTimeField(blank=True, null=True),
                 asked_by=models.ForeignKey(USER, models.PROTECT, null=True, related_name="+"),
                 assignment=models.ForeignKey(
-                    "annotation.assignment", models.CASCADE, related_name="looks_again"
+                    "annotation.assignment", models.CASCADE, related_name="relabel_requests"
                 ),
                 project=models.ForeignKey("annotation.project", models.CASCADE, related_name="+"),
             ),
             options={
+                "db_table": "annotation_lookagain",
                 "ordering": ("pk",),
                 "indexes": [
                     models.Index(name="look_again_by_batch", fields=["project", "batch"]),

@@ -8,7 +8,7 @@ from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
-from .experiment import Allocation, InterimLook
+from .experiment import Allocation, InterimAnalysis
 from .freezes import Freeze
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge, WorkshopSample
@@ -22,7 +22,6 @@ from .labels import (
     OutcomeLabel,
     SaveOperation,
 )
-from .look_again import LookAgain
 from .notices import Notice
 from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
@@ -36,6 +35,7 @@ from .projects import (
     Subset,
 )
 from .rechecks import Recheck, Stratum
+from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .suggestions import (
     UNFINISHED_RUNS,
@@ -70,7 +70,7 @@ __all__ = [
     "Freeze",
     "Guideline",
     "ImportFile",
-    "InterimLook",
+    "InterimAnalysis",
     "Invitation",
     "JobFields",
     "Judge",
@@ -78,7 +78,6 @@ __all__ = [
     "Judgement",
     "Label",
     "LabelEvent",
-    "LookAgain",
     "Membership",
     "Notice",
     "OutcomeConsensus",
@@ -89,6 +88,7 @@ __all__ = [
     "Project",
     "PublicRelease",
     "Recheck",
+    "RelabelRequest",
     "Release",
     "ReleaseLabel",
     "ReleaseOutline",

@@ -1,4 +1,4 @@
-"""Who is in which arm of a project's experiment, and who has looked at what it shows so far."""
+"""The arms of a project's experiment and its interim analyses."""
 
 from django.conf import settings
 from django.db import models
@@ -34,14 +34,14 @@ class Allocation(models.Model):
         return f"{self.annotator_id} on task {self.task_id}: {self.arm}"
 
 
-class InterimLook(models.Model):
-    """Somebody (null: the operator) has read what a running experiment shows, when `settled` of `planned`
-    trajectories had all their labels. `percent` of the information is what decides how much of the level of
-    significance the look has spent (core.influence.interim_analysis): looks within the same hundredth are
-    one."""
+class InterimAnalysis(models.Model):
+    """A reading of what a running experiment shows, when `settled` of `planned` trajectories had all their
+    labels; by nobody is by the operator. `percent` of the information decides how much of the level of
+    significance it has spent (core.influence.interim_analysis): readings within the same hundredth are one.
+    """
 
     project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="interim_looks", db_index=False
+        Project, on_delete=models.CASCADE, related_name="interim_analyses", db_index=False
     )
     percent = models.PositiveSmallIntegerField()
     settled = models.PositiveIntegerField()
@@ -52,6 +52,7 @@ class InterimLook(models.Model):
     looked_at = models.DateTimeField()
 
     class Meta:
+        db_table = "annotation_interimlook"
         ordering = ("percent",)
         constraints = (
             models.UniqueConstraint(fields=("project", "percent"), name="interim_look_once"),
@@ -61,4 +62,4 @@ class InterimLook(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"look at {self.percent} % of project {self.project_id}"
+        return f"interim analysis at {self.percent} % of project {self.project_id}"

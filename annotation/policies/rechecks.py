@@ -18,7 +18,7 @@ def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]
     of_it = {"trajectory": OuterRef("trajectory")}
     labelled = m.Assignment.stored.filter(**of_it, annotator=user)
     # side by side in the list of work, the two would tell that one of them is a recheck
-    looks = m.LookAgain.objects.filter(
+    looks = m.RelabelRequest.objects.filter(
         assignment__trajectory=OuterRef("trajectory"), assignment__annotator=user, begun_at__isnull=True
     )
     return m.Recheck.objects.filter(

@@ -18,9 +18,9 @@ from annotation.models import (
     Consensus,
     Dispute,
     Label,
-    LookAgain,
     OutcomeConsensus,
     OutcomeLabel,
+    RelabelRequest,
     Revision,
     Trajectory,
     User,
@@ -167,7 +167,7 @@ def _complete(trajectories: Collection[int]) -> list[Trajectory]:
     complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
     if not complete:
         return []
-    requests = LookAgain.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
+    requests = RelabelRequest.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
     waiting = set(requests.order_by().values_list("assignment__trajectory", flat=True))
     return [row for row in complete if row.pk not in waiting]
 

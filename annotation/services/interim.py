@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.influence.interim_analysis import information
-from annotation.models import InterimLook, Project
+from annotation.models import InterimAnalysis, Project
 from annotation.policies import Actor, deals_people, recorded, require
 from annotation.reports.influence import report
 from annotation.reports.influence.experiment_report import progress
@@ -27,13 +27,13 @@ def note_look(*, actor: Actor, project: Project) -> None:
     require(actor, "influence.view", project)
     settled, planned = progress(project)
     percent = round(100 * information(settled, planned))
-    newest = InterimLook.objects.filter(project=project).order_by("-percent").first()
+    newest = InterimAnalysis.objects.filter(project=project).order_by("-percent").first()
     if percent <= (0 if newest is None else newest.percent):
         return
     # somebody else's look at the same moment is the same look
-    InterimLook.objects.bulk_create(
+    InterimAnalysis.objects.bulk_create(
         [
-            InterimLook(
+            InterimAnalysis(
                 project=project,
                 percent=percent,
                 settled=settled,

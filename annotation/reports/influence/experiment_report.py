@@ -172,7 +172,7 @@ def most_of(said: Integers) -> Integers:
 
 def _look(project: m.Project) -> LookState:
     """The last look that was noted, and what it may use."""
-    noted = list(m.InterimLook.objects.filter(project=project).order_by("percent"))
+    noted = list(m.InterimAnalysis.objects.filter(project=project).order_by("percent"))
     if not noted:
         settled, planned = progress(project)
         return LookState(0, settled, planned, 0.0, None)

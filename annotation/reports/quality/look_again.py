@@ -28,10 +28,10 @@ from annotation.models import (
     Exposure,
     Guideline,
     Label,
-    LookAgain,
     Membership,
     Project,
     Recheck,
+    RelabelRequest,
     ReleaseRecord,
     Subset,
     Trajectory,
@@ -110,7 +110,7 @@ def versions(*, actor: User, project: Project) -> list[Version]:
 def batches(*, actor: User, project: Project) -> list[Batch]:
     """What has been queued, the newest first. For admins."""
     require(actor, "project.change", project)
-    rows = LookAgain.objects.filter(project=project).order_by().values("batch", "version")
+    rows = RelabelRequest.objects.filter(project=project).order_by().values("batch", "version")
     counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
     found = [Batch(row["batch"], row["version"], row["at"], row["n"], row["begun"]) for row in counted]
     return sorted(found, key=lambda one: one.asked_at, reverse=True)
@@ -191,7 +191,7 @@ def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
         user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True
     ).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
     return rows.annotate(
-        queued=Exists(LookAgain.objects.filter(assignment=OuterRef("pk"), begun_at__isnull=True)),
+        queued=Exists(RelabelRequest.objects.filter(assignment=OuterRef("pk"), begun_at__isnull=True)),
         frozen=Exists(
             ReleaseRecord.objects.filter(
                 release__project=OuterRef("project"),
@@ -230,7 +230,7 @@ def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, cal
     }
 
 
-def hopeless(looks: QuerySet[LookAgain]) -> QuerySet[LookAgain]:
+def hopeless(looks: QuerySet[RelabelRequest]) -> QuerySet[RelabelRequest]:
     """Those of these looks that nobody can begin any more: their annotator has left, or has seen what others
     said. No query by itself."""
     here = Membership.objects.filter(
@@ -242,10 +242,10 @@ def hopeless(looks: QuerySet[LookAgain]) -> QuerySet[LookAgain]:
     return looks.filter(~Exists(here) | Exists(_seen("assignment__")))
 
 
-def waiting(*, actor: User, project: Project) -> QuerySet[LookAgain]:
+def waiting(*, actor: User, project: Project) -> QuerySet[RelabelRequest]:
     """What a person is asked to look at again in a project, and can at this moment. One query."""
     mine = Q(assignment__annotator=actor, assignment__state=AssignmentState.SUBMITTED)
-    rows = LookAgain.objects.filter(
+    rows = RelabelRequest.objects.filter(
         ~_discussed("assignment__"),
         ~Exists(_seen("assignment__")),
         mine,

@@ -19,9 +19,9 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Discussion,
-    LookAgain,
     Project,
     Recheck,
+    RelabelRequest,
     Trajectory,
     User,
 )
@@ -54,8 +54,10 @@ def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], ex
         )
     now, batch = timezone.now(), uuid4()
     version = report.current_version(project)
-    LookAgain.objects.bulk_create(
-        LookAgain(project=project, assignment=row, version=version, batch=batch, asked_by=actor, asked_at=now)
+    RelabelRequest.objects.bulk_create(
+        RelabelRequest(
+            project=project, assignment=row, version=version, batch=batch, asked_by=actor, asked_at=now
+        )
         for row in preview.ready
     )
     for row in {row.annotator_id: row for row in reversed(preview.ready)}.values():
@@ -75,13 +77,13 @@ def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], ex
 def unqueue(*, actor: User, project: Project, batch: UUID) -> int:
     """Take back what nobody of a batch has begun; how many. Raises Conflict when all have."""
     require(actor, "project.change", project)
-    gone = _take_back(actor, project, LookAgain.objects.filter(project=project, batch=batch))
+    gone = _take_back(actor, project, RelabelRequest.objects.filter(project=project, batch=batch))
     if not gone:
         raise Conflict(translatable("Nothing is waiting there any more."), code="nothing")
     return gone
 
 
-def _take_back(actor: Actor, project: Project, looks: QuerySet[LookAgain]) -> int:
+def _take_back(actor: Actor, project: Project, looks: QuerySet[RelabelRequest]) -> int:
     """Ask no more for those of these looks that are not begun; how many."""
     rows = looks.filter(begun_at__isnull=True)
     trajectories = set(rows.order_by().values_list("assignment__trajectory", flat=True))
@@ -99,7 +101,7 @@ def _take_back(actor: Actor, project: Project, looks: QuerySet[LookAgain]) -> in
 def sweep_looks() -> int:
     """Every worker calls this now and then: ask no more whoever has left, or has seen others' labels since,
     so that nobody waits for them; how many looks that were."""
-    hopeless = report.hopeless(LookAgain.objects.filter(begun_at__isnull=True))
+    hopeless = report.hopeless(RelabelRequest.objects.filter(begun_at__isnull=True))
     taken = 0
     for project in Project.objects.filter(pk__in=hopeless.order_by().values("project")):
         with transaction.atomic():
@@ -124,7 +126,7 @@ def look_again(*, actor: User, assignment: Assignment) -> Assignment:
         .get(pk=assignment.trajectory_id)
     )
     now = timezone.now()
-    waiting = LookAgain.objects.filter(assignment=assignment, begun_at__isnull=True)
+    waiting = RelabelRequest.objects.filter(assignment=assignment, begun_at__isnull=True)
     request = waiting.select_related("asked_by").first()
     if request is None or not waiting.update(begun_at=now):
         raise Conflict(NOT_ASKED, code="not_asked")

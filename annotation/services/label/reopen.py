@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
-from annotation.models import Assignment, LabelEvent, LookAgain, Trajectory, User
+from annotation.models import Assignment, LabelEvent, RelabelRequest, Trajectory, User
 from annotation.policies import require
 
 from .. import assign, audit, claim_expiry
@@ -59,5 +59,5 @@ def open_again(assignment: Assignment, now: datetime) -> None:
         last_used_at=now,
         warned_at=None,
     )
-    LookAgain.objects.filter(assignment=assignment, begun_at__isnull=True).update(begun_at=now)
+    RelabelRequest.objects.filter(assignment=assignment, begun_at__isnull=True).update(begun_at=now)
     LabelEvent.objects.create(assignment=assignment, kind="reopen", created_at=now)

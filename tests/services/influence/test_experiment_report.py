@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, Denied
-from annotation.models import Allocation, InterimLook, Project, Trajectory, User
+from annotation.models import Allocation, InterimAnalysis, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import Influence
 from annotation.services import assign, interim, label, projects, release
@@ -143,7 +143,7 @@ def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: C
     ):
         assert heading in page
     assert queries == [QUERIES, QUERIES], "however much is settled"
-    assert list(InterimLook.objects.values_list("percent", "settled", "planned", "looked_by")) == [
+    assert list(InterimAnalysis.objects.values_list("percent", "settled", "planned", "looked_by")) == [
         (50, 2, 4, cast.admin.pk),
         (100, 4, 4, cast.admin.pk),
     ]
@@ -164,7 +164,7 @@ def test_trial_is_read_and_noted_for_admins_only(cast: Cast) -> None:
     for user in (cast.ann, cast.judith, cast.oscar):
         with pytest.raises(Denied):
             interim.influence(actor=user, project=cast.project)
-    assert not InterimLook.objects.exists()
+    assert not InterimAnalysis.objects.exists()
 
 
 def test_trial_has_the_same_document_in_command_api_and_manifest(cast: Cast) -> None:
@@ -204,4 +204,4 @@ def test_trial_notes_the_look_that_a_freeze_is(cast: Cast, settings: Any, tmp_pa
     assert json.loads(frozen.manifest)["exposure"]["experiment"]["look"]["number"] == 1
     with pytest.raises(Conflict):
         release.freeze(actor=cast.admin, project=project, version="1.0")
-    assert InterimLook.objects.count() == 1
+    assert InterimAnalysis.objects.count() == 1

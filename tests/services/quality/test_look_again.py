@@ -17,10 +17,10 @@ from annotation.models import (
     Exposure,
     Label,
     LabelEvent,
-    LookAgain,
     Membership,
     Notice,
     PairedLabels,
+    RelabelRequest,
     Trajectory,
     User,
 )
@@ -144,7 +144,7 @@ def test_queue_is_audited_told_and_can_be_taken_back_while_nobody_has_begun(chan
     ]
     assert Trajectory.objects.filter(state="unanimous").exists()
     assert label.unqueue(actor=changed.admin, project=changed.project, batch=batch) == 5
-    assert not LookAgain.objects.exists()
+    assert not RelabelRequest.objects.exists()
     with pytest.raises(Conflict):
         label.unqueue(actor=changed.admin, project=changed.project, batch=batch)
 
@@ -213,7 +213,7 @@ def test_whoever_cannot_look_again_any_more_is_not_waited_for(
 
     row.refresh_from_db()
     assert row.state == "disputed"
-    left = LookAgain.objects.filter(begun_at__isnull=True)
+    left = RelabelRequest.objects.filter(begun_at__isnull=True)
     assert set(left.values_list("assignment__annotator", flat=True)) == {changed.ann.pk}
     assert AuditEvent.objects.get(verb="guidelines.look_again_undo").detail == {"taken_back": 2}
 
@@ -278,7 +278,7 @@ def test_what_was_frozen_or_discussed_meanwhile_is_refused(changed: Cast) -> Non
     with pytest.raises(Conflict):
         begin(changed.ben, disputed)
     row.refresh_from_db()
-    assert row.state == "unanimous" and LookAgain.objects.filter(begun_at__isnull=False).count() == 0
+    assert row.state == "unanimous" and RelabelRequest.objects.filter(begun_at__isnull=False).count() == 0
 
 
 @pytest.mark.once
@@ -290,11 +290,11 @@ def test_pages_of_looking_again(changed: Cast) -> None:
     assert admin.get(f"{url}?value=7").status_code == 400
     assert admin.post(url, {"value": "-1", "expected": "1"}).status_code == 409
     assert admin.post(url, {"value": "-1", "expected": "2"}).status_code == 302
-    batch = LookAgain.objects.values_list("batch", flat=True).first()
+    batch = RelabelRequest.objects.values_list("batch", flat=True).first()
     assert "2 for version 2, 0 begun" in admin.get(url).content.decode()
     work = ann.get(f"/p/{changed.project.slug}/work/").content.decode()
     assert "The guidelines have changed since you submitted these." in work
-    waiting = LookAgain.objects.get(assignment__annotator=changed.ann)
+    waiting = RelabelRequest.objects.get(assignment__annotator=changed.ann)
     answer = ann.post(f"/assignments/{waiting.assignment_id}/look-again/")
     assert answer.headers["Location"] == f"/assignments/{waiting.assignment_id}/"
     seen = callers.Caller(changed.admin).get(f"/projects/{changed.project.slug}/look-again/").json()

@@ -8,15 +8,15 @@ from .labels import Assignment
 from .projects import Project
 
 
-class LookAgain(models.Model):
-    """One submitted assignment that its annotator is to look at again under `version` of the guidelines.
+class RelabelRequest(models.Model):
+    """A submitted assignment that its annotator is to label again under `version` of the guidelines.
 
     `batch` is shared by what was queued at once. `begun_at` is when the annotator opened it again; until then
     it can be taken back.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="looks_again")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="relabel_requests")
     version = models.PositiveIntegerField()
     batch = models.UUIDField()
     asked_by = models.ForeignKey(
@@ -26,6 +26,7 @@ class LookAgain(models.Model):
     begun_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        db_table = "annotation_lookagain"
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(
@@ -35,4 +36,4 @@ class LookAgain(models.Model):
         indexes = (models.Index(fields=("project", "batch"), name="look_again_by_batch"),)
 
     def __str__(self) -> str:
-        return f"look again at {self.assignment_id}"
+        return f"relabelling of {self.assignment_id}"
