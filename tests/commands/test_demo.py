@@ -38,7 +38,7 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
     assert Assignment.objects.filter(project=project, state="open").exists()
     assert Adjudication.objects.filter(project=project, state="decided").count() == 4
     judges = dict(Judge.objects.filter(project=project).values_list("name").annotate(Count("suggestions")))
-    assert judges == {"Pebble 3B": 32, "Rowan Large": 32, "Vireo 2": 32}
+    assert judges == {"Pebble 3B": 68, "Rowan Large": 68, "Vireo 2": 68}
     second, first = Release.objects.filter(project=project).order_by("-number")
     assert second.record_count == states["unanimous"] + states["adjudicated"] == first.record_count + 1
     assert first.withdrawal.reason and not hasattr(second, "withdrawal")
