@@ -82,6 +82,7 @@ class Annotator(ProjectView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Pace, agreement with others and with the consensus, leaning and weeks of one annotator, by the
         account's id: null, or with a reason, where there is too little to say. Admins read everybody's, with
-        the drift that rechecks show; annotators their own."""
+        the drift that rechecks show; annotators their own, which are renewed when five more of their
+        trajectories are resolved, rounded, and without counts of labels."""
         figures = annotators.annotator_figures(viewer=self.user, project=self.project(), annotator=pk)
         return Response(annotators.as_json(figures))

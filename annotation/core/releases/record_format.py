@@ -197,8 +197,9 @@ def agreement_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any] | None
 
     Each is {"overall": figures of steps by name, "outcome": {"n", "figures", "confusion"}, "subsets": {name:
     the same without "subsets"}}, with "n", "trajectories", "tasks", "annotators" and "headline" (the name of
-    the figure to go by) from format 4 on. "project" is over all blind pairs of labels of the project when it
-    was frozen, "release" over those of the trajectories in it: None before format 4.
+    the figure to go by) from format 4 on. "project" is over the blind pairs of labels of all trajectories of
+    the project that were resolved when it was frozen, "release" over those of the trajectories in it: None
+    before format 4.
     """
     said = manifest.get("agreement") or {}
     if "project" in said:

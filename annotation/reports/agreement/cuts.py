@@ -70,7 +70,8 @@ class Arms:
 class View:
     """Paired labels as one person may see them, with the names of what is in them. `changes` is what was
     changed in discussions; `occurring` has the codes of the parts of each cut of trajectories. Of the same
-    paired labels and the same `state` every figure is the same."""
+    paired labels and the same `state` every figure is the same. `without`: trajectories that are left out
+    because the person labelled them."""
 
     counted: CountedRows
     subsets: Mapping[int, str]
@@ -81,6 +82,7 @@ class View:
     changes: Changes
     occurring: Mapping[str, Sequence[int]]
     arms: Arms | None = None
+    without: tuple[int, ...] = ()
 
     @property
     def rows(self) -> PairedRows:

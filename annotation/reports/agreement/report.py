@@ -2,7 +2,8 @@
 
 Trajectories that are still being labelled are left out, so that nobody who may yet label one learns of
 others' labels through a figure. Who annotated what, and figures of single pairs, are for admins;
-adjudicators, who decide between "A" and "B", get figures in which nobody can be made out (docs/sealing.md).
+adjudicators, who decide between "A" and "B", get figures in which nobody can be made out (docs/sealing.md),
+and, when they label too, without what they have submitted themselves until its case is resolved.
 
 Figures are made of paired labels (reports/agreement/paired_labels.py) and never read labels.
 """
@@ -20,11 +21,12 @@ from django.utils.functional import SimpleLazyObject
 
 from annotation import models as m
 from annotation.core.agreement.counts import Counts
+from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import ARMS, Arm
-from annotation.core.vocabulary import VALUES, TrajectoryState
+from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, TrajectoryState
 from annotation.policies import Actor, allowed, deals_people, require
 
 from ..shared import influence_rows
@@ -111,7 +113,8 @@ class _Figures:
 
 def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     """A project's paired labels as the viewer may see them. Four queries and those of the permission; one
-    more when there are new labels, one when there are new changes of mind, one for the arms of an experiment.
+    more when there are new labels, one when there are new changes of mind, one for the arms of an experiment,
+    one for adjudicators.
     Raises Denied to whoever may not see agreement."""
     # who may know pairs may see all the rest: most ask once
     with_people = allowed(viewer, "agreement.pairs", project)
@@ -123,9 +126,11 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     # the subsets too: one without labels is made without any that are new
     state = (with_people, newest, project.experiment_seed, project.experiment_unit, tuple(subsets.items()))
     if not with_people:
-        counted = kept.result("few", lambda: kept.counted.where(kept.rows.shared_by_at_least(FEWEST)))
-        parts = kept.result(("parts", False), lambda: occurring(counted.rows, FOR_ALL, None))
-        return View(counted, subsets, {}, FOR_ALL, with_people, state, changes, parts), kept
+        own = _unresolved(viewer, project)
+        counted = kept.result(("few", own), lambda: _shared(kept, own))
+        parts = kept.result(("parts", own), lambda: occurring(counted.rows, FOR_ALL, None))
+        state = (*state, own)
+        return View(counted, subsets, {}, FOR_ALL, with_people, state, changes, parts, without=own), kept
     # where people are dealt, the two of a pair are in different arms
     by_task = project.experiment_seed is not None and not deals_people(project)
     arms = kept.result(("arms", state), lambda: _arms(project)) if by_task else None
@@ -134,6 +139,20 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     annotators = {who for pair in parts["pair"] for who in divmod(pair, PAIR)}
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
     return View(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms), kept
+
+
+def _unresolved(viewer: Actor, project: m.Project) -> tuple[int, ...]:
+    """What a person has labelled here and is not resolved: a figure that changes with it would tell them what
+    the others said."""
+    own = m.Assignment.objects.filter(project=project, annotator=viewer.pk, state=AssignmentState.SUBMITTED)
+    unresolved = own.exclude(trajectory__state__in=RESOLVED).order_by("trajectory")
+    return tuple(unresolved.values_list("trajectory", flat=True))
+
+
+def _shared(kept: Kept, without: tuple[int, ...]) -> CountedRows:
+    """Paired labels in which no pair of annotators shares fewer than `FEWEST` trajectories of a subset."""
+    others = kept.counted.where(np.flatnonzero(~np.isin(kept.rows.trajectory, without)))
+    return others.where(others.rows.shared_by_at_least(FEWEST))
 
 
 def _arms(project: m.Project) -> Arms:
@@ -166,7 +185,7 @@ def agreement(
         ("figures", view.state, selection, cut, intervals, details),
         lambda: _figures(view, selection, cut, intervals, details),
     )
-    states = cache(partial(_states, project))
+    states = cache(partial(_states, project, view.without))
 
     def part(pk: int | None, name: str) -> Part:
         steps, outcomes = found.steps[name], found.outcomes[name]
@@ -236,9 +255,10 @@ def _figures(view: View, selection: Selection, cut: str, intervals: bool, detail
     return _Figures(of_steps, of_outcomes, after, alone, shown)
 
 
-def _states(project: m.Project) -> list[tuple[int, str, int]]:
+def _states(project: m.Project, without: tuple[int, ...]) -> list[tuple[int, str, int]]:
     return list(
         m.Trajectory.objects.filter(project=project, live=True)
+        .exclude(pk__in=without)
         .order_by()
         .values_list("subset", "state")
         .annotate(n=Count("pk"))

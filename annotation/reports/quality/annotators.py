@@ -3,16 +3,21 @@
 For admins, and for annotators of themselves. Only settled trajectories are compared, so that nobody learns
 of labels of what they are still labelling; and below `FEWEST_PAIRS` pairs of labels, or `FEWEST`
 trajectories, no figure is given, which would tell of single steps.
+
+What annotators read of themselves is coarser, or the difference between two visits would tell what others
+said of one trajectory: it grows by blocks of `FEWEST` trajectories, each once all of its cases are resolved;
+it is rounded; and there are no counts to multiply it by.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from datetime import date
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from annotation import models as m
 from annotation.core.agreement import label_pair_codec
@@ -22,7 +27,7 @@ from annotation.core.agreement.pair_table import PairedRows
 from annotation.core.agreement.summary import figure_of
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, ConsensusKind, ExposureKind, LabelSource
+from annotation.core.vocabulary import RESOLVED, AssignmentState, ConsensusKind, ExposureKind, LabelSource
 from annotation.models.blindness import with_blind_values
 from annotation.policies import Actor, allowed, require
 
@@ -34,7 +39,8 @@ from .drift import Drift, drift, drift_json
 FEWEST_PAIRS: Final = 30
 TOO_FEW: Final = translatable("too few")
 NOTHING: Final = Measure(None, 0, TOO_FEW)
-"""Without its n, which would tell annotators when others have submitted, and on how much they differ."""
+DIGITS: Final = 2
+"""To so many digits are figures rounded that annotators read of themselves."""
 LEANS: Final = 0.05
 """From this difference of mean labels on somebody is called lenient or strict."""
 SHY: Final = 0.5
@@ -63,7 +69,7 @@ class Leaning:
 @dataclass(frozen=True, slots=True)
 class Week:
     """One week, from its Monday: pairs of labels, the share that agree (None: too few), and the mean of own
-    minus other's label."""
+    minus other's label. To annotators themselves a block is of the week in which they submitted its last."""
 
     monday: date
     n: int
@@ -74,16 +80,19 @@ class Week:
 @dataclass(frozen=True, slots=True)
 class AnnotatorFigures:
     """`seconds` is active time for a step, `per_hour` steps in an hour of it; None when it was not measured.
-    `with_consensus` is over steps that were not unanimous. `leaning` is None for too few labels, `drift` for
-    whoever may not know that there are rechecks."""
+    `compared` trajectories stand beside others' labels. `with_consensus` is over steps that were not
+    unanimous. `leaning` is None for too few labels, `drift` for whoever may not know that there are rechecks.
+    `own`: as annotators read them of themselves."""
 
     person: m.User
+    own: bool
     trajectories: int
     steps: int
     seconds: float | None
     per_hour: float | None
     confirmed: float | None
     reveals: int
+    compared: int
     kappa: Measure
     agreement: Measure
     with_consensus: Measure
@@ -118,23 +127,49 @@ def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> A
     ).count()
     seconds = done["active"] / 1000 / labels["timed"] if done["active"] and labels["timed"] else None
     rows = _of(paired_rows(project).rows, annotator)
-    enough = len(np.unique(rows.trajectory)) >= FEWEST
+    blocks = _blocks(submitted) if own else None
+    if blocks is not None:
+        rows = rows.where(np.isin(rows.trajectory, list(blocks)))
+        rows = replace(rows, week=np.array([blocks[pk] for pk in rows.trajectory.tolist()], dtype=np.int64))
+    compared = len(np.unique(rows.trajectory))
+    enough = compared >= FEWEST
     kappa, agreement = _figures(rows, enough)
-    return AnnotatorFigures(
+    found = AnnotatorFigures(
         person=person,
+        own=own,
         trajectories=done["n"],
         steps=labels["n"],
         seconds=seconds,
         per_hour=3600 / seconds if seconds else None,
         confirmed=labels["confirmed"] / labels["n"] if labels["n"] else None,
         reveals=reveals,
+        compared=compared,
         kappa=kappa,
         agreement=agreement,
-        with_consensus=_with_consensus(project, annotator),
+        with_consensus=_with_consensus(project, annotator, blocks),
         leaning=_leaning(rows, annotator) if enough else None,
         weeks=_weeks(rows, annotator) if enough else (),
         drift=drift(viewer=viewer, project=project, annotator=annotator),
     )
+    return _rounded(found) if own else found
+
+
+def _blocks(submitted: QuerySet[m.Assignment]) -> dict[int, int]:
+    """The trajectories that an annotator's own figures are made of, each with the Monday of its block: they
+    are taken in the order in which they were submitted, `FEWEST` at a time, and a block counts once every
+    case in it is resolved."""
+    rows = submitted.filter(recheck__isnull=True).order_by("submitted_at", "pk")
+    done = list(rows.values_list("trajectory", "trajectory__state", "submitted_at"))
+    found = {}
+    for start in range(0, len(done) - FEWEST + 1, FEWEST):
+        block = done[start : start + FEWEST]
+        if all(state in RESOLVED for _pk, state, _at in block):
+            found.update(dict.fromkeys((pk for pk, _state, _at in block), _monday(block[-1][2])))
+    return found
+
+
+def _monday(at: datetime) -> int:
+    return (at.date() - timedelta(days=at.weekday())).toordinal()
 
 
 def _of(rows: PairedRows, annotator: int) -> PairedRows:
@@ -147,22 +182,26 @@ def _figures(rows: PairedRows, enough: bool) -> tuple[Measure, Measure]:
     return found if enough and found[0].n >= FEWEST_PAIRS else (NOTHING, NOTHING)
 
 
-def _with_consensus(project: m.Project, annotator: int) -> Measure:
-    """How often the consensus is what they had said blind, of steps on which annotators differed."""
+def _with_consensus(project: m.Project, annotator: int, only: Collection[int] | None) -> Measure:
+    """How often the consensus is what they had said blind, of steps on which annotators differed; `only` of
+    these trajectories, if it is not None."""
     labels = m.Label.objects.filter(
         assignment__project=project,
         assignment__annotator=annotator,
         assignment__state=AssignmentState.SUBMITTED,
         step__consensus__kind__in=(ConsensusKind.ADJUDICATED, ConsensusKind.DISCUSSED),
     )
-    found = with_blind_values(labels).aggregate(
-        n=Count("pk"),
-        same=Count("pk", filter=Q(step__consensus__value=F("blind"))),
-        trajectories=Count("assignment", distinct=True),
+    counted = (
+        with_blind_values(labels)
+        .order_by()
+        .values_list("assignment__trajectory")
+        .annotate(n=Count("pk"), same=Count("pk", filter=Q(step__consensus__value=F("blind"))))
     )
-    if found["n"] < FEWEST_PAIRS or found["trajectories"] < FEWEST:
+    found = [(n, same) for pk, n, same in counted if only is None or pk in only]
+    steps = sum(n for n, _same in found)
+    if steps < FEWEST_PAIRS or len(found) < FEWEST:
         return NOTHING
-    return Measure(found["same"] / found["n"], found["n"])
+    return Measure(sum(same for _n, same in found) / steps, steps)
 
 
 def _own_and_others(rows: PairedRows, annotator: int) -> tuple[Any, Any, Any]:
@@ -200,9 +239,40 @@ def _weeks(rows: PairedRows, annotator: int) -> tuple[Week, ...]:
     return tuple(found)
 
 
-def as_json(found: AnnotatorFigures) -> dict[str, Any]:
-    """JSON-ready, numbers unrounded, null where there is too little to say, or with a reason."""
+def _rounded(found: AnnotatorFigures) -> AnnotatorFigures:
+    """The figures as their annotator reads them: without counts of labels, and without intervals, which say
+    the same more exactly."""
+
+    def measure(exact: Measure) -> Measure:
+        return Measure(exact.value and round(exact.value, DIGITS), 0, exact.reason)
+
+    def value(exact: float | None) -> float | None:
+        return exact and round(exact, DIGITS)
+
     lean = found.leaning
+    return replace(
+        found,
+        kappa=measure(found.kappa),
+        agreement=measure(found.agreement),
+        with_consensus=measure(found.with_consensus),
+        leaning=lean
+        and Leaning(*(round(exact, DIGITS) for exact in (lean.shift, lean.zeros, lean.others_zeros))),
+        weeks=tuple(
+            replace(week, n=0, agreement=value(week.agreement), shift=value(week.shift))
+            for week in found.weeks
+        ),
+    )
+
+
+def as_json(found: AnnotatorFigures) -> dict[str, Any]:
+    """JSON-ready, numbers as in the figures, null where there is too little to say, or with a reason; without
+    counts and intervals of what annotators read of themselves."""
+    lean = found.leaning
+    hidden = ("n", "interval", "interval_reason") if found.own else ()
+
+    def shown(fields: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in fields.items() if name not in hidden}
+
     return {
         "annotator": str(found.person),
         "submitted": {"trajectories": found.trajectories, "steps": found.steps},
@@ -210,10 +280,11 @@ def as_json(found: AnnotatorFigures) -> dict[str, Any]:
         "steps_per_hour": found.per_hour,
         "confirmed_proposals": found.confirmed,
         "reveals": found.reveals,
-        "percent_agreement": measure_json(found.agreement),
-        "kappa": measure_json(found.kappa),
-        "with_consensus": measure_json(found.with_consensus),
+        "compared_trajectories": found.compared,
+        "percent_agreement": shown(measure_json(found.agreement)),
+        "kappa": shown(measure_json(found.kappa)),
+        "with_consensus": shown(measure_json(found.with_consensus)),
         "leaning": lean and {**asdict(lean), "words": list(lean.words)},
-        "weeks": [{**asdict(week), "monday": week.monday.isoformat()} for week in found.weeks],
+        "weeks": [shown({**asdict(week), "monday": week.monday.isoformat()}) for week in found.weeks],
         "drift": found.drift and drift_json(found.drift),
     }

@@ -1,4 +1,8 @@
-"""What a release's manifest says of agreement: over the whole project, and over the trajectories in it."""
+"""What a release's manifest says of agreement: over the whole project, and over the trajectories in it.
+
+Both without disputes that nobody has resolved: everybody may read a manifest, and the difference of the two,
+or of two releases, could be one trajectory whose annotators do not know yet what the others said.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import Summary, summarise
+from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor
 
 from ..agreement.pictures import measure_json
@@ -18,15 +23,16 @@ from ..agreement.report import view_of
 
 
 def agreement_twice(*, viewer: Actor, project: m.Project, trajectories: IntArray) -> dict[str, Any]:
-    """{"project", "release"} as core.releases.record_format.agreement_of describes them, with intervals:
-    over all
-    blind pairs of labels of the project, and over those of `trajectories`, by pk. No figure tells of a single
-    annotator. As many queries as `agreement.view_of`."""
+    """{"project", "release"} as core.releases.record_format.agreement_of describes them, with intervals: over
+    all blind pairs of labels of the project's resolved trajectories, and over those of `trajectories`, by pk.
+    No figure tells of a single annotator. One query more than `agreement.view_of`."""
     view, kept = view_of(viewer, project)
     rows = kept.rows
+    disputed = m.Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED)
+    resolved = ~np.isin(rows.trajectory, list(disputed.order_by().values_list("pk", flat=True)))
     inside = np.isin(rows.trajectory, trajectories)
-    whole = _part(kept.counted, None, view.subsets)
-    if inside.all():
+    whole = _part(kept.counted, None if resolved.all() else resolved, view.subsets)
+    if (inside == resolved).all():
         return {"project": whole, "release": whole}
     subsets = {pk: name for pk, name in view.subsets.items() if (inside & (rows.subset == pk)).any()}
     return {"project": whole, "release": _part(kept.counted, inside, subsets)}

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
-from annotation.reports.quality.annotators import FEWEST_PAIRS, annotator_figures
+from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, annotator_figures
 from annotation.reports.quality.drift import Drift
 from frontend.pages.shared.common import open_project
 from frontend.rendering import charts
@@ -39,16 +39,16 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """How one annotator labels, and how their labels stand beside others'."""
     opened = open_project(request, slug)
     found = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
-    own = found.person.pk == opened.user.pk
     return opened.render(
         "quality/annotator.html",
-        "work" if own and not opened.may("agreement.pairs") else "agreement",
+        "work" if found.own and not opened.may("agreement.pairs") else "agreement",
         found=found,
         leaning=found.leaning,
-        own=own,
+        own=found.own,
         through_agreement=opened.may("agreement.pairs"),
         leanings=[LEANINGS[word] for word in found.leaning.words] if found.leaning else [],
         fewest=FEWEST_PAIRS,
+        block=FEWEST,
         drift=found.drift,
         chart=_drift_chart(found.drift) if found.drift else None,
     )

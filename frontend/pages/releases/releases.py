@@ -50,7 +50,7 @@ FIGURES = ("percent_agreement", "kappa", "linear_kappa", "quadratic_kappa")
 
 
 AGREEMENT_TITLES = {
-    "project": gettext_lazy("the whole project, when it was frozen"),
+    "project": gettext_lazy("all resolved trajectories of the project, when it was frozen"),
     "release": gettext_lazy("this release"),
 }
 

@@ -82,7 +82,8 @@ def test_page_and_api_of_an_annotator_with_enough_labels_say_the_same(rechecked:
     api = Caller(rechecked.admin).get(f"/projects/bench/annotators/{rechecked.cleo.pk}/")
     assert api.status_code == 200 and api.json() == as_json(response.context["found"])
     own = Caller(rechecked.ann).get(f"/projects/bench/annotators/{rechecked.ann.pk}/")
-    assert own.json()["percent_agreement"]["n"] == 48 and own.json()["drift"] is None
+    assert own.json()["percent_agreement"] == {"value": 1.0, "reason": ""} and own.json()["drift"] is None
+    assert own.json()["compared_trajectories"] == 5, "eight are resolved, which is one block of five"
     assert Caller(rechecked.ann).get(f"/projects/bench/annotators/{rechecked.ben.pk}/").status_code == 404
     assert Caller(rechecked.judith).get(f"/projects/bench/annotators/{rechecked.ben.pk}/").status_code in (
         403,

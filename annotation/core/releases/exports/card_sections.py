@@ -168,7 +168,10 @@ def _figures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     said = agreement_of(manifest)
     for title, name in (
         ("Over the blind pairs of labels of these trajectories", "release"),
-        ("Over all blind pairs of labels of the project when it was frozen", "project"),
+        (
+            "Over the blind pairs of labels of all resolved trajectories of the project when it was frozen",
+            "project",
+        ),
     ):
         yield title, (said[name] or {}).get("overall") or {}
 
