@@ -129,8 +129,8 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
         own = _unresolved(viewer, project)
         counted = kept.result(("few", own), lambda: _shared(kept, own))
         parts = kept.result(("parts", own), lambda: occurring(counted.rows, FOR_ALL, None))
-        state = (*state, own)
-        return View(counted, subsets, {}, FOR_ALL, with_people, state, changes, parts, without=own), kept
+        known = (*state, own)
+        return View(counted, subsets, {}, FOR_ALL, with_people, known, changes, parts, without=own), kept
     # where people are dealt, the two of a pair are in different arms
     by_task = project.experiment_seed is not None and not deals_people(project)
     arms = kept.result(("arms", state), lambda: _arms(project)) if by_task else None

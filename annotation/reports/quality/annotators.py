@@ -158,8 +158,8 @@ def _blocks(submitted: QuerySet[m.Assignment]) -> dict[int, int]:
     """The trajectories that an annotator's own figures are made of, each with the Monday of its block: they
     are taken in the order in which they were submitted, `FEWEST` at a time, and a block counts once every
     case in it is resolved."""
-    rows = submitted.filter(recheck__isnull=True).order_by("submitted_at", "pk")
-    done = list(rows.values_list("trajectory", "trajectory__state", "submitted_at"))
+    rows = submitted.filter(recheck__isnull=True, submitted_at__isnull=False).order_by("submitted_at", "pk")
+    done: list[Any] = list(rows.values_list("trajectory", "trajectory__state", "submitted_at"))
     found = {}
     for start in range(0, len(done) - FEWEST + 1, FEWEST):
         block = done[start : start + FEWEST]
