@@ -102,9 +102,9 @@ class AnnotatorFigures:
 
 
 def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> AnnotatorFigures:
-    """Everything about one annotator of a project. Seven queries, nine with drift, and those of the
-    permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see only
-    themselves, for everybody else."""
+    """Everything about one annotator of a project. Seven queries, eight of oneself, nine with drift, and
+    those of the permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see
+    only themselves, for everybody else."""
     own = isinstance(viewer, m.User) and viewer.pk == annotator
     if not allowed(viewer, "agreement.pairs", project):
         require(viewer, "claim", project)
