@@ -1,6 +1,5 @@
 """Loading the demo project: fixtures/demo, through the same services that people's clicks go through."""
 
-import io
 import json
 import secrets
 from collections.abc import Iterator
@@ -211,17 +210,11 @@ def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
 
 
 def _predict(frozen: Release, model: str, path: Path, about: evaluate.About | None = None) -> None:
-    """What a file says of the release's records, as a model's predictions of them."""
-    records = set(frozen.records.values_list("record_id", flat=True))
-    lines = [line for line in path.read_bytes().splitlines() if json.loads(line)["record_id"] in records]
-    evaluate.import_predictions(
-        actor=OPERATOR,
-        release=frozen,
-        model=model,
-        stream=io.BytesIO(b"\n".join(lines)),
-        filename=path.name,
-        about=about,
-    )
+    """The predictions of a model, as far as the release holds their records."""
+    with path.open("rb") as stream:
+        evaluate.import_predictions(
+            actor=OPERATOR, release=frozen, model=model, stream=stream, filename=path.name, about=about
+        )
 
 
 def _trajectory(project: Project, record_id: str) -> Trajectory:

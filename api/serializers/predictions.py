@@ -44,6 +44,9 @@ class PredictionOptions(Query):
 
     model = serializers.CharField(max_length=MAX_MODEL, help_text="Its name; a set of this name is extended.")
     subset = serializers.SlugField(required=False, max_length=64, help_text="Only its records.")
+    strict = serializers.BooleanField(
+        required=False, default=False, help_text="Refuse a file with records that the release lacks."
+    )
     prompt_version = serializers.CharField(
         required=False, max_length=MAX_PROMPT_VERSION, help_text="What the model was asked with."
     )
@@ -67,7 +70,8 @@ class PredictionUpload(PredictionOptions):
 
 class PredictionImport(Output):
     """What came of a file. `created` and `unchanged` count records; `missing`, `invalid` and `failed` count
-    what the file holds, stored now or before; `superseded` lines that a newer one replaced."""
+    what the file holds, stored now or before; `superseded` lines that a newer one replaced; `elsewhere` lines
+    about records that the release lacks, left out."""
 
     prediction_set = PredictionSet()
     created = serializers.IntegerField()
@@ -76,6 +80,7 @@ class PredictionImport(Output):
     invalid = serializers.IntegerField()
     failed = serializers.IntegerField()
     superseded = serializers.IntegerField()
+    elsewhere = serializers.IntegerField()
 
 
 class JudgeToScore(Input):

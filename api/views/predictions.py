@@ -84,6 +84,7 @@ class PredictionSets(Frozen):
             filename=file.name or "upload",
             subset=options.get("subset", ""),
             about=evaluate.About(**about),
+            strict=options["strict"],
         )
         return Response(shapes.PredictionImport(outcome).data)
 

@@ -29,6 +29,11 @@ class PredictionFileForm(forms.Form):
         ),
     )
     subset = forms.ChoiceField(label=_("Subset"), required=False)
+    strict = forms.BooleanField(
+        label=_("Refuse a file with records that the release lacks"),
+        required=False,
+        help_text=_("Otherwise they are left out and counted."),
+    )
     prompt_version = forms.CharField(label=_("Prompt version"), required=False, max_length=MAX_PROMPT_VERSION)
     judged_on = forms.DateField(
         label=_("Date of the predictions"), required=False, widget=forms.DateInput({"type": "date"})

@@ -51,7 +51,8 @@ def test_predictions_come_as_a_body_or_as_a_form_and_once(by: Callers) -> None:
 
 @pytest.mark.usefixtures("frozen")
 def test_predictions_that_are_wrong_are_refused_as_a_whole_by_line(by: Callers) -> None:
-    said = refused(raw(by.admin, content(line(0, BOTH), line(9, BOTH))), 400, "import_refused")
+    some_elsewhere = content(line(0, BOTH), line(9, BOTH))
+    said = refused(raw(by.admin, some_elsewhere, "model=S&strict=true"), 400, "import_refused")
     assert said["details"]["errors"][0]["line"] == 2
     for query in ("", "model=", "model=" + "x" * 121, "model=S&cost=-1", "model=S&subset=none"):
         assert raw(by.admin, content(line(0, BOTH)), query).status_code == 400, query

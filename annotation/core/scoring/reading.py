@@ -2,7 +2,8 @@
 
 The file is read line by line and never held: of each record stay its labels, a byte a step, and where its
 reasons stand in `reasons`, a file of their own. A missing or invalid label stays missing and is counted; what
-is about another record, or a message that is no step, is an error.
+is about a message that is no step is an error; what is about a record that the release lacks is counted, or
+an error in strict reading.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ class Predicted(NamedTuple):
 @dataclass(slots=True)
 class PredictionFile:
     """What a file predicts: the counting line of each record by its place in the release, and its errors.
-    `superseded` counts the lines that a newer one of the same record replaced."""
+    `superseded` counts the lines that a newer one of the same record replaced; `elsewhere` are the lines
+    about records that the release lacks."""
 
     released: ReleasedLabels
     reasons: IO[bytes]
     errors: FileErrors
+    elsewhere: FileErrors
     records: dict[int, Predicted] = field(default_factory=dict)
     superseded: int = 0
 
@@ -69,11 +72,18 @@ class PredictionFile:
 
 
 def read_predictions(
-    stream: BinaryIO, filename: str, released: ReleasedLabels, *, reasons: IO[bytes], subset: str = ""
+    stream: BinaryIO,
+    filename: str,
+    released: ReleasedLabels,
+    *,
+    reasons: IO[bytes],
+    subset: str = "",
+    strict: bool = False,
 ) -> PredictionFile:
     """Read a file whole. Never raises on content: what is wrong is in `errors`. Records are looked for in the
-    subset of that name, or in all when it is empty."""
-    found = PredictionFile(released, reasons, FileErrors(filename))
+    subset of that name, or in all when it is empty. Lines about other records are errors when `strict`, and
+    in a file that has no others."""
+    found = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename))
     places = _places(released, subset)
     starts = released.starts()
     lines = 0
@@ -87,11 +97,15 @@ def read_predictions(
             several = line.record_id in places
             problem = "is in several subsets: name one" if several else _elsewhere(subset)
             reason = f"{excerpt(line.record_id)} {problem}"
-            found.errors.add(RecordError(filename, line.line, "record_id", reason))
+            (found.errors if several or strict else found.elsewhere).add(
+                RecordError(filename, line.line, "record_id", reason)
+            )
             continue
         _take(found, line, place, released.message_index[starts[place] : starts[place + 1]].tolist())
     if not lines:
         found.errors.add(RecordError(filename, 1, "", NO_LINES))
+    if not found.records and not found.errors:
+        found.errors = found.elsewhere
     return found
 
 

@@ -18,6 +18,9 @@ class Command(OperatorCommand):
         parser.add_argument("files", metavar="FILE", nargs="+")
         parser.add_argument("--model", required=True, metavar="NAME")
         parser.add_argument("--subset", default="", help="look for the records in this subset only")
+        parser.add_argument(
+            "--strict", action="store_true", help="refuse a file with records that the release lacks"
+        )
         parser.add_argument("--prompt-version", default=None, metavar="TEXT", help="what it was asked with")
         parser.add_argument(
             "--date", type=_date, default=None, metavar="YYYY-MM-DD", help="when it was asked"
@@ -38,12 +41,14 @@ class Command(OperatorCommand):
                     filename=path.name,
                     subset=options["subset"],
                     about=about,
+                    strict=options["strict"],
                 )
             counts = (
                 (result.missing, "missing label", ""),
                 (result.invalid, "invalid label", ""),
                 (result.failed, "failed judgement", ""),
                 (result.superseded, "line", " replaced by a newer one"),
+                (result.elsewhere, "line", " about records that the release lacks, left out"),
             )
             wrong = "".join(f", {counted(n, noun)}{rest}" for n, noun, rest in counts if n)
             created += result.created

@@ -30,7 +30,7 @@ class PredictionImport:
     """What came of a file. `created`, `unchanged`: records. `missing`: steps of these records without a
     label; `invalid`: entries of these that are not a label; `failed`: judgements that say of themselves that
     they failed; all three count the file, stored now or before. `superseded`: lines that a newer one
-    replaced."""
+    replaced; `elsewhere`: lines about records that the release (or the subset) lacks, left out."""
 
     prediction_set: PredictionSet
     created: int
@@ -39,6 +39,7 @@ class PredictionImport:
     invalid: int
     failed: int
     superseded: int
+    elsewhere: int
 
 
 def import_predictions(
@@ -50,16 +51,18 @@ def import_predictions(
     filename: str,
     subset: str = "",
     about: About | None = None,
+    strict: bool = False,
 ) -> PredictionImport:
     """Store a prediction file (docs/formats.md, "Label and prediction files") as what a model predicts of a
     release; a set of that name is extended by records that it lacks.
 
     Of several lines about a record the newest counts. What is missing or invalid stays missing, and is
-    counted. The same again changes nothing. The file is read before anything is locked, in the memory of one
-    line and of the labels.
+    counted. Lines about records that the release lacks are left out and counted, as long as others remain;
+    when `strict`, they refuse the file. The same again changes nothing. The file is read before anything is
+    locked, in the memory of one line and of the labels.
 
-    Raises ImportRefused naming every line about a record that is not in the release (or in several subsets,
-    when none is named), a message that is no step, or a record of which this model has predicted something
+    Raises ImportRefused naming every line about a record in several subsets (when none is named), a message
+    that is no step, or a record of which this model has predicted something
     else; Invalid for a name or a subset that cannot be; Conflict when somebody else changes the same set at
     this moment.
     """
@@ -72,7 +75,7 @@ def import_predictions(
         raise Invalid(unknown, fields={"subset": unknown})
     with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
         reasons = cast(IO[bytes], spool)
-        file = read_predictions(stream, filename, released, reasons=reasons, subset=subset)
+        file = read_predictions(stream, filename, released, reasons=reasons, subset=subset, strict=strict)
         before = PredictionSet.objects.filter(release=release, model=name).first()
         fresh = _fresh(file, before, name)
         if file.errors:
@@ -98,6 +101,7 @@ def import_predictions(
         invalid=sum(record.invalid for record in file.records.values()),
         failed=int(predictions.failed.sum()),
         superseded=file.superseded,
+        elsewhere=file.elsewhere.count,
     )
 
 

@@ -252,6 +252,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
                 filename=name,
                 subset=given["subset"],
                 about=about,
+                strict=given["strict"],
             )
         except TristepError as error:
             form.add_error("file", f"{name}: {translated(error.message)}")

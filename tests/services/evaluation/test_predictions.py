@@ -112,14 +112,23 @@ def test_predictions_of_what_is_not_there_are_refused_line_by_line(resolved: Cas
     found = refused(
         resolved,
         frozen,
-        (line(0), line(7), line(1, {"2": 1, "3": 1, "x": 0, "4": 1, "6": 1}), {"record_id": "tiny:2:0"}),
+        (line(0), line(1, {"2": 1, "3": 1, "x": 0, "4": 1, "6": 1}), {"record_id": "tiny:2:0"}),
     )
     assert found == [
-        '2: record_id: "tiny:7:0" is not in this release',
-        '3: step_labels."x": is not a message index (record "tiny:1:0")',
-        '3: step_labels.3: is not a step: that message is not the assistant’s (record "tiny:1:0")',
-        "4: step_labels: is missing from the line of tiny:2:0",
+        '2: step_labels."x": is not a message index (record "tiny:1:0")',
+        '2: step_labels.3: is not a step: that message is not the assistant’s (record "tiny:1:0")',
+        "3: step_labels: is missing from the line of tiny:2:0",
     ]
+
+
+def test_predictions_of_records_that_the_release_lacks_are_left_out_and_counted(
+    resolved: Cast, frozen: Release
+) -> None:
+    elsewhere = '{}: record_id: "tiny:7:0" is not in this release'
+    result = bring(resolved, frozen, line(0), line(7))
+    assert (result.created, result.elsewhere) == (1, 1)
+    assert refused(resolved, frozen, (line(0), line(7)), strict=True) == [elsewhere.format(2)]
+    assert refused(resolved, frozen, (line(7),)) == [elsewhere.format(1)]
 
 
 def test_predictions_label_no_step_twice_in_one_line(resolved: Cast, frozen: Release) -> None:
