@@ -14,13 +14,13 @@ from annotation.core.releases.exports import ExportOptions, export_options
 from annotation.core.releases.exports.card import card
 from annotation.core.releases.exports.checksums import checksums, named_files, read_checksums
 from annotation.core.releases.exports.croissant import croissant
+from annotation.core.releases.exports.formats.huggingface import trajectory_row
+from annotation.core.releases.exports.formats.protocols import step_values
+from annotation.core.releases.exports.formats.training import training_row
 from annotation.core.releases.exports.layout import data_files
 from annotation.core.releases.exports.markup import markdown_quote, markdown_text, yaml_text
 from annotation.core.releases.exports.options import refuse_unless_allowed
-from annotation.core.releases.exports.protocols import step_values
-from annotation.core.releases.exports.rows import trajectory_row
 from annotation.core.releases.exports.split import test_tasks as tasks_to_test
-from annotation.core.releases.exports.training import training_row
 
 MESSAGES = [
     {"role": "user", "content": "Book it."},

@@ -10,7 +10,7 @@ from io import RawIOBase
 from types import TracebackType
 from typing import IO, Any
 
-from annotation.core.releases.exports.columns import Column, Kind
+from annotation.core.releases.exports.formats.columns import Column, Kind
 
 GROUP_ROWS = 1_000
 GROUP_CHARACTERS = 8 << 20

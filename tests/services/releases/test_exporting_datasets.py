@@ -13,9 +13,9 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied
 from annotation.core.releases.exports import export_options
-from annotation.core.releases.exports.columns import TRAINING_COLUMNS, TRAJECTORY_COLUMNS
-from annotation.core.releases.exports.rows import trajectory_row
-from annotation.core.releases.exports.training import training_row
+from annotation.core.releases.exports.formats.columns import TRAINING_COLUMNS, TRAJECTORY_COLUMNS
+from annotation.core.releases.exports.formats.huggingface import trajectory_row
+from annotation.core.releases.exports.formats.training import training_row
 from annotation.core.releases.record_format import RecordIndexes, Resolved, record_line, release_record
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.core.vocabulary import ExposureKind

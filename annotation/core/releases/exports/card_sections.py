@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from annotation.core.releases.record_format import agreement_of
 
-from .columns import Kind
+from .formats.columns import Kind
 from .layout import DataFile
 from .markup import markdown_text
 from .options import (

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .columns import Column, Kind
+from .formats.columns import Column, Kind
+from .formats.huggingface import well_formed
 from .layout import DataFile
 from .licences import licence_address
 from .options import ExportOptions
-from .rows import well_formed
 
 CONFORMS_TO: Final = "http://mlcommons.org/croissant/1.0"
 CONTEXT: Final = {

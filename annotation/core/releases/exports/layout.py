@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .columns import BLIND_COLUMNS, TRAINING_COLUMNS, TRAJECTORY_COLUMNS, Column
+from .formats.columns import BLIND_COLUMNS, TRAINING_COLUMNS, TRAJECTORY_COLUMNS, Column
+from .formats.huggingface import Row, blind_rows, trajectory_row
+from .formats.training import training_row
 from .options import TRAINING, ExportOptions
-from .rows import Row, blind_rows, trajectory_row
 from .split import TEST, TRAIN
-from .training import training_row
 
 README: Final = "README.md"
 CROISSANT: Final = "croissant.json"

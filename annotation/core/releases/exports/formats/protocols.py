@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .options import PROPAGATED
+from ..options import PROPAGATED
 
 
 def step_values(record: Mapping[str, Any], protocol: str) -> dict[int, int | None]:

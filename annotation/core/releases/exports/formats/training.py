@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from annotation.core.trajectories.messages import RESULT_ROLES, Message, message_text, normalise
 
-from .options import ZERO_CUT, ZERO_MERGE, ZERO_TRUE
+from ..options import ZERO_CUT, ZERO_MERGE, ZERO_TRUE
+from .huggingface import Cells, Row, json_text, well_formed
 from .protocols import step_values
-from .rows import Cells, Row, json_text, well_formed
 
 BETWEEN: Final = "\n\n"
 
