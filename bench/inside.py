@@ -130,7 +130,7 @@ EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "
 def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     """Freeze, export or verify release 1.0 of a project as the commands do; seconds and peak memory. An
     export is of one of the formats of EXPORTS."""
-    from annotation.core.releases.exports import ExportOptions
+    from annotation.core.releases.exports import export_options
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
     from annotation.services import release
@@ -142,7 +142,7 @@ def publish(work: str, slug: str, folder: Path) -> dict[str, Any]:
     if frozen is None:
         count = release.freeze(actor=OPERATOR, project=project, version="1.0").record_count
     elif work in EXPORTS:
-        options = ExportOptions(EXPORTS[work])
+        options = export_options({"format": EXPORTS[work]})
         manifest = release.export_release(
             actor=OPERATOR, release=frozen, options=options, output=folder / work
         )

@@ -14,8 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import NotFound
-from annotation.core.releases.exports import FORMATS, export_options
-from annotation.core.releases.exports.options import ALIASES, PROTOCOLS, ZEROS
+from annotation.core.releases.exports import BY_NAME, export_options
+from annotation.core.releases.exports.formats.base import ZEROS
+from annotation.core.releases.exports.formats.protocols import PROTOCOLS
 from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.models import Freeze as FreezeRow
 from annotation.models import Release
@@ -203,7 +204,7 @@ def _chain(first: tuple[str, bytes], rest: Iterator[tuple[str, bytes]]) -> Itera
 
 CHOICES = [
     OpenApiParameter(
-        "format", str, enum=[*FORMATS, *ALIASES], description="What is exported; without, AgentProcessBench."
+        "format", str, enum=list(BY_NAME), description="What is exported; without, AgentProcessBench."
     ),
     OpenApiParameter("split", str, description="The share of each subset's tasks for testing, such as 0.2."),
     OpenApiParameter("seed", str, description="Decides which tasks these are; 0 unless asked otherwise."),

@@ -7,27 +7,18 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.releases.exports.options import (
-    HUGGINGFACE,
-    INDEPENDENT,
-    PROPAGATED,
-    TRAINING,
-    ZERO_CUT,
-    ZERO_FALSE,
-    ZERO_MERGE,
-    ZERO_TRUE,
-)
+from annotation.core.releases.exports import FORMATS
+from annotation.core.releases.exports.formats.base import ZERO_CUT, ZERO_FALSE, ZERO_MERGE, ZERO_TRUE
+from annotation.core.releases.exports.formats.protocols import INDEPENDENT, PROPAGATED
+from annotation.language import translated_lazy
 
 
 class ExportForm(forms.Form):
-    """The choices of core.release_exports; what they may be is decided there."""
+    """The choices of core.releases.exports; what they may be is decided there."""
 
     format = forms.ChoiceField(
         label=_("Format"),
-        choices=(
-            (HUGGINGFACE, _("Hugging Face data set")),
-            (TRAINING, _("Step rewards for training")),
-        ),
+        choices=[(format.name, translated_lazy(format.title)) for format in FORMATS if format.options],
     )
     split = forms.CharField(
         label=_("Share of tasks for testing"),

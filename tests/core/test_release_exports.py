@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -10,17 +11,19 @@ import yaml
 from markdown_it import MarkdownIt
 
 from annotation.core.errors import Invalid
-from annotation.core.releases.exports import ExportOptions, export_options
+from annotation.core.releases.exports import FORMATS, PLAIN, ExportOptions, export_options
 from annotation.core.releases.exports.card import card
 from annotation.core.releases.exports.checksums import checksums, named_files, read_checksums
 from annotation.core.releases.exports.croissant import croissant
-from annotation.core.releases.exports.formats.huggingface import trajectory_row
+from annotation.core.releases.exports.formats import ExportFormat
+from annotation.core.releases.exports.formats.huggingface import HUGGINGFACE, trajectory_rows
 from annotation.core.releases.exports.formats.protocols import step_values
-from annotation.core.releases.exports.formats.training import training_row
+from annotation.core.releases.exports.formats.training import TRAINING, training_rows
 from annotation.core.releases.exports.layout import data_files
 from annotation.core.releases.exports.markup import markdown_quote, markdown_text, yaml_text
 from annotation.core.releases.exports.options import refuse_unless_allowed
 from annotation.core.releases.exports.split import test_tasks as tasks_to_test
+from tests.servers import ROOT
 
 MESSAGES = [
     {"role": "user", "content": "Book it."},
@@ -101,9 +104,8 @@ def test_consequence_has_no_label_when_steps_are_judged_for_themselves(
 
 
 def test_training_row_learns_no_label_with_hindsight() -> None:
-    row = training_row(record({1: -1, 4: 0, 5: 1}), "propagated", "true")
+    (row,) = training_rows(record({1: -1, 4: 0, 5: 1}), ExportOptions(TRAINING))
 
-    assert row is not None
     assert row["prompt"] == "[user]\nBook it."
     call = '<tool_call>\n{"name":"book","arguments":"{not json"}\n</tool_call>'
     assert row["completions"] == [
@@ -126,18 +128,18 @@ def test_training_row_learns_no_label_with_hindsight() -> None:
     ],
 )
 def test_zero_becomes_what_was_chosen(zero: str, labels: list[bool], indexes: list[int]) -> None:
-    row = training_row(record({1: -1, 4: 0, 5: 1}), "propagated", zero)
+    (row,) = training_rows(record({1: -1, 4: 0, 5: 1}), ExportOptions(TRAINING, zero=zero))
 
-    assert row is not None
     assert (row["labels"], row["step_indexes"]) == (labels, indexes)
     if zero == "merge":
         assert row["completions"][-1].endswith("Sorry.\n\n[assistant]\nMended.")
 
 
 def test_trajectory_without_labelled_steps_makes_a_row_but_no_training_row() -> None:
-    assert training_row(record({}), "propagated", "true") is None
-    assert training_row(record({1: 0, 4: 0}), "propagated", "cut") is None
-    assert trajectory_row(record({}), "propagated")["step_labels"] == []
+    assert not list(training_rows(record({}), ExportOptions(TRAINING)))
+    assert not list(training_rows(record({1: 0, 4: 0}), ExportOptions(TRAINING, zero="cut")))
+    (row,) = trajectory_rows(record({}), ExportOptions(HUGGINGFACE))
+    assert row["step_labels"] == []
 
 
 def test_split_keeps_a_task_on_one_side_everywhere() -> None:
@@ -161,9 +163,8 @@ def test_split_keeps_a_task_on_one_side_everywhere() -> None:
 
 
 def test_what_a_column_cannot_hold_stands_exact_beside_it() -> None:
-    row = trajectory_row(
-        record({1: 1}, question="\ud83d?", total_index=10**30, messages=[{"content": "\udc00"}]), "propagated"
-    )
+    odd = record({1: 1}, question="\ud83d?", total_index=10**30, messages=[{"content": "\udc00"}])
+    (row,) = trajectory_rows(odd, ExportOptions(HUGGINGFACE))
 
     assert row["question"] == "\ufffd?" and row["total_index"] is None
     assert json.loads(row["other"]) == {"question": "\ud83d?", "total_index": 10**30}
@@ -200,7 +201,7 @@ def test_choice_that_cannot_be_is_refused_by_its_name(field: str, given: dict[st
 
 def test_release_from_before_roots_or_blind_labels_says_so() -> None:
     for number, choice in ((2, {"protocol": "independent"}), (3, {"blind_labels": True})):
-        options = ExportOptions("huggingface", **choice)
+        options = ExportOptions(HUGGINGFACE, **choice)
         with pytest.raises(Invalid, match="was frozen before"):
             refuse_unless_allowed(options, manifest(format=f"tristep-release/{number}"))
         refuse_unless_allowed(options, manifest(format=f"tristep-release/{number + 1}"))
@@ -227,7 +228,7 @@ def test_hostile_text_stays_text_in_the_card(text: str) -> None:
         f"{kind}_{end}" for kind in ("blockquote", "paragraph") for end in ("open", "close")
     } | {"inline"}
 
-    options = ExportOptions("huggingface")
+    options = ExportOptions(HUGGINGFACE)
     files = data_files(["---", "s"], options)
     files[1].rows = 1
     said = manifest(name=text, title=text, note=text, licence=text, version="1.0")
@@ -242,7 +243,7 @@ def test_hostile_text_stays_text_in_the_card(text: str) -> None:
 
 
 def test_checksums_name_only_files_within_their_folder() -> None:
-    options = ExportOptions("huggingface")
+    options = ExportOptions(HUGGINGFACE)
     for path in ("../x", "/etc/passwd", "a/../../x", "a\\b"):
         said = checksums(manifest(), options, {}, {path: ("0" * 64, 1)})
         assert read_checksums(said, manifest())[1] and named_files(said) == []
@@ -252,3 +253,20 @@ def test_checksums_name_only_files_within_their_folder() -> None:
     for place in range(0, len(said), 37):
         changed = said[:place] + bytes([said[place] ^ 1]) + said[place + 1 :]
         assert read_checksums(changed, manifest())[1], place
+
+
+BLIND = {"annotator": "annotator-1", "step_labels": {"1": 1}, "final_label": 1}
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_export_format_is_described_and_loadable(format: ExportFormat) -> None:
+    described = (ROOT / "docs" / "formats.md").read_text("utf-8")
+    assert format.title and (format is PLAIN.format or f"`{format.name}`" in described)
+    assert {*format.options} <= {field.name for field in fields(ExportOptions)}
+    for _title, code in format.snippets("subset", format.whole):
+        compile(code, format.name, "exec")
+    options = ExportOptions(format)
+    for table in format.tables:
+        for row in table.rows(record({1: 1}, blind_labels=[BLIND]), options):
+            assert set(row) == {column.name for column in table.columns}
+            assert set(row[table.labels]) <= {value for _name, value in format.labels}

@@ -40,7 +40,7 @@ def test_golden_file_is_known_by_its_head_and_by_no_other_format(path: Path) -> 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_format_has_golden_files_a_title_its_marks_and_its_page(name: str) -> None:
-    """What a new format must bring: see docs/formats.md, "Adding a format"."""
+    """What a new format must bring: see docs/formats.md, "Adding an importer"."""
     own = [path for path in golden.files() if golden.format_of(path) == name]
     read = [json.loads(golden.expectation(path).read_text("ascii")) for path in own]
     assert any("steps" in item for found in read for item in found if isinstance(item, dict))

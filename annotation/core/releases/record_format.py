@@ -24,7 +24,6 @@ FORMAT_WITHOUT_ROOTS: Final = "tristep-release/2"
 UNSIGNED_FORMAT: Final = "tristep-release/1"
 FORMATS: Final = (FORMAT, FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
-AGENTPROCESSBENCH: Final = "agentprocessbench"
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.json.sig"
 PUBLIC_KEY: Final = "release-key.pem"

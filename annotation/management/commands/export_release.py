@@ -1,12 +1,12 @@
-"""export_release PROJECT VERSION --format agentprocessbench|huggingface|training --output DIR"""
+"""export_release PROJECT VERSION --format FORMAT --output DIR"""
 
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.core.releases.exports import FORMATS, export_options
-from annotation.core.releases.exports.options import ALIASES, PROPAGATED, PROTOCOLS, ZERO_TRUE, ZEROS
-from annotation.core.releases.record_format import AGENTPROCESSBENCH
+from annotation.core.releases.exports import BY_NAME, PLAIN, export_options
+from annotation.core.releases.exports.formats.base import ZEROS
+from annotation.core.releases.exports.formats.protocols import PROTOCOLS
 from annotation.management.base import OperatorCommand, add_project, counted, find_release
 from annotation.policies import OPERATOR
 from annotation.services import release
@@ -21,7 +21,7 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
         parser.add_argument("release_version", metavar="VERSION")
-        parser.add_argument("--format", default=AGENTPROCESSBENCH, choices=(*FORMATS, *ALIASES))
+        parser.add_argument("--format", default=PLAIN.format.name, choices=BY_NAME)
         parser.add_argument("--output", required=True, metavar="DIR")
         parser.add_argument(
             "--split", metavar="SHARE", help="share of each subset's tasks for a test split, such as 0.2"
@@ -29,7 +29,7 @@ class Command(OperatorCommand):
         parser.add_argument("--seed", metavar="N", help="which tasks those are (default 0)")
         parser.add_argument(
             "--protocol",
-            default=PROPAGATED,
+            default=PLAIN.protocol,
             choices=PROTOCOLS,
             help="whether a consequence of an error is −1 (propagated), or has no label (independent)",
         )
@@ -38,7 +38,7 @@ class Command(OperatorCommand):
         )
         parser.add_argument(
             "--zero",
-            default=ZERO_TRUE,
+            default=PLAIN.zero,
             choices=ZEROS,
             help="of training sets: the label 0 is true or false, has no label of its own (merge), or ends "
             "the trajectory (cut)",

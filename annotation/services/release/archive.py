@@ -2,22 +2,18 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC
-from itertools import groupby
-from operator import itemgetter
 from typing import IO
 
-from annotation.core.releases.exports import DATASET_FORMATS, ExportOptions
-from annotation.core.releases.record_format import file_name
+from annotation.core.releases.exports import PLAIN, ExportOptions
 from annotation.models import Release
 from annotation.policies import Actor
 
 from .. import audit
-from .documents import documents
-from .export import PLAIN, admit, export_lines
-from .export_dataset import DatasetExport, prepare_export, write_dataset
+from .export import admit, writer
+from .export_dataset import Target
 
 BLOCK = 1 << 16
 READABLE = 0o100644 << 16
@@ -51,15 +47,13 @@ def export_zip(*, actor: Actor, release: Release, options: ExportOptions = PLAIN
     Invalid when the release does not hold what the choices need, Conflict on a damaged record, which may
     leave the ZIP file without its end.
     """
-    if options.format not in DATASET_FORMATS:
-        return _lines_zip(release, export_lines(actor=actor, release=release))
     admit(actor=actor, release=release, options=options)
-    export = prepare_export(release, options)
+    write = writer(release, options)
     if options.blind_labels:
         audit.record(
             actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
         )
-    return _dataset_zip(export)
+    return _zipped(release, write)
 
 
 class _Zip:
@@ -81,25 +75,10 @@ class _Zip:
             yield file
 
 
-def _lines_zip(release: Release, lines: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
+def _zipped(release: Release, write: Callable[[Target], Iterator[None]]) -> Iterator[bytes]:
     made = _Zip(release)
     with made.archive:
-        for name, content in documents(release).items():
-            with made.open(name) as file:
-                file.write(content)
-        for subset, of_it in groupby(lines, key=itemgetter(0)):
-            with made.open(file_name(subset)) as file:
-                for _subset, line in of_it:
-                    file.write(line)
-                    if made.sink.size >= BLOCK:
-                        yield made.sink.taken()
-    yield made.sink.taken()
-
-
-def _dataset_zip(export: DatasetExport) -> Iterator[bytes]:
-    made = _Zip(export.release)
-    with made.archive:
-        for _ in write_dataset(export, made):
+        for _ in write(made):
             if made.sink.size >= BLOCK:
                 yield made.sink.taken()
     yield made.sink.taken()

@@ -3,8 +3,11 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.releases.exports import DATASET_FORMATS, ExportOptions
+from annotation.core.releases.exports import PLAIN, ExportOptions
 from annotation.core.releases.exports.checksums import named_files
 from annotation.core.releases.exports.layout import (
     CHECKSUMS,
@@ -29,10 +32,9 @@ from annotation.policies import Actor, require
 
 from .. import audit, exposures
 from .documents import documents
-from .export_dataset import damaged, prepare_export, write_dataset
+from .export_dataset import Target, damaged, prepare_export, write_dataset
 from .verify import bodies
 
-PLAIN = ExportOptions()
 LEFT_BEHIND = (SIGNATURE, PUBLIC_KEY, README, CROISSANT, CHECKSUMS, CHECKSUMS_SIGNATURE, EXPORT_KEY)
 """Files of an older export into the same folder that this one may not have."""
 
@@ -120,11 +122,8 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output, prefix=".export-") as scratch:
         folder = _Folder(Path(scratch))
-        if options.format in DATASET_FORMATS:
-            for _ in write_dataset(prepare_export(release, options), folder):
-                pass
-        else:
-            _write_lines(release, folder)
+        for _ in writer(release, options)(folder):
+            pass
         _move(folder, output)
     audit.record(
         actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
@@ -133,23 +132,33 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     return manifest
 
 
-def _write_lines(release: Release, folder: _Folder) -> None:
-    """Write the subsets' files and what goes with them. Records come subset by subset, so one file is open at
-    a time. Raises Conflict when what was written is not what the manifest says."""
-    written: dict[str, Any] = {}
-    for subset, line in _lines(release, ""):
-        name = file_name(subset)
-        digest = written.setdefault(name, hashlib.sha256())
-        digest.update(line)
-        with (folder.folder / name).open("ab") as out:
-            out.write(line)
-    stated = {name: entry["sha256"] for name, entry in json.loads(release.manifest)["files"].items()}
-    if {name: digest.hexdigest() for name, digest in written.items()} != stated:
-        raise Conflict(translatable("The release does not match its checksums; verify it."), code="damaged")
-    folder.names += written
+def writer(release: Release, options: ExportOptions) -> Callable[[Target], Iterator[None]]:
+    """What writes the files of an export, one record at a time, so that what was written can be sent on.
+
+    A data set is held against its digest at once. Raises Conflict, then or while it writes, for a release
+    that does not match its own checksums.
+    """
+    if options.format.tables:
+        return partial(write_dataset, prepare_export(release, options))
+    return partial(_write_lines, release)
+
+
+def _write_lines(release: Release, target: Target) -> Iterator[None]:
     for name, content in documents(release).items():
-        with folder.open(name) as out:
+        with target.open(name) as out:
             out.write(content)
+    stated = {name: entry["sha256"] for name, entry in json.loads(release.manifest)["files"].items()}
+    written: dict[str, str] = {}
+    for subset, lines in groupby(_lines(release, ""), key=itemgetter(0)):
+        digest = hashlib.sha256()
+        with target.open(file_name(subset)) as out:
+            for _subset, line in lines:
+                out.write(line)
+                digest.update(line)
+                yield
+        written[file_name(subset)] = digest.hexdigest()
+    if written != stated:
+        raise Conflict(translatable("The release does not match its checksums; verify it."), code="damaged")
 
 
 def _move(folder: _Folder, output: Path) -> None:

@@ -91,15 +91,15 @@ def prepare_export(release: Release, options: ExportOptions) -> DatasetExport:
         if body is None or sha256_hex(body) != row.sha256:
             raise damaged(row.record_id)
         digest.update(body + b"\n")
-        task = task_of(json.loads(body)) if options.share is not None else ""
+        task = task_of(json.loads(body)) if options.split is not None else ""
         tasks[row.subset].add(task)
         places.append((row.subset, row.ordinal, task))
     if digest.hexdigest() != manifest["digest"]:
         raise Conflict(translatable("The release does not match its checksums; verify it."), code="damaged")
-    chosen = test_tasks(tasks, options.share, options.seed) if options.share is not None else set()
+    chosen = test_tasks(tasks, options.split, options.seed) if options.split is not None else set()
     ordinals: dict[tuple[str, str], list[int]] = defaultdict(list)
     for subset, ordinal, task in places:
-        side = "" if options.share is None else TEST if task in chosen else TRAIN
+        side = "" if options.split is None else TEST if task in chosen else TRAIN
         ordinals[subset, side].append(ordinal)
     return DatasetExport(release, options, manifest, dict(ordinals))
 
@@ -145,8 +145,8 @@ def write_dataset(export: DatasetExport, target: Target) -> Iterator[None]:
 
 
 def _write_rows(export: DatasetExport, file: DataFile, sink: _Counted) -> Iterator[None]:
-    side = "" if export.options.share is None else file.split
-    with ParquetFile(sink, file.columns) as table:
+    side = "" if export.options.split is None else file.split
+    with ParquetFile(sink, file.table.columns) as table:
         for record in _records(export.release, export.ordinals.get((file.subset, side), [])):
             for row in file.rows_of(record, export.options):
                 table.add(row)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.core.releases.exports.options import HUGGINGFACE, TRAINING, has_blind_labels, has_roots
-from annotation.core.releases.exports.snippets import snippets
-from annotation.core.releases.record_format import AGENTPROCESSBENCH, file_name
+from annotation.core.releases.exports import FORMATS
+from annotation.core.releases.exports.options import has_blind_labels, has_roots
+from annotation.core.releases.record_format import file_name
+from annotation.language import translated
 from frontend.forms.release_exports import ExportForm
 from frontend.pages.shared.common import ProjectPage
-
-SPLITS = {HUGGINGFACE: "test", TRAINING: "train"}
 
 
 def export_form(opened: ProjectPage, manifest: Mapping[str, Any], data: Any = None) -> ExportForm:
@@ -33,12 +32,13 @@ def files_context(opened: ProjectPage, manifest: Mapping[str, Any]) -> dict[str,
         "has_roots": has_roots(manifest),
         "snippets": [
             {
-                "format": format,
+                "format": format.name,
+                "title": translated(format.title),
                 "rows": [
                     {"title": title, "code": code, "lines": code.count("\n") + 1}
-                    for title, code in snippets(format, subset, SPLITS.get(format, ""))
+                    for title, code in format.snippets(subset, format.whole)
                 ],
             }
-            for format in (HUGGINGFACE, TRAINING, AGENTPROCESSBENCH)
+            for format in sorted(FORMATS, key=lambda format: not format.options)
         ],
     }

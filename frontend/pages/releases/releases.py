@@ -20,9 +20,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.releases.exports import export_options
+from annotation.core.releases.exports import PLAIN, export_options
 from annotation.core.releases.record_format import (
-    AGENTPROCESSBENCH,
     MANIFEST,
     PUBLIC_KEY,
     SIGNATURE,
@@ -232,7 +231,7 @@ def _archive(request: HttpRequest, opened: ProjectPage, row: Release) -> HttpRes
         form.full_clean()
         add_errors(form, error)
         return _detail(opened, row, export_form=form, status=400)
-    kind = "" if options.format == AGENTPROCESSBENCH else f"-{options.format}"
+    kind = "" if options.format is PLAIN.format else f"-{options.format.name}"
     response = StreamingHttpResponse(whole, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{opened.project.slug}-{row.version}{kind}.zip"'
     return response

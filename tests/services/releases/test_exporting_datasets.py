@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.core.errors import Conflict, Denied
-from annotation.core.releases.exports import export_options
-from annotation.core.releases.exports.formats.columns import TRAINING_COLUMNS, TRAJECTORY_COLUMNS
-from annotation.core.releases.exports.formats.huggingface import trajectory_row
-from annotation.core.releases.exports.formats.training import training_row
+from annotation.core.releases.exports import ExportOptions, export_options
 from annotation.core.releases.record_format import RecordIndexes, Resolved, record_line, release_record
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.core.vocabulary import ExposureKind
@@ -78,27 +75,23 @@ def records_without_database(subset: str) -> Iterator[dict[str, Any]]:
         yield json.loads(record_line(release_record(draft.content(), indexes, resolved)))
 
 
-def parquet(columns: Any, rows: Iterator[dict[str, Any] | None]) -> bytes:
+def parquet(subset: str, options: ExportOptions) -> bytes:
+    table = options.format.tables[0]
     written = io.BytesIO()
-    with ParquetFile(written, columns) as table:
-        for row in rows:
-            assert row is not None
-            table.add(row)
+    with ParquetFile(written, table.columns) as file:
+        for record in records_without_database(subset):
+            for row in table.rows(record, options):
+                file.add(row)
     return written.getvalue()
 
 
 def test_data_files_are_the_same_bytes_without_any_database(frozen: Release, tmp_path: Path) -> None:
-    export(frozen, tmp_path / "all", format="parquet")
-    export(frozen, tmp_path / "rewards", format="training")
-
-    for subset in ("odd", "tiny"):
-        rows = (trajectory_row(record, "propagated") for record in records_without_database(subset))
-        assert (tmp_path / f"all/data/{subset}/test.parquet").read_bytes() == parquet(
-            TRAJECTORY_COLUMNS, rows
-        )
-        rewards = (training_row(record, "propagated", "true") for record in records_without_database(subset))
-        path = tmp_path / f"rewards/data/{subset}/train.parquet"
-        assert path.read_bytes() == parquet(TRAINING_COLUMNS, rewards)
+    for name in ("parquet", "training"):
+        options = export_options({"format": name})
+        export(frozen, tmp_path / name, format=name)
+        for subset in ("odd", "tiny"):
+            path = tmp_path / name / "data" / subset / f"{options.format.whole}.parquet"
+            assert path.read_bytes() == parquet(subset, options)
 
 
 @pytest.mark.once

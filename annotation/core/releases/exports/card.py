@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .card_sections import about_labels, about_training, agreement, columns_table
+from .card_sections import about_labels, agreement, columns_table
+from .formats.base import ExportOptions
 from .layout import DataFile
 from .licences import hub_licence, is_address
 from .markup import markdown_quote, markdown_text, yaml_text
-from .options import TRAINING, ExportOptions
-from .snippets import snippets
 
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _HUGE: Final = "n>1M"
@@ -33,7 +32,7 @@ def _title(manifest: Mapping[str, Any]) -> str:
 
 
 def _header(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
-    rows = sum(file.rows for file in files if not file.blind)
+    rows = sum(file.rows for file in files if not file.table.blind)
     yield "---"
     yield f"pretty_name: {yaml_text(_title(manifest))}"
     if licence := manifest.get("licence"):
@@ -44,8 +43,8 @@ def _header(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence
             if is_address(licence):
                 yield f"license_link: {yaml_text(licence)}"
     yield f"size_categories: [{yaml_text(next((name for most, name in _SIZES if rows < most), _HUGE))}]"
-    tags = ["agents", "tool-use", "process-reward", "step-labels", "tristep"]
-    yield f"tags: [{', '.join(tags + (['trl'] if options.format == TRAINING else []))}]"
+    tags = ("agents", "tool-use", "process-reward", "step-labels", "tristep", *options.format.tags)
+    yield f"tags: [{', '.join(tags)}]"
     configs: dict[str, list[DataFile]] = {}
     for file in files:
         if file.rows:
@@ -65,7 +64,6 @@ def _header(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence
 def _body(
     manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile], withdrawn: str | None
 ) -> Iterator[str]:
-    kind = "Step rewards" if options.format == TRAINING else "Step-level labels"
     yield f"# {markdown_text(_title(manifest))}"
     yield ""
     if withdrawn is not None:
@@ -74,7 +72,8 @@ def _body(
         yield markdown_quote(withdrawn)
         yield ""
     yield (
-        f"{kind} of trajectories of tool-using agents. Release {markdown_text(manifest['version'])} of the "
+        f"{options.format.contents.capitalize()} of trajectories of tool-using agents. "
+        f"Release {markdown_text(manifest['version'])} of the "
         f"project {markdown_text(manifest['name'])}, frozen {manifest['created_at']}, "
         f"exported by Tristep. Digest of its records: `{manifest['digest']}`."
     )
@@ -87,8 +86,7 @@ def _body(
     yield ""
     yield from _figures(options, files)
     yield from about_labels(manifest, options, files)
-    if options.format == TRAINING:
-        yield from about_training(options, files)
+    yield from options.format.about(options, sum(file.left_out for file in files))
     yield from agreement(manifest)
     yield from _split(options)
     yield from columns_table(files)
@@ -97,12 +95,8 @@ def _body(
 
 
 def _figures(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
-    names = ("true", "false", "") if options.format == TRAINING else ("+1", "0", "−1")
-    values: tuple[Any, ...] = (True, False, None) if options.format == TRAINING else (1, 0, -1)
-    labels = [(name, value) for name, value in zip(names, values, strict=True) if name]
     nulls = any(file.labels[None] for file in files)
-    if nulls:
-        labels.append(("no label", None))
+    labels = [(name, value) for name, value in options.format.labels if value is not None or nulls]
     yield "## Figures"
     yield ""
     heads = ("configuration", "split", "rows", "labels", *(name for name, _ in labels))
@@ -121,12 +115,11 @@ def _figures(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
 def _split(options: ExportOptions) -> Iterator[str]:
     yield "## Splits"
     yield ""
-    if options.share is None:
-        name = "train" if options.format == TRAINING else "test"
-        yield f"It is not split: everything is `{name}`."
+    if options.split is None:
+        yield f"It is not split: everything is `{options.format.whole}`."
     else:
         yield (
-            f"The tasks of each subset are divided: a share of {options.share:g} of them is `test`, the rest "
+            f"The tasks of each subset are divided: a share of {options.split:g} of them is `test`, the rest "
             f"`train` (seed {options.seed}). All trajectories of a task are on one side, also where a task "
             "occurs in several subsets. The order of chance is that of SHA-256 over `seed`, a line break and "
             "`task_key`. The single task of a subset is in `train`."
@@ -144,7 +137,7 @@ def _loading(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
     yield ""
     yield "In the folder that holds this file:"
     yield ""
-    for title, code in snippets(options.format, example.config, example.split):
+    for title, code in options.format.snippets(example.config, example.split):
         yield f"{title}:"
         yield ""
         yield "```python"

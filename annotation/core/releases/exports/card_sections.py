@@ -7,34 +7,18 @@ from typing import Any, Final
 
 from annotation.core.releases.record_format import agreement_of
 
+from .formats.base import ExportOptions
 from .formats.columns import Kind
+from .formats.protocols import INDEPENDENT
 from .layout import DataFile
 from .markup import markdown_text
-from .options import (
-    INDEPENDENT,
-    ZERO_CUT,
-    ZERO_FALSE,
-    ZERO_MERGE,
-    ZERO_TRUE,
-    ExportOptions,
-    has_blind_labels,
-    has_roots,
-)
+from .options import has_blind_labels, has_roots
 
 _KINDS: Final = {
     "unanimous": "all annotators said the same on their own",
     "discussed": "the annotators came to the same in a discussion",
     "majority": "an adjudicator accepted what most annotators said",
     "adjudicated": "an adjudicator decided",
-}
-_ZEROS: Final = {
-    ZERO_TRUE: "counts as **true**: the step is no error, though it may not have helped",
-    ZERO_FALSE: "counts as **false**: only correct and effective steps are rewarded",
-    ZERO_MERGE: (
-        "is **left out without leaving out the step**: the step has no label of its own, and its text stands "
-        "before that of the next labelled step; after the last labelled step it is dropped"
-    ),
-    ZERO_CUT: "**ends the trajectory**: the step and everything after it is left out",
 }
 FIGURES: Final = (
     ("percent_agreement", "Agreement"),
@@ -57,8 +41,9 @@ def about_labels(
     )
     yield ""
     if options.protocol == INDEPENDENT:
-        without = sum(file.labels[None] for file in files if not file.blind)
-        lost = f" In this export {without} steps have no label." if options.format != "training" else ""
+        without = sum(file.labels[None] for file in files if not file.table.blind)
+        kept = None in dict(options.format.labels).values()
+        lost = f" In this export {without} steps have no label." if kept else ""
         yield (
             "Protocol **independent**: each step is judged for itself. An error of its own is −1. A −1 that "
             "only follows from an earlier error has no label (null), because nobody said what the step would "
@@ -85,7 +70,7 @@ def about_labels(
     yield ""
     yield from _sight(manifest)
     if options.blind_labels:
-        rows = sum(file.rows for file in files if file.blind)
+        rows = sum(file.rows for file in files if file.table.blind)
         yield (
             "The configurations `….blind_labels` hold what each annotator said before they had seen a "
             f"suggestion or another’s label: {rows} rows. `annotator` is a pseudonym that tells no name."
@@ -93,7 +78,7 @@ def about_labels(
             else "Blind labels were asked for; nobody labelled a trajectory of this release blind."
         )
         yield ""
-    elif options.format != "training" and not has_blind_labels(manifest):
+    elif "blind_labels" in options.format.options and not has_blind_labels(manifest):
         yield "This release was frozen before releases kept blind labels, so there are none."
         yield ""
 
@@ -111,31 +96,6 @@ def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
     if error is not None:
         yield f"Certified label error: {error:.2%} (how, and its bound: `label_error` in the manifest)."
         yield ""
-
-
-def about_training(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
-    """How a trajectory became prompt, completions and labels."""
-    yield "## Step rewards"
-    yield ""
-    yield (
-        "The shape is that of stepwise supervision in TRL (`prompt`: text, `completions`: list of texts, "
-        "`labels`: list of booleans, one a completion). +1 is true, −1 is false, and the label 0 "
-        f"{_ZEROS[options.zero]}. A step is never dropped from the middle: what follows was said after it."
-    )
-    yield ""
-    yield (
-        "`prompt` holds the messages before the first step. A completion is a step with the results of its "
-        "own tool calls; what a user or the system says afterwards stands at the head of the next "
-        "completion, so that no label is learnt with hindsight. What stands after the last step’s results is "
-        "left out. Each message is written as its role in brackets (`[user]`, `[tool NAME]`), its text, and "
-        "each tool call as JSON between `<tool_call>` and `</tool_call>`; messages are parted by an empty "
-        "line. That is for reading and training and cannot be turned back: `messages` and "
-        "`tools` hold the exact originals."
-    )
-    yield ""
-    left_out = sum(file.left_out for file in files)
-    yield f"Trajectories without any labelled step, which are left out: {left_out}."
-    yield ""
 
 
 def agreement(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -196,19 +156,19 @@ def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
     yield ""
     seen: list[Any] = []
     for file in files:
-        if file.columns in seen:
+        if file.table.columns in seen:
             continue
-        seen.append(file.columns)
-        if file.blind:
+        seen.append(file.table.columns)
+        if file.table.blind:
             yield "Of the blind labels:"
             yield ""
         yield "| column | holds | what |"
         yield "| --- | --- | --- |"
-        for column in file.columns:
+        for column in file.table.columns:
             yield f"| `{column.name}` | {column.kind} | {column.says} |"
         yield ""
     json_columns = [
-        f"`{column.name}`" for column in (files[0].columns if files else ()) if column.kind is Kind.JSON
+        f"`{column.name}`" for column in (files[0].table.columns if files else ()) if column.kind is Kind.JSON
     ]
     yield (
         f"{', '.join(json_columns)} hold one JSON value each, as its shape varies from record to record: "

@@ -11,8 +11,8 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.releases.record_format import MANIFEST, predecessor
 
+from .formats import ExportOptions
 from .layout import CHECKSUMS
-from .options import ExportOptions
 
 FORMAT: Final = "tristep-export/1"
 _OWN: Final = "checksums_sha256"

@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .formats.columns import Column, Kind
-from .formats.huggingface import well_formed
+from .formats.base import ExportOptions
+from .formats.columns import Column, Kind, well_formed
 from .layout import DataFile
 from .licences import licence_address
-from .options import ExportOptions
 
 CONFORMS_TO: Final = "http://mlcommons.org/croissant/1.0"
 CONTEXT: Final = {
@@ -84,9 +83,9 @@ def croissant(manifest: Mapping[str, Any], options: ExportOptions, files: Sequen
 
 
 def _description(manifest: Mapping[str, Any], options: ExportOptions) -> str:
-    kind = "step rewards" if options.format == "training" else "step-level labels"
     text = (
-        f"Release {manifest['version']} of {manifest['name']}: {kind} of trajectories of tool-using agents."
+        f"Release {manifest['version']} of {manifest['name']}: {options.format.contents} of trajectories of "
+        "tool-using agents."
     )
     return well_formed(" ".join(part for part in (text, manifest.get("note")) if part))
 
@@ -117,7 +116,7 @@ def _record_set(file: DataFile, several: bool) -> dict[str, Any]:
         "@id": name,
         "name": name,
         "description": f"{file.rows} rows of {file.subset}, {file.split}",
-        "field": [_field(file, name, column) for column in file.columns],
+        "field": [_field(file, name, column) for column in file.table.columns],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .formats.huggingface import well_formed
+from .formats.columns import well_formed
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@=$^/])")
 _LINES: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

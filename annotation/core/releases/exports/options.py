@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import (
-    AGENTPROCESSBENCH,
     FORMAT_WITHOUT_BLIND_LABELS,
     FORMAT_WITHOUT_ROOTS,
     UNSIGNED_FORMAT,
 )
 
-HUGGINGFACE: Final = "huggingface"
-TRAINING: Final = "training"
-FORMATS: Final = (AGENTPROCESSBENCH, HUGGINGFACE, TRAINING)
-DATASET_FORMATS: Final = (HUGGINGFACE, TRAINING)
-ALIASES: Final = {"parquet": HUGGINGFACE}
-"""Names of formats that older scripts use."""
-
-PROPAGATED: Final = "propagated"
-INDEPENDENT: Final = "independent"
-PROTOCOLS: Final = (PROPAGATED, INDEPENDENT)
-
-ZERO_TRUE: Final = "true"
-ZERO_FALSE: Final = "false"
-ZERO_MERGE: Final = "merge"
-ZERO_CUT: Final = "cut"
-ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
+from .formats import BY_NAME, FORMATS, PLAIN, ExportOptions
+from .formats.base import ZERO_TRUE, ZEROS
+from .formats.protocols import INDEPENDENT, PROPAGATED, PROTOCOLS
 
 MAX_SEED: Final = 2**63 - 1
 _SHARE: Final = re.compile(r"0?\.[0-9]{1,6}", re.ASCII)
@@ -41,35 +26,6 @@ _WITHOUT_ROOTS: Final = (UNSIGNED_FORMAT, FORMAT_WITHOUT_ROOTS)
 _WITHOUT_BLIND_LABELS: Final = (*_WITHOUT_ROOTS, FORMAT_WITHOUT_BLIND_LABELS)
 _TRUE: Final = ("true", "1", "on")
 _FALSE: Final = ("", "false", "0")
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What is exported, and how.
-
-    `share` of each subset's tasks go to the test split (None: no split), drawn with `seed`. `protocol` says
-    what a consequence of an error is labelled, `zero` what becomes of the label 0 in a training set.
-    """
-
-    format: str = AGENTPROCESSBENCH
-    share: float | None = None
-    seed: int = 0
-    protocol: str = PROPAGATED
-    blind_labels: bool = False
-    zero: str = ZERO_TRUE
-
-    def as_json(self) -> dict[str, Any]:
-        """The choices that bear on this format, as an export says them of itself."""
-        said: dict[str, Any] = {"format": self.format}
-        if self.format in DATASET_FORMATS:
-            said |= {"split": self.share, "protocol": self.protocol}
-            if self.share is not None:
-                said["seed"] = self.seed
-        if self.format == HUGGINGFACE:
-            said["blind_labels"] = self.blind_labels
-        if self.format == TRAINING:
-            said["zero"] = self.zero
-        return said
 
 
 def export_options(given: Mapping[str, Any]) -> ExportOptions:
@@ -82,11 +38,11 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
     unknown = sorted(said.keys() - {"format", "split", "seed", "protocol", "blind_labels", "zero"})
     if unknown:
         raise _invalid(unknown[0][:40], translatable("An export has no such choice."))
-    format = ALIASES.get(str(said.get("format")), str(said.get("format", AGENTPROCESSBENCH)))
-    _one_of("format", format, (*FORMATS, *ALIASES), FORMATS)
+    name = str(said.get("format", PLAIN.format.name))
+    _one_of("format", name, BY_NAME, [format.name for format in FORMATS])
     found = ExportOptions(
-        format=format,
-        share=_share(said["split"]) if "split" in said else None,
+        format=BY_NAME[name],
+        split=_share(said["split"]) if "split" in said else None,
         seed=_seed(said["seed"]) if "seed" in said else 0,
         protocol=str(said.get("protocol", PROPAGATED)),
         blind_labels=_yes(said.get("blind_labels", "")),
@@ -94,16 +50,20 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
     )
     _one_of("protocol", found.protocol, PROTOCOLS, PROTOCOLS)
     _one_of("zero", found.zero, ZEROS, ZEROS)
-    if found.format == AGENTPROCESSBENCH and found != ExportOptions():
+    if not found.format.options and found != ExportOptions(found.format):
         raise _invalid(
             "format",
             translatable(
-                "The AgentProcessBench files are exported as they were frozen; choose another format to "
-                "split them or to change their labels."
+                "The {title} are exported as they were frozen; choose another format to "
+                "split them or to change their labels.",
+                title=found.format.title,
             ),
         )
-    if found.blind_labels and found.format != HUGGINGFACE:
-        raise _invalid("blind_labels", translatable("Blind labels go with the format “huggingface” only."))
+    if found.blind_labels and "blind_labels" not in found.format.options:
+        having = ", ".join(format.name for format in FORMATS if "blind_labels" in format.options)
+        raise _invalid(
+            "blind_labels", translatable("Blind labels go with the format “{formats}” only.", formats=having)
+        )
     return found
 
 
@@ -138,7 +98,7 @@ def _invalid(field: str, message: str) -> Invalid:
     return Invalid(message, fields={field: message})
 
 
-def _one_of(field: str, value: str, known: tuple[str, ...], named: tuple[str, ...]) -> None:
+def _one_of(field: str, value: str, known: Container[str], named: Iterable[str]) -> None:
     if value not in known:
         raise _invalid(
             field,

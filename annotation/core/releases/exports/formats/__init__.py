@@ -1,1 +1,21 @@
-"""Formats of an export."""
+"""The registry of export formats. A new format is a new file here and one entry in `FORMATS`.
+
+The first is what an export is unless another is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .agentprocessbench import AGENTPROCESSBENCH
+from .base import ExportFormat, ExportOptions
+from .huggingface import HUGGINGFACE
+from .training import TRAINING
+
+__all__ = ["BY_NAME", "FORMATS", "PLAIN", "ExportFormat", "ExportOptions"]
+
+FORMATS: Final[tuple[ExportFormat, ...]] = (AGENTPROCESSBENCH, HUGGINGFACE, TRAINING)
+BY_NAME: Final[dict[str, ExportFormat]] = {format.name: format for format in FORMATS} | {
+    alias: format for format in FORMATS for alias in format.aliases
+}
+PLAIN: Final = ExportOptions(FORMATS[0])

@@ -1,10 +1,17 @@
-"""The columns of exported tables, as data: name, kind of value and what stands in it."""
+"""Columns of exported tables, as data, and the cells of a row."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+Row = dict[str, Any]
+
+_INT64: Final = range(-(2**63), 2**63)
+_LONE: Final = dict.fromkeys(range(55296, 57344), "�")
 
 
 class Kind(StrEnum):
@@ -34,64 +41,65 @@ class Column:
     says: str
 
 
-_RECORD_ID: Final = Column("record_id", Kind.TEXT, "the identity of the trajectory within its subset")
-_SUBSET: Final = Column("subset", Kind.TEXT, "the subset")
-_TASK_KEY: Final = Column("task_key", Kind.TEXT, "the task; its trajectories belong together")
-_POLICY_MODEL: Final = Column("policy_model", Kind.TEXT, "the model whose run this is")
-_STEP_INDEXES: Final = Column("step_indexes", Kind.INTEGERS, "the index in messages of each labelled step")
-_FINAL_LABEL: Final = Column("final_label", Kind.LABEL, "the outcome: −1, 0 or +1")
-_MESSAGES: Final = Column("messages", Kind.JSON, "the whole trajectory, as a JSON list of chat messages")
-_TOOLS: Final = Column("tools", Kind.JSON, "the tools that the agent had, as a JSON list")
-_OTHER: Final = Column("other", Kind.JSON, "what has no column, and exact values that a column cannot hold")
+RECORD_ID: Final = Column("record_id", Kind.TEXT, "the identity of the trajectory within its subset")
+SUBSET: Final = Column("subset", Kind.TEXT, "the subset")
+TASK_KEY: Final = Column("task_key", Kind.TEXT, "the task; its trajectories belong together")
+POLICY_MODEL: Final = Column("policy_model", Kind.TEXT, "the model whose run this is")
+STEP_INDEXES: Final = Column("step_indexes", Kind.INTEGERS, "the index in messages of each labelled step")
+FINAL_LABEL: Final = Column("final_label", Kind.LABEL, "the outcome: −1, 0 or +1")
+MESSAGES: Final = Column("messages", Kind.JSON, "the whole trajectory, as a JSON list of chat messages")
+TOOLS: Final = Column("tools", Kind.JSON, "the tools that the agent had, as a JSON list")
+OTHER: Final = Column("other", Kind.JSON, "what has no column, and exact values that a column cannot hold")
 
-TRAJECTORY_COLUMNS: Final = (
-    _RECORD_ID,
-    _SUBSET,
-    _TASK_KEY,
-    Column("data_source", Kind.TEXT, "the data set that the task comes from"),
-    _POLICY_MODEL,
-    Column("total_index", Kind.INTEGER, "the index in the whole benchmark"),
-    Column("query_index", Kind.INTEGER, "the index of the task"),
-    Column("sample_index", Kind.INTEGER, "the index of the trajectory among those of its task"),
-    Column("question", Kind.TEXT, "what was asked"),
-    Column("ground_truth", Kind.JSON, "the reference answer, as JSON"),
-    Column("answer_text", Kind.TEXT, "the answer that was given, or null"),
-    _MESSAGES,
-    _TOOLS,
-    _STEP_INDEXES,
-    Column("step_labels", Kind.LABELS, "the label of each of these steps: −1, 0, +1, or null"),
-    Column("step_kinds", Kind.TEXTS, "how each label was reached"),
-    Column("step_roots", Kind.INTEGERS, "the index of the step where the error of a −1 began, or null"),
-    Column("step_reasons", Kind.TEXTS, "the code of the reason for each label, or null"),
-    _FINAL_LABEL,
-    Column("final_kind", Kind.TEXT, "how the outcome was reached"),
-    Column("final_reason", Kind.TEXT, "the code of the reason for the outcome, or null"),
-    _OTHER,
-)
 
-BLIND_COLUMNS: Final = (
-    _RECORD_ID,
-    _SUBSET,
-    _TASK_KEY,
-    Column("annotator", Kind.TEXT, "a pseudonym, which one person has throughout the release"),
-    _STEP_INDEXES,
-    Column(
-        "step_labels", Kind.LABELS, "what this annotator said of each of these steps, before seeing others"
-    ),
-    Column("final_label", Kind.LABEL, "what this annotator said of the outcome, or null"),
-)
+class Cells:
+    """The cells of one row, as a column can hold them; `exact` collects what none can."""
 
-TRAINING_COLUMNS: Final = (
-    Column("prompt", Kind.TEXT, "what comes before the first step"),
-    Column("completions", Kind.TEXTS, "the steps, each with the results of its tool calls"),
-    Column("labels", Kind.BOOLEANS, "whether each of these steps is right"),
-    _RECORD_ID,
-    _SUBSET,
-    _TASK_KEY,
-    _POLICY_MODEL,
-    Column("step_indexes", Kind.INTEGERS, "the index in messages of the step that each label is of"),
-    _FINAL_LABEL,
-    _MESSAGES,
-    _TOOLS,
-    _OTHER,
-)
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.record = record
+        self.exact: dict[str, Any] = {}
+
+    def text(self, name: str) -> str | None:
+        """A text, in which U+FFFD stands for lone surrogates, or None for what is no text."""
+        value = self.record.get(name)
+        if value is None:
+            return None
+        found = well_formed(value) if isinstance(value, str) else None
+        if found != value:
+            self.exact[name] = value
+        return found
+
+    def integer(self, name: str) -> int | None:
+        """An integer of 64 bits, or None for anything else."""
+        value = self.record.get(name)
+        if value is None or (type(value) is int and value in _INT64):
+            return value
+        self.exact[name] = value
+        return None
+
+    def json(self, name: str) -> str:
+        """The JSON of any value."""
+        return json_text(self.record.get(name))
+
+    def texts(self, *names: str) -> dict[str, str | None]:
+        """Several texts by name."""
+        return {name: self.text(name) for name in names}
+
+
+def well_formed(text: str) -> str:
+    """`text` with U+FFFD for lone surrogates, which UTF-8 cannot hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.translate(_LONE)
+    return text
+
+
+def json_text(value: Any) -> str:
+    """`value` as JSON that UTF-8 can hold: a value with lone surrogates is escaped to ASCII."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), check_circular=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), check_circular=False)
+    return text

@@ -1,76 +1,73 @@
-"""The rows of exported tables: one a trajectory, or one a trajectory and annotator."""
+"""Labelled trajectories as a data set: a row a trajectory, or a trajectory and annotator."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from annotation.core.i18n import translatable
+
+from .base import ExportFormat, ExportOptions, Table, dataset_snippets
+from .columns import (
+    FINAL_LABEL,
+    MESSAGES,
+    OTHER,
+    POLICY_MODEL,
+    RECORD_ID,
+    STEP_INDEXES,
+    SUBSET,
+    TASK_KEY,
+    TOOLS,
+    Cells,
+    Column,
+    Kind,
+    Row,
+    json_text,
+)
 from .protocols import step_values
 
-Row = dict[str, Any]
+_COLUMNS: Final = (
+    RECORD_ID,
+    SUBSET,
+    TASK_KEY,
+    Column("data_source", Kind.TEXT, "the data set that the task comes from"),
+    POLICY_MODEL,
+    Column("total_index", Kind.INTEGER, "the index in the whole benchmark"),
+    Column("query_index", Kind.INTEGER, "the index of the task"),
+    Column("sample_index", Kind.INTEGER, "the index of the trajectory among those of its task"),
+    Column("question", Kind.TEXT, "what was asked"),
+    Column("ground_truth", Kind.JSON, "the reference answer, as JSON"),
+    Column("answer_text", Kind.TEXT, "the answer that was given, or null"),
+    MESSAGES,
+    TOOLS,
+    STEP_INDEXES,
+    Column("step_labels", Kind.LABELS, "the label of each of these steps: −1, 0, +1, or null"),
+    Column("step_kinds", Kind.TEXTS, "how each label was reached"),
+    Column("step_roots", Kind.INTEGERS, "the index of the step where the error of a −1 began, or null"),
+    Column("step_reasons", Kind.TEXTS, "the code of the reason for each label, or null"),
+    FINAL_LABEL,
+    Column("final_kind", Kind.TEXT, "how the outcome was reached"),
+    Column("final_reason", Kind.TEXT, "the code of the reason for the outcome, or null"),
+    OTHER,
+)
 
-_INT64: Final = range(-(2**63), 2**63)
-_LONE: Final = dict.fromkeys(range(55296, 57344), "�")
-
-
-class Cells:
-    """The cells of one row, as a column can hold them; `exact` collects what none can."""
-
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        self.record = record
-        self.exact: dict[str, Any] = {}
-
-    def text(self, name: str) -> str | None:
-        """A text, in which U+FFFD stands for lone surrogates, or None for what is no text."""
-        value = self.record.get(name)
-        if value is None:
-            return None
-        found = well_formed(value) if isinstance(value, str) else None
-        if found != value:
-            self.exact[name] = value
-        return found
-
-    def integer(self, name: str) -> int | None:
-        """An integer of 64 bits, or None for anything else."""
-        value = self.record.get(name)
-        if value is None or (type(value) is int and value in _INT64):
-            return value
-        self.exact[name] = value
-        return None
-
-    def json(self, name: str) -> str:
-        """The JSON of any value."""
-        return json_text(self.record.get(name))
-
-    def texts(self, *names: str) -> dict[str, str | None]:
-        """Several texts by name."""
-        return {name: self.text(name) for name in names}
+_BLIND_COLUMNS: Final = (
+    RECORD_ID,
+    SUBSET,
+    TASK_KEY,
+    Column("annotator", Kind.TEXT, "a pseudonym, which one person has throughout the release"),
+    STEP_INDEXES,
+    Column(
+        "step_labels", Kind.LABELS, "what this annotator said of each of these steps, before seeing others"
+    ),
+    Column("final_label", Kind.LABEL, "what this annotator said of the outcome, or null"),
+)
 
 
-def well_formed(text: str) -> str:
-    """`text` with U+FFFD for lone surrogates, which UTF-8 cannot hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.translate(_LONE)
-    return text
-
-
-def json_text(value: Any) -> str:
-    """`value` as JSON that UTF-8 can hold: a value with lone surrogates is escaped to ASCII."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), check_circular=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), check_circular=False)
-    return text
-
-
-def trajectory_row(record: Mapping[str, Any], protocol: str) -> Row:
-    """The row of a record (columns.TRAJECTORY_COLUMNS). Nothing that the record says is lost: see `other`."""
+def trajectory_rows(record: Mapping[str, Any], options: ExportOptions) -> Iterator[Row]:
+    """The row of a record. Nothing that the record says is lost: see `other`."""
     cells = Cells(record)
-    steps = step_values(record, protocol)
+    steps = step_values(record, options.protocol)
     keys = [str(index) for index in steps]
     roots, reasons = record.get("step_roots") or {}, record.get("step_reasons") or {}
     row = {
@@ -89,11 +86,11 @@ def trajectory_row(record: Mapping[str, Any], protocol: str) -> Row:
     }
     named = ("task_description", "tool_metrics", "hints")
     other = {name: record[name] for name in named if record.get(name) not in (None, {})}
-    return row | {"other": json_text(other | cells.exact)}
+    yield row | {"other": json_text(other | cells.exact)}
 
 
-def blind_rows(record: Mapping[str, Any]) -> Iterator[Row]:
-    """A row for each annotator who labelled a trajectory blind (columns.BLIND_COLUMNS)."""
+def blind_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
+    """A row for each annotator who labelled a trajectory blind."""
     cells = Cells(record)
     for one in record.get("blind_labels") or ():
         steps = sorted((int(index), value) for index, value in one["step_labels"].items())
@@ -104,3 +101,31 @@ def blind_rows(record: Mapping[str, Any]) -> Iterator[Row]:
             "step_labels": [value for _, value in steps],
             "final_label": one["final_label"],
         }
+
+
+def snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
+    """Ways to load a configuration."""
+    yield (
+        "datasets",
+        "import json\n\n"
+        "from datasets import load_dataset\n\n"
+        f'trajectories = load_dataset(".", "{config}", split="{split}")\n'
+        "row = trajectories[0]\n"
+        'messages = json.loads(row["messages"])\n'
+        'labels = dict(zip(row["step_indexes"], row["step_labels"]))',
+    )
+    yield from dataset_snippets(config, split)
+
+
+HUGGINGFACE: Final = ExportFormat(
+    name="huggingface",
+    aliases=("parquet",),
+    title=translatable("Hugging Face data set"),
+    options=("split", "seed", "protocol", "blind_labels"),
+    tables=(
+        Table("data", _COLUMNS, trajectory_rows),
+        Table("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
+    ),
+    labels=(("+1", 1), ("0", 0), ("−1", -1), ("no label", None)),
+    snippets=snippets,
+)

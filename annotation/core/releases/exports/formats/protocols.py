@@ -8,9 +8,11 @@ an earlier error nobody said what it would be without that error, so it has no l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from ..options import PROPAGATED
+PROPAGATED: Final = "propagated"
+INDEPENDENT: Final = "independent"
+PROTOCOLS: Final = (PROPAGATED, INDEPENDENT)
 
 
 def step_values(record: Mapping[str, Any], protocol: str) -> dict[int, int | None]:

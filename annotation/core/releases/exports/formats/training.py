@@ -8,45 +8,97 @@ turn, a system's) stands at the head of the next completion, so that no label is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from annotation.core.i18n import translatable
 from annotation.core.trajectories.messages import RESULT_ROLES, Message, message_text, normalise
 
-from ..options import ZERO_CUT, ZERO_MERGE, ZERO_TRUE
-from .huggingface import Cells, Row, json_text, well_formed
+from ..split import TRAIN
+from .base import (
+    ZERO_CUT,
+    ZERO_FALSE,
+    ZERO_MERGE,
+    ZERO_TRUE,
+    ExportFormat,
+    ExportOptions,
+    Table,
+    dataset_snippets,
+)
+from .columns import (
+    FINAL_LABEL,
+    MESSAGES,
+    OTHER,
+    POLICY_MODEL,
+    RECORD_ID,
+    SUBSET,
+    TASK_KEY,
+    TOOLS,
+    Cells,
+    Column,
+    Kind,
+    Row,
+    json_text,
+    well_formed,
+)
 from .protocols import step_values
 
 BETWEEN: Final = "\n\n"
 
+_ZEROS: Final = {
+    ZERO_TRUE: "counts as **true**: the step is no error, though it may not have helped",
+    ZERO_FALSE: "counts as **false**: only correct and effective steps are rewarded",
+    ZERO_MERGE: (
+        "is **left out without leaving out the step**: the step has no label of its own, and its text stands "
+        "before that of the next labelled step; after the last labelled step it is dropped"
+    ),
+    ZERO_CUT: "**ends the trajectory**: the step and everything after it is left out",
+}
 
-def training_row(record: Mapping[str, Any], protocol: str, zero: str) -> Row | None:
-    """The row of a record (columns.TRAINING_COLUMNS); None when no step of it has a label.
+_COLUMNS: Final = (
+    Column("prompt", Kind.TEXT, "what comes before the first step"),
+    Column("completions", Kind.TEXTS, "the steps, each with the results of its tool calls"),
+    Column("labels", Kind.BOOLEANS, "whether each of these steps is right"),
+    RECORD_ID,
+    SUBSET,
+    TASK_KEY,
+    POLICY_MODEL,
+    Column("step_indexes", Kind.INTEGERS, "the index in messages of the step that each label is of"),
+    FINAL_LABEL,
+    MESSAGES,
+    TOOLS,
+    OTHER,
+)
 
-    `zero` says what becomes of the label 0: `true`, `false`, `merge` (no label of its own: the step stands
-    before the next labelled one) or `cut` (the trajectory ends before it). A step without a label is merged.
+
+def training_rows(record: Mapping[str, Any], options: ExportOptions) -> Iterator[Row]:
+    """The row of a record, none when no step of it has a label.
+
+    `options.zero` says what becomes of the label 0: `true`, `false`, `merge` (no label of its own: the step
+    stands before the next labelled one) or `cut` (the trajectory ends before it). A step without a label is
+    merged.
     """
     messages = normalise(record["messages"])
-    steps = step_values(record, protocol)
+    steps = step_values(record, options.protocol)
     prompt, parts = _parts(messages, list(steps))
     completions: list[str] = []
     labels: list[bool] = []
     indexes: list[int] = []
     waiting: list[str] = []
     for (index, value), part in zip(steps.items(), parts, strict=True):
-        if value == 0 and zero == ZERO_CUT:
+        if value == 0 and options.zero == ZERO_CUT:
             break
         waiting.append(part)
-        if value is None or (value == 0 and zero == ZERO_MERGE):
+        if value is None or (value == 0 and options.zero == ZERO_MERGE):
             continue
         completions.append(BETWEEN.join(waiting))
-        labels.append(value == 1 or (value == 0 and zero == ZERO_TRUE))
+        labels.append(value == 1 or (value == 0 and options.zero == ZERO_TRUE))
         indexes.append(index)
         waiting = []
     if not completions:
-        return None
+        return
     cells = Cells(record)
-    return {
+    yield {
         "prompt": prompt,
         "completions": completions,
         "labels": labels,
@@ -91,3 +143,52 @@ def _message(message: Message) -> str:
             said = json_text({"name": call.name, "arguments": arguments})
             lines.append(f"<tool_call>\n{said}\n</tool_call>")
     return "\n".join(lines)
+
+
+def about(options: ExportOptions, left_out: int) -> Iterator[str]:
+    """How a trajectory became prompt, completions and labels."""
+    yield "## Step rewards"
+    yield ""
+    yield (
+        "The shape is that of stepwise supervision in TRL (`prompt`: text, `completions`: list of texts, "
+        "`labels`: list of booleans, one a completion). +1 is true, −1 is false, and the label 0 "
+        f"{_ZEROS[options.zero]}. A step is never dropped from the middle: what follows was said after it."
+    )
+    yield ""
+    yield (
+        "`prompt` holds the messages before the first step. A completion is a step with the results of its "
+        "own tool calls; what a user or the system says afterwards stands at the head of the next "
+        "completion, so that no label is learnt with hindsight. What stands after the last step’s results is "
+        "left out. Each message is written as its role in brackets (`[user]`, `[tool NAME]`), its text, and "
+        "each tool call as JSON between `<tool_call>` and `</tool_call>`; messages are parted by an empty "
+        "line. That is for reading and training and cannot be turned back: `messages` and "
+        "`tools` hold the exact originals."
+    )
+    yield ""
+    yield f"Trajectories without any labelled step, which are left out: {left_out}."
+    yield ""
+
+
+def snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
+    """Ways to load a configuration."""
+    yield (
+        "datasets",
+        "from datasets import load_dataset\n\n"
+        f'rewards = load_dataset(".", "{config}", split="{split}")\n'
+        'steps = rewards.select_columns(["prompt", "completions", "labels"])  # for trl.PRMTrainer',
+    )
+    yield from dataset_snippets(config, split)
+
+
+TRAINING: Final = ExportFormat(
+    name="training",
+    title=translatable("Step rewards for training"),
+    contents="step rewards",
+    options=("split", "seed", "protocol", "zero"),
+    tables=(Table("data", _COLUMNS, training_rows, labels="labels"),),
+    whole=TRAIN,
+    labels=(("true", True), ("false", False)),
+    tags=("trl",),
+    about=about,
+    snippets=snippets,
+)
