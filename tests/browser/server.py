@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,12 +58,18 @@ class Site:
 class Server(Site):
     """`python -m config.serve` with a data folder of its own: web server, worker, broker, and the demo."""
 
-    def __init__(self, data: Path, port: int | None = None, **environment: str) -> None:
+    def __init__(
+        self,
+        data: Path,
+        port: int | None = None,
+        program: Sequence[str] = ("-m", "config.serve"),
+        **environment: str,
+    ) -> None:
         super().__init__(data, port or free_port())
         self.environment |= environment
         with self.output.open("wb") as output:
             self.process = spawn(
-                [sys.executable, "-m", "config.serve", "--port", str(self.port)],
+                [sys.executable, *program, "--port", str(self.port)],
                 cwd=ROOT,
                 env=self.environment,
                 output=output,

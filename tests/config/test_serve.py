@@ -59,18 +59,23 @@ def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
     return alive
 
 
+# `make run` with parts that only sleep: how it watches and stops them does not depend on what they do.
+SLEEPING = """
+import sys
+from config import serve
+spawn = serve.spawn
+serve.prepare = lambda *_, **__: []
+serve.wait_until_ready = lambda *_: None
+sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+serve.spawn = lambda command, **how: spawn([*sleep, *command[1:]], **how)
+sys.exit(serve.main())
+"""
+
+
 @pytest.fixture
-def second_run(server: Site, tmp_path: Path) -> Iterator[Server]:
-    """A server of the test's own, on a copy of the data that the first run left."""
-    data = tmp_path / "data"
-    alive = shutil.ignore_patterns("*.sock", "db.sqlite3*", "broker", "logs", "run.lock")
-    shutil.copytree(server.data, data, ignore=alive)
-    with (
-        closing(sqlite3.connect(server.data / "db.sqlite3")) as there,
-        closing(sqlite3.connect(data / "db.sqlite3")) as here,
-    ):
-        there.backup(here)
-    one = Server(data, TRISTEP_WEB_PROCESSES="1")
+def sleeping(tmp_path: Path) -> Iterator[Server]:
+    """A server whose parts only sleep."""
+    one = Server(tmp_path / "data", program=("-c", SLEEPING))
     one.ready()
     yield one
     one.stop()
@@ -101,7 +106,16 @@ def test_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(server: S
 
 
 @pytest.mark.slow
-def test_serve_stops_every_part_on_ctrl_c_and_keeps_the_data(second_run: Server) -> None:
+def test_serve_stops_every_part_on_ctrl_c_and_keeps_the_data(server: Site, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    alive = shutil.ignore_patterns("*.sock", "db.sqlite3*", "broker", "logs", "run.lock")
+    shutil.copytree(server.data, data, ignore=alive)
+    with (
+        closing(sqlite3.connect(server.data / "db.sqlite3")) as there,
+        closing(sqlite3.connect(data / "db.sqlite3")) as here,
+    ):
+        there.backup(here)
+    second_run = Server(data, TRISTEP_WEB_PROCESSES="1").ready()
     below = descendants(second_run.pid)
     assert {
         name for name in ("gunicorn", "celery", "valkey") if any(name in line for line in below.values())
@@ -113,24 +127,22 @@ def test_serve_stops_every_part_on_ctrl_c_and_keeps_the_data(second_run: Server)
     assert running(below) == []
 
 
-@pytest.mark.slow
-def test_serve_names_a_part_that_dies_and_stops_everything(second_run: Server) -> None:
-    below = descendants(second_run.pid)
-    os.kill(next(pid for pid, line in sorted(below.items()) if "celery" in line), signal.SIGKILL)
-    assert second_run.process.wait(timeout=60) == 1
-    assert "The worker stopped" in second_run.words()
+def test_serve_names_a_part_that_dies_and_stops_everything(sleeping: Server) -> None:
+    below = descendants(sleeping.pid)
+    os.kill(next(pid for pid, line in below.items() if "celery" in line), signal.SIGKILL)
+    assert sleeping.process.wait(timeout=60) == 1
+    assert "The worker stopped" in sleeping.words()
     assert running(below) == []
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells children that a parent died"
 )
-def test_serve_leaves_no_orphan_not_even_after_sigkill(second_run: Server) -> None:
-    below = descendants(second_run.pid)
-    assert len(below) >= 4
-    second_run.process.kill()
-    second_run.process.wait()
+def test_serve_leaves_no_orphan_not_even_after_sigkill(sleeping: Server) -> None:
+    below = descendants(sleeping.pid)
+    assert len(below) == 3
+    sleeping.process.kill()
+    sleeping.process.wait()
     wait_for(lambda: not running(below), "the children to be gone")
 
 

@@ -1,4 +1,4 @@
-"""Every page asks the database the same number of questions, however many rows it shows."""
+"""Every page asks as many questions of the database, however many rows it shows, and speaks one language."""
 
 from __future__ import annotations
 
@@ -7,25 +7,42 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Judge, Trajectory
+from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
 from tests.frontend.every_page import PAGES, arguments, fill
 
 
 # on PostgreSQL the larger size is enough: what counts the queries is the same code
-@pytest.mark.parametrize("many", [pytest.param(1, marks=pytest.mark.once), 2])
-def test_queries_of_every_page_are_constant(cast, browse, at, many, judge_urls):
+@pytest.mark.parametrize(
+    ("many", "language"), [pytest.param(1, "zh-Hans", marks=pytest.mark.once), pytest.param(2, "en")]
+)
+def test_queries_of_every_page_are_constant_and_chinese_pages_speak_no_english(
+    cast, browse, at, many, language, judge_urls
+):
     fill(cast, many)
+    if language == "zh-Hans":
+        speak_chinese(cast)
     checksums = list(Trajectory.objects.values_list("record_id", flat=True))
-    found = {}
+    found, told = {}, []
     clients = {who: browse(who) for who in {who for who, _name, _queries in PAGES.values()}}
     for title, (who, name, _queries) in PAGES.items():
         url = at(name, *arguments(title, cast))
         if name == "run-new":
             url = f"{url}?judges={Judge.objects.first().pk}"
+        # who is not signed in is spoken to as the browser asks
+        asked_in = {"accept-language": language} if who == "nobody" else {}
         client = clients[who]
-        client.get(url)  # what is remembered, is remembered
+        client.get(url, headers=asked_in)  # what is remembered, is remembered
         with CaptureQueriesContext(connection) as asked:
-            answer = client.get(url)
+            answer = client.get(url, headers=asked_in)
         assert answer.status_code == 200
-        assert not [one for one in checksums if one in answer.content.decode()], title
+        page = answer.content.decode()
+        assert f'<html lang="{language}"' in page, title
+        assert not [one for one in checksums if one in page], title
         found[title] = len(asked)
+        if language == "zh-Hans":
+            texts = Words(page).found
+            assert any(CHINESE.search(text) for text in texts), title
+            # the details of the audit log have machine names
+            told += [f"{title}: {text}" for text in english(texts) if name != "audit"]
     assert found == {title: queries for title, (_who, _name, queries) in PAGES.items()}
+    assert not told, "\n".join(told)

@@ -49,12 +49,11 @@ def test_files_imported_into_one_subset_at_once_share_its_tasks() -> None:
     assert set(Task.objects.values_list("key", flat=True)) == {f"tiny:{query}" for query in range(150)}
 
 
-@pytest.mark.slow
-def test_import_of_5000_records_lets_people_go_on_labelling() -> None:
+def test_import_of_1000_records_lets_people_go_on_labelling() -> None:
     cast = people.make_cast()
     people.import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
-    data = people.jsonl(people.make_records(5_000))
+    data = people.jsonl(people.make_records(1_000))
     waits: list[float] = []
     ended = threading.Event()
 
@@ -76,14 +75,14 @@ def test_import_of_5000_records_lets_people_go_on_labelling() -> None:
             )
             waits.append(time.monotonic() - begun)
             version = answer["labels"][0]["version"]
-            time.sleep(0.05)
+            time.sleep(0.02)
         connections.close_all()
 
     assert together(import_much, keep_saving) == [None, None]
     print(f"\n{len(waits)} saves, the longest {max(waits):.3f} s")
-    assert len(waits) > 5
+    assert len(waits) > 3
     assert max(waits) < 5
-    assert Trajectory.objects.filter(live=True).count() == 5_001
+    assert Trajectory.objects.filter(live=True).count() == 1_001
 
 
 def test_import_abandoned_by_another_process_stops_by_itself() -> None:
