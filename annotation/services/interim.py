@@ -1,7 +1,6 @@
 """Read what an experiment shows so far, and note that somebody has: each look costs a part of the level of
 significance (core.influence.interim_analysis)."""
 
-from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.influence.interim_analysis import information
@@ -18,7 +17,6 @@ def influence(*, actor: Actor, project: Project) -> report.Influence:
     return report.influence(viewer=actor, project=project)
 
 
-@transaction.atomic
 def note_look(*, actor: Actor, project: Project) -> None:
     """Note that what an experiment shows so far is about to be read; nothing without an experiment that deals
     people. Raises Denied to all but admins."""
