@@ -48,7 +48,7 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         through_agreement=opened.may("agreement.pairs"),
         leanings=[LEANINGS[word] for word in found.leaning.words] if found.leaning else [],
         fewest=FEWEST_PAIRS,
-        block=FEWEST,
+        batch=FEWEST,
         drift=found.drift,
         chart=_drift_chart(found.drift) if found.drift else None,
     )
