@@ -24,7 +24,7 @@ CASE_BINDINGS: tuple[Binding, ...] = (
 )
 """What the page of a case has besides: to take what an annotator says, and to go to what is disputed."""
 NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "unsure"})
-NOT_IN_CASES |= {"flag", "undo", "redo"}
+NOT_IN_CASES |= {"flag", "undo", "redo", "trajectory_next", "trajectory_previous"}
 
 CHANGEABLE: tuple[str, ...] = tuple(
     row["id"] for row in BINDINGS if not row.get("fixed") and "follows" not in row

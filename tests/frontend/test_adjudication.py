@@ -251,6 +251,25 @@ def test_adjudicator_names_where_an_error_began_and_why(browse, cast, at, text):
     assert "step 3: beginning open" in page
 
 
+def test_finished_case_leads_to_the_next_as_long_as_there_is_one(browse, cast, at):
+    first, second = people.import_records(cast.project, [people.make_record(n, steps=2) for n in range(2)])
+    people.make_disputed(cast, 2)
+    case, client = people.open_case(cast.judith, first), browse("judith")
+    following = [at("adjudication", case.pk + 1), at("adjudication-queue", "bench")]
+    for wanted in following:
+        for index in (2, 4, None):
+            decide(client, at, case, index, 1)
+        answer = client.post(at("adjudicate-close", case.pk), {"then": "next"})
+        assert answer.url == wanted
+        case = Adjudication.objects.order_by("pk").last()
+    assert case.trajectory == second and case.state == AdjudicationState.DECIDED
+
+
+def test_every_key_of_a_case_is_named(browse, case, at):
+    state = browse("judith").get(at("adjudication", case.pk)).context["state"]
+    assert {f"key_{binding['id']}" for binding in state["keys"]} <= state["words"].keys()
+
+
 def test_step_that_the_discussion_has_made_disputed_can_be_decided(browse, cast, case, at):
     talk = discuss.open_discussion(actor=cast.judith, trajectory=case.trajectory)
     discuss.revise(actor=cast.ann, discussion=talk, message_index=2, value=0, note="Nothing comes of it.")

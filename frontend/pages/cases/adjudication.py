@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +19,7 @@ from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
+from annotation.reports.cases import disputes
 from annotation.reports.cases.discussions import Discussed
 from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
 from annotation.reports.cases.side_by_side import SideBySide
@@ -236,7 +238,23 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("frontend:adjudication", pk)
         return _to_decision(pk, next(iter(error.details["missing"]), None))
     messages.success(request, _("Case decided. Its labels are now the consensus."))
+    following = _next_case(opened.user, row) if request.POST.get("then") == "next" else None
+    if following is not None:
+        return redirect("frontend:adjudication", following)
     return redirect("frontend:adjudication-queue", row.project.slug)
+
+
+def _next_case(user: User, row: Adjudication) -> int | None:
+    """One's next case of the same project: one that is open already, or the dispute that waits longest."""
+    own = Adjudication.objects.filter(project=row.project, adjudicator=user, state=AdjudicationState.OPEN)
+    if mine := policies.visible(user, own).order_by("pk").first():
+        return mine.pk
+    waiting = disputes.to_decide(user, [row.project_id]).order_by(*disputes.SORTS["oldest"])
+    for dispute in waiting.select_related("trajectory__project")[:5]:
+        # somebody else may take it at this moment
+        with suppress(Conflict):
+            return adjudicate.open_case(actor=user, trajectory=dispute.trajectory).pk
+    return None
 
 
 @require_POST

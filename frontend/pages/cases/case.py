@@ -125,7 +125,7 @@ def words() -> dict[str, str]:
         "key_raw": _("This step and its results exactly as they came"),
         "key_search": _("Search in this trajectory"),
         "key_guidelines": _("Guidelines"),
-        "key_submit": _("Finish the case"),
+        "key_submit": _("Finish the case, and open the next"),
         "key_help": _("This list of keys"),
         "key_escape": _("From a field back to the step"),
     }

@@ -145,6 +145,8 @@ def words() -> dict[str, str]:
         "unkept": _(
             "This browser has no storage space left: keep this page open until your changes are saved."
         ),
+        "confirm": _("Confirm"),
+        "confirm_steps": _("Confirm {steps}"),
         "nothing_to_confirm": _("Nothing to confirm here."),
         "nothing_left": _("Every step has a label."),
         "nothing_to_undo": _("Nothing to undo."),

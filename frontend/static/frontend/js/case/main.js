@@ -215,7 +215,7 @@ const commands = {
   submit: () => {
     // a note that is being written counts as well
     if (document.activeElement instanceof HTMLTextAreaElement) document.activeElement.blur();
-    if (finish instanceof HTMLFormElement) finish.requestSubmit();
+    if (finish instanceof HTMLFormElement) finish.requestSubmit(finish.querySelector("button"));
   },
 };
 
@@ -304,7 +304,8 @@ document.addEventListener("submit", (event) => {
   } else if (decisions.any() && (form === finish || form.dataset.reveal !== undefined)) {
     // What is being saved comes first; what is refused is looked at before anything else is done.
     event.preventDefault();
-    void decisions.settled().then((stored) => stored && form.submit());
+    const { submitter } = event;
+    void decisions.settled().then((stored) => stored && form.requestSubmit(submitter));
   }
 });
 

@@ -5,7 +5,15 @@
 
 import { openFind, rawOfFocused } from "./find_and_raw.js";
 import { openGuidelines } from "./guideline_part.js";
-import { closedRun, confirmable, earlierRoots, focused, labelAt, nextUnlabelled, stepToExplain } from "./state/selectors.js";
+import {
+  closedRun,
+  confirmable,
+  earlierRoots,
+  focused,
+  labelAt,
+  nextUnlabelled,
+  stepToExplain,
+} from "./state/selectors.js";
 import { openNote } from "./view/step_view.js";
 
 /** @typedef {import("./state/labels.js").Key} Key */

@@ -24,6 +24,7 @@ import { openNote } from "./step_view.js";
  * @property {boolean} open
  * @property {readonly number[]} roots   where earlier errors began, for a step that is one
  * @property {number | null} closed      the root of the run that it closes
+ * @property {string} reach              the steps that the key for confirming takes from here on, "" for one or none
  */
 
 /** @param {StepText} text @param {readonly Reason[]} reasons */
@@ -56,12 +57,15 @@ export function makeRenderer(text, reasons) {
     },
 
     /** Its controls, but for the choices. @param {Controls} controls @param {StepDisplay} display */
-    drawControls(controls, { result: { proposal }, label, open, problem }) {
+    drawControls(controls, { result: { proposal }, label, open, problem, reach }) {
       drawLabel(controls, label, open, problem, words);
       setAttribute(controls.box, "data-proposed", proposal ? kindOf(proposal.value) : "");
       setText(controls.proposal, proposal ? text.proposalText(proposal) : "");
       const confirms = proposal !== null && open;
       if (controls.confirm.hidden === confirms) controls.confirm.hidden = !confirms;
+      // at the focused step it does what its key does, and says how far that goes
+      setAttribute(controls.confirm, "data-action", reach ? "confirm" : "confirm_step");
+      setText(controls.confirmText, reach ? words("confirm_steps", { steps: reach }) : words("confirm"));
       if (controls.reasonBox.hidden !== (proposal !== null)) controls.reasonBox.hidden = proposal !== null;
     },
 

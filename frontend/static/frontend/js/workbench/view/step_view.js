@@ -46,6 +46,7 @@ function controlsIn(article, number, copy) {
     ...labelControls(box),
     proposal: byRole(box, "proposal", HTMLElement),
     confirm: byRole(box, "confirm", HTMLButtonElement),
+    confirmText: byRole(box, "confirm-text", HTMLElement),
     rootBox: byRole(box, "root-box", HTMLElement),
     root: byRole(box, "root", HTMLSelectElement),
     closesBox: byRole(box, "closes-box", HTMLElement),

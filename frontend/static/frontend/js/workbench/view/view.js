@@ -7,7 +7,7 @@
 import { byRole, makeWords, setAttribute, setText } from "../../lib/dom.js";
 import { nameShortcut } from "../help.js";
 import { makeRenderQueue } from "./render_queue.js";
-import { errorRuns, focused, labelAt } from "../state/selectors.js";
+import { confirmable, errorRuns, focused, labelAt } from "../state/selectors.js";
 import { drawLabel, makeRenderer } from "./step_renderer.js";
 import { makeStepText } from "./step_text.js";
 import { labelControls, stepView } from "./step_view.js";
@@ -119,6 +119,8 @@ export function makeView(page, keys) {
  */
 function allDisplays(state) {
   const { roots, closed } = errorRuns(state);
+  const confirmed = confirmable(state);
+  const reach = confirmed.length > 1 ? `${Number(confirmed[0]) + 1}–${Number(confirmed.at(-1)) + 1}` : "";
   return state.results.map((result, position) => {
     const index = result.message_index;
     return [
@@ -130,6 +132,7 @@ function allDisplays(state) {
         open: state.open,
         roots: result.value === -1 ? roots.filter((root) => root < index) : [],
         closed: closed[position] ?? null,
+        reach: position === state.focus ? reach : "",
       },
     ];
   });
@@ -148,6 +151,7 @@ function same(was, now) {
     was.problem === now.problem &&
     was.open === now.open &&
     was.closed === now.closed &&
+    was.reach === now.reach &&
     was.roots.join() === now.roots.join()
   );
 }
