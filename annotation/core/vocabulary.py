@@ -251,13 +251,11 @@ UNFINISHED_FREEZES: Final = (FreezeState.QUEUED, FreezeState.RUNNING)
 class SignatureState(StrEnum):
     """What a release's signature is worth here.
 
-    `valid`: it holds, by a key that is known here. `unsigned`: frozen before releases were signed.
-    `unknown_key`: it holds by the key that it came with, which is not known here. `invalid`: it does not
-    hold, or is not there although it should be.
+    `valid`: it holds, by a key that is known here. `unknown_key`: it holds by the key that it came with,
+    which is not known here. `invalid`: it does not hold, or is not there.
     """
 
     VALID = "valid"
-    UNSIGNED = "unsigned"
     UNKNOWN_KEY = "unknown_key"
     INVALID = "invalid"
 

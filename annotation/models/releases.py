@@ -6,12 +6,15 @@ A release copies values. It is written records first, under an id chosen beforeh
 row is what freezes it, so that no update is ever needed.
 """
 
+import json
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.core.releases.record_format import refuse_older_format
 from annotation.core.vocabulary import VALUES
 
 from .projects import Project
@@ -22,8 +25,7 @@ class Release(models.Model):
 
     `digest` is the sha256 of the canonical JSONL (all records in order, one line each); `manifest` is
     canonical JSON with the counts, the label distribution, the agreement figures, the versions, and the
-    digest of the release before; `signature` is the JSON of services.release.signatures, null for a release
-    frozen before there were signatures.
+    digest of the release before; `signature` is the JSON of services.release.signatures.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,6 +52,12 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return self.version
+
+    def parsed_manifest(self) -> dict[str, Any]:
+        """The manifest. Raises Conflict for one of a format that is read no more."""
+        manifest: dict[str, Any] = json.loads(self.manifest)
+        refuse_older_format(manifest)
+        return manifest
 
 
 class ReleaseRecord(models.Model):

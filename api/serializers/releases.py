@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from rest_framework import serializers
@@ -41,8 +40,8 @@ class Release(Output):
 
 
 class Signature(Output):
-    """What a release's signature is worth here: `valid` by a key that is known here, `unsigned` (frozen
-    before releases were signed), `unknown_key` or `invalid`; and the fingerprint of the key that it names."""
+    """What a release's signature is worth here: `valid` by a key that is known here, `unknown_key` or
+    `invalid`; and the fingerprint of the key that it names."""
 
     state = serializers.ChoiceField(choices=[state.value for state in SignatureState])
     fingerprint = serializers.CharField(allow_blank=True)
@@ -57,7 +56,7 @@ class ReleaseDetail(Release):
 
     def get_manifest(self, row: Any) -> dict[str, Any]:
         """The manifest, parsed."""
-        manifest: dict[str, Any] = json.loads(row.manifest)
+        manifest: dict[str, Any] = row.parsed_manifest()
         return manifest
 
     def get_signature(self, row: Any) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class PublicRelease(View):
         return answer
 
     def _found(self, release: Release) -> dict[str, Any]:
-        manifest = json.loads(release.manifest)
+        manifest = release.parsed_manifest()
         board = public_leaderboard(release)
         withdrawal = getattr(release, "withdrawal", None)
         return {

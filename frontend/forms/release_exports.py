@@ -60,12 +60,9 @@ class ExportForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, roots: bool, blind: bool, **kwargs: Any) -> None:
-        """`roots`: the release says where each error began. `blind`: it holds blind labels, and the viewer
-        may have them."""
+    def __init__(self, *args: Any, blind: bool, **kwargs: Any) -> None:
+        """`blind`: the viewer may have blind labels."""
         kwargs["auto_id"] = "export-%s"
         super().__init__(*args, **kwargs)
-        if not roots:
-            del self.fields["protocol"]
         if not blind:
             del self.fields["blind_labels"]

@@ -13,7 +13,7 @@ from annotation.core.releases.signatures import PublicKey
 from annotation.models import Release
 from annotation.services import release
 from tests.people import Cast, import_records, label_next, make_unanimous
-from tests.services.publishing import before_signatures
+from tests.services.publishing import of_older_format
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -95,11 +95,9 @@ def test_signature_and_key_are_files_that_belong_to_the_manifest(
     assert files["manifest.json.sig"]["Content-Disposition"] == 'attachment; filename="manifest.json.sig"'
     key = PublicKey.of(files["release-key.pem"].content)
     assert key.verifies(files["manifest.json.sig"].content, files["manifest.json"].content)
-    made = Release.objects.get()
-    before_signatures(made)
-    for name in ("manifest.json.sig", "release-key.pem"):
-        refused(by.judith.get(f"{RELEASES}1.0/{name}"), 404)
-    assert ok(by.judith.get(f"{RELEASES}1.0/"))["signature"] == {"state": "unsigned", "fingerprint": ""}
+    of_older_format(Release.objects.get())
+    for place in ("", "manifest.json", "export/tiny.jsonl"):
+        refused(by.judith.get(f"{RELEASES}1.0/{place}"), 409)
 
 
 def test_export_is_streamed_and_matches_its_manifest(by: Callers, frozen: dict[str, object]) -> None:

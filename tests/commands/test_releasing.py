@@ -14,7 +14,7 @@ from tests import people
 from tests.commands.calling import fails, run
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-from tests.services.publishing import before_signatures
+from tests.services.publishing import of_older_format
 
 pytestmark = pytest.mark.django_db
 
@@ -120,11 +120,13 @@ def test_release_key_is_printed_replaced_and_trusted(labelled: Cast, tmp_path: P
         assert "not a public release key" in fails(*command, tmp_path / "o" / "tiny.jsonl").out
 
 
-def test_verify_says_of_an_unsigned_release_that_it_is_from_before(labelled: Cast) -> None:
+def test_release_of_an_older_format_is_refused_in_one_sentence(labelled: Cast, tmp_path: Path) -> None:
     run("freeze_release", "bench", "1.0")
-    before_signatures(Release.objects.get())
+    of_older_format(Release.objects.get())
 
-    assert "not signed: frozen before signatures" in run("verify_release", "bench", "1.0").err
+    for command, *more in (("verify_release",), ("export_release", "--output", tmp_path)):
+        said = fails(command, "bench", "1.0", *more).out
+        assert "tristep-release/1, which commit 48b59930 was the last to read" in said
 
 
 @pytest.mark.parametrize(

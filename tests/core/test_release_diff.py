@@ -146,14 +146,6 @@ def test_diff_is_what_a_comparison_record_by_record_finds(seed: int) -> None:
     assert not compared(new, sorted(new, key=lambda one: one["record_id"])).changes
 
 
-def test_releases_from_before_reasons_are_not_compared_by_them() -> None:
-    old = record("r", [-1, 1])
-    for name in ("step_roots", "step_reasons", "final_reason"):
-        del old[name]
-    found = compared([old], [record("r", [-1, 1], step_reasons={"2": "wrong_tool"})])
-    assert not found.traced and found.same
-
-
 def test_steps_that_only_one_release_has_are_said() -> None:
     found = compared([record("r", [1, 1])], [record("r", [1], messages=[])])
     (gone,) = found.changes[0].labels

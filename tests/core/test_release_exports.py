@@ -21,7 +21,6 @@ from annotation.core.releases.exports.formats.protocols import step_values
 from annotation.core.releases.exports.formats.training import TRAINING, training_rows
 from annotation.core.releases.exports.layout import data_files
 from annotation.core.releases.exports.markup import markdown_quote, markdown_text, yaml_text
-from annotation.core.releases.exports.options import refuse_unless_allowed
 from annotation.core.releases.exports.split import test_tasks as tasks_to_test
 from tests.servers import ROOT
 
@@ -65,13 +64,14 @@ def record(labels: dict[int, int], roots: dict[int, int] | None = None, **more: 
         "final_label": 1,
         "final_kind": "unanimous",
         "final_reason": "",
+        "blind_labels": [],
         **more,
     }
 
 
 def manifest(**more: Any) -> dict[str, Any]:
     return {
-        "format": "tristep-release/3",
+        "format": "tristep-release/4",
         "project": "bench",
         "name": "Bench",
         "version": "1.0",
@@ -80,6 +80,7 @@ def manifest(**more: Any) -> dict[str, Any]:
         "created_at": "2026-11-22T00:00:00+00:00",
         "digest": "0" * 64,
         "subsets": {"s": {}},
+        "agreement": {"project": {"overall": {}}, "release": {"overall": {}}},
         **more,
     }
 
@@ -197,14 +198,6 @@ def test_choice_that_cannot_be_is_refused_by_its_name(field: str, given: dict[st
         export_options(given)
     assert list(refusal.value.fields) == [field]
     assert refusal.value.message.endswith(".")
-
-
-def test_release_from_before_roots_or_blind_labels_says_so() -> None:
-    for number, choice in ((2, {"protocol": "independent"}), (3, {"blind_labels": True})):
-        options = ExportOptions(HUGGINGFACE, **choice)
-        with pytest.raises(Invalid, match="was frozen before"):
-            refuse_unless_allowed(options, manifest(format=f"tristep-release/{number}"))
-        refuse_unless_allowed(options, manifest(format=f"tristep-release/{number + 1}"))
 
 
 HOSTILE = (

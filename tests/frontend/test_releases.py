@@ -12,7 +12,7 @@ from annotation.services import release as service
 from frontend.pages.releases.releases import agreement
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
-from tests.services.publishing import before_signatures
+from tests.services.publishing import of_older_format
 
 
 @shared_rows
@@ -126,7 +126,7 @@ def test_release_shows_the_intervals_of_agreement_that_its_manifest_states():
     assert " ".join(page.split()).count("0.714 … 0.813") == 1
     assert page.count('title="fewer than 20 tasks"') == 1
 
-    manifest["agreement"]["project"] = None
+    del manifest["agreement"]["project"]
     page = render_to_string("frontend/releases/release_agreement.html", {"agreement": agreement(manifest)})
     assert page.count("fewer than 20 tasks") == 1 and "There are no intervals: fewer than 20 tasks." in page
 
@@ -160,11 +160,16 @@ def test_release_shows_what_its_signature_is_worth(browse, frozen, at, text, tmp
     assert "This release is not signed with a key that is known here." in verified
     assert f"It is signed with the key {fingerprint}" in verified
 
-    before_signatures(frozen)
-    shown = text(client.post(at("release-verify", "bench", "1.0")))
-    assert shown.count("Not signed: frozen before releases were signed.") == 2
-    assert "release-key.pem" not in shown
-    assert client.get(at("release-export", "bench", "1.0", "release-key.pem")).status_code == 404
+
+def test_release_of_an_older_format_is_listed_and_its_pages_say_who_reads_it(browse, frozen, at, text):
+    of_older_format(frozen)
+    client = browse("judith")
+
+    assert "1.0" in text(client.get(at("releases", "bench")))
+    for place in (at("release", "bench", "1.0"), at("leaderboard", "bench", "1.0")):
+        answer = client.get(place)
+        assert answer.status_code == 409
+        assert "tristep-release/1, which commit 48b59930" in text(answer)
 
 
 def test_files_are_streamed_in_the_published_shape(browse, frozen, at):

@@ -11,12 +11,12 @@ from django.db import connection, models
 
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.releases.exports import export_options
-from annotation.core.releases.record_format import UNSIGNED_FORMAT, manifest_file, with_checksum
+from annotation.core.releases.record_format import OLDER_FORMATS, manifest_file, with_checksum
 from annotation.core.releases.signatures import SigningKey
 from annotation.models import Project, Release, frozen
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, release
-from annotation.services.release import signatures
+from annotation.services.release import keys, signatures
 from tests.people import Cast
 
 
@@ -92,8 +92,6 @@ def resealed(made: Release, *, key: SigningKey | None = None, **changes: Any) ->
     made.refresh_from_db()
 
 
-def before_signatures(made: Release) -> None:
-    """Make a release what it would be if it had been frozen before there were signatures."""
-    resealed(made, format=UNSIGNED_FORMAT, previous=None)
-    tampered(made, signature=None)
-    made.refresh_from_db()
+def of_older_format(made: Release, format: str = OLDER_FORMATS[0]) -> None:
+    """Make a release one of a format that is read no more."""
+    resealed(made, key=keys.signing_key(), format=format)

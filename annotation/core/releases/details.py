@@ -23,7 +23,7 @@ _NOT_CONTENT: Final = frozenset(
 _RESOLVED: Final = ("step_", "final_")
 NO_ROOT: Final = -1
 # the first byte of what is packed: what it means may change, and is then made anew from the records
-PACKING: Final = b"\x01"
+PACKING: Final = b"\x02"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,6 @@ class ReleasedDetails:
     """By record of a release (R): `messages` and `fields`, digests of its messages and of everything else
     that it came with. By label, R outcomes and S steps in the release's order: kinds and reasons (places in
     `words`, 0 is none), and for the steps the root (a message index, or NO_ROOT).
-
-    `traced` is False for releases from before roots and reasons were released: nothing is known of these.
     """
 
     words: tuple[str, ...]
@@ -43,12 +41,11 @@ class ReleasedDetails:
     kind: list[int]
     reason: list[int]
     root: list[int]
-    traced: bool
 
     def packed(self) -> bytes:
         """All of it in few bytes, for `unpacked`."""
         kept = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
-        return PACKING + zlib.compress(canonical_json({**kept, "traced": self.traced}), 1)
+        return PACKING + zlib.compress(canonical_json(kept), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> ReleasedDetails | None:
@@ -72,7 +69,6 @@ class DetailsOf:
     _messages: list[str] = field(default_factory=list)
     _fields: list[str] = field(default_factory=list)
     _numbers: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _NUMBERS})
-    _traced: bool = True
 
     def watched(self, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """The same records (core.releases.record_format.release_record)."""
@@ -87,22 +83,19 @@ class DetailsOf:
             words=tuple(self._words),
             messages=tuple(self._messages),
             fields=tuple(self._fields),
-            traced=self._traced,
             **self._numbers,
         )
 
     def _add(self, record: Mapping[str, Any]) -> None:
         self._messages.append(_digest(record["messages"]))
         self._fields.append(_digest({key: value for key, value in record.items() if _is_content(key)}))
-        self._traced &= "step_roots" in record
-        kinds, reasons = record["step_kinds"], record.get("step_reasons", {})
-        roots = record.get("step_roots", {})
+        kinds, reasons, roots = record["step_kinds"], record["step_reasons"], record["step_roots"]
         for index in sorted(record["step_labels"], key=int):
             self._numbers["kind"].append(self._word(kinds[index]))
             self._numbers["reason"].append(self._word(reasons.get(index, "")))
             self._numbers["root"].append(roots.get(index, NO_ROOT))
         self._numbers["outcome_kind"].append(self._word(record["final_kind"]))
-        self._numbers["outcome_reason"].append(self._word(record.get("final_reason", "")))
+        self._numbers["outcome_reason"].append(self._word(record["final_reason"]))
 
     def _word(self, text: str) -> int:
         return self._words.setdefault(text, len(self._words))

@@ -82,7 +82,7 @@ class ReleaseDiff:
     `values` and `outcomes` count all labels of both releases by value. `moved` counts steps of both by (value
     before, value after), `moved_outcomes` outcomes, equal ones included; `reasons` the steps whose value
     changed by the reason code after it ("": none), and `kinds` by (how the label was reached before, and
-    after). `traced`: both say where errors began and why; else neither roots nor reasons are compared."""
+    after)."""
 
     whole: Counts
     subsets: dict[str, Counts]
@@ -93,7 +93,6 @@ class ReleaseDiff:
     moved_outcomes: Counter[tuple[int, int]]
     reasons: Counter[str]
     kinds: Counter[tuple[str, str]]
-    traced: bool
 
     @property
     def same(self) -> bool:
@@ -146,13 +145,12 @@ class _Side:
 def compare(old: Outline, new: Outline) -> ReleaseDiff:
     """What changed from `old` to `new`. Linear in their steps; nothing of it depends on their order."""
     before, after = _Side(old), _Side(new)
-    traced = old.details.traced and new.details.traced
     whole, subsets = Counts(), {name: Counts() for name in sorted({*old.labels.subsets, *new.labels.subsets})}
     moved, moved_outcomes = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     reasons, kinds = Counter[str](), Counter[tuple[str, str]]()
     changes = []
     for one, other in _merged(before, after):
-        change = _change(before, after, one, other, traced)
+        change = _change(before, after, one, other)
         subset = change.subset
         for counts in (whole, subsets[subset]):
             _count(counts, before, after, one, other, change)
@@ -170,7 +168,7 @@ def compare(old: Outline, new: Outline) -> ReleaseDiff:
     values = Counter(before.value), Counter(after.value)
     outcomes = Counter(before.outcome), Counter(after.outcome)
     return ReleaseDiff(
-        whole, subsets, tuple(changes), values, outcomes, moved, moved_outcomes, reasons, kinds, traced
+        whole, subsets, tuple(changes), values, outcomes, moved, moved_outcomes, reasons, kinds
     )
 
 
@@ -186,7 +184,7 @@ def _merged(old: _Side, new: _Side) -> Iterator[tuple[int | None, int | None]]:
         i, j = i + takes_old, j + takes_new
 
 
-def _change(old: _Side, new: _Side, one: int | None, other: int | None, traced: bool) -> RecordChange:
+def _change(old: _Side, new: _Side, one: int | None, other: int | None) -> RecordChange:
     if other is None:
         assert one is not None
         return RecordChange(*old.keys[one], old.model[one], frozenset({"removed"}), (), one, None)
@@ -198,7 +196,7 @@ def _change(old: _Side, new: _Side, one: int | None, other: int | None, traced: 
         what.add("text")
     if old.details.fields[one] != new.details.fields[other]:
         what.add("fields")
-    labels = [*_steps(old, new, one, other, traced), *_outcome(old, new, one, other, traced)]
+    labels = [*_steps(old, new, one, other), *_outcome(old, new, one, other)]
     for label in labels:
         if not label.of_value:
             what.add("reasons")
@@ -207,43 +205,43 @@ def _change(old: _Side, new: _Side, one: int | None, other: int | None, traced: 
     return RecordChange(*key, model, frozenset(what), tuple(labels), one, other)
 
 
-def _steps(old: _Side, new: _Side, one: int, other: int, traced: bool) -> Iterator[LabelChange]:
+def _steps(old: _Side, new: _Side, one: int, other: int) -> Iterator[LabelChange]:
     theirs, ours = old.steps(one), new.steps(other)
-    if _same(old, new, theirs, ours, traced):
+    if _same(old, new, theirs, ours):
         return
     before = {old.index[place]: place for place in theirs}
     after = {new.index[place]: place for place in ours}
     for index in sorted({*before, *after}):
         was = old.said(before[index]) if index in before else None
         now = new.said(after[index]) if index in after else None
-        if _differ(was, now, traced):
+        if _differ(was, now):
             place = after[index] - ours.start if index in after else before[index] - theirs.start
             yield LabelChange(index, place + 1, was, now)
 
 
-def _same(old: _Side, new: _Side, theirs: range, ours: range, traced: bool) -> bool:
+def _same(old: _Side, new: _Side, theirs: range, ours: range) -> bool:
     """Whether the labels of two records are equal at a glance: most are."""
     a, b = slice(theirs.start, theirs.stop), slice(ours.start, ours.stop)
     if old.value[a] != new.value[b] or old.index[a] != new.index[b]:
         return False
     # reasons are numbered by each release for itself
-    return not traced or (
+    return (
         old.details.root[a] == new.details.root[b]
         and not any(old.details.reason[a])
         and not any(new.details.reason[b])
     )
 
 
-def _outcome(old: _Side, new: _Side, one: int, other: int, traced: bool) -> Iterator[LabelChange]:
+def _outcome(old: _Side, new: _Side, one: int, other: int) -> Iterator[LabelChange]:
     was, now = old.outcome_said(one), new.outcome_said(other)
-    if _differ(was, now, traced):
+    if _differ(was, now):
         yield LabelChange(None, None, was, now)
 
 
-def _differ(was: Said | None, now: Said | None, traced: bool) -> bool:
-    if was is None or now is None or was.value != now.value:
+def _differ(was: Said | None, now: Said | None) -> bool:
+    if was is None or now is None:
         return True
-    return traced and (was.root, was.reason) != (now.root, now.reason)
+    return (was.value, was.root, was.reason) != (now.value, now.root, now.reason)
 
 
 def _count(

@@ -23,7 +23,6 @@ def diff_json(diff: ReleaseDiff) -> dict[str, Any]:
             {"before": was or None, "after": now or None, "labels": count}
             for (was, now), count in sorted(diff.kinds.items())
         ],
-        "compares_roots_and_reasons": diff.traced,
     }
 
 

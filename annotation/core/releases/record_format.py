@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ..errors import Conflict
+from ..i18n import translatable
 from ..jsonio.canonical import canonical_json, sha256_hex
 
-# Version 2 names the release before, and is signed; the records of version 3 say where each error began and
-# why, those of version 4 what each annotator said blind, and its manifest has agreement twice. Releases
-# frozen before stay as they are.
 FORMAT: Final = "tristep-release/4"
-FORMAT_WITHOUT_BLIND_LABELS: Final = "tristep-release/3"
-FORMAT_WITHOUT_ROOTS: Final = "tristep-release/2"
-UNSIGNED_FORMAT: Final = "tristep-release/1"
-FORMATS: Final = (FORMAT, FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
+OLDER_FORMATS: Final = ("tristep-release/1", "tristep-release/2", "tristep-release/3")
 WITHDRAWAL_FORMAT: Final = "tristep-withdrawal/1"
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.json.sig"
@@ -191,24 +187,25 @@ def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: d
     )
 
 
-def agreement_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any] | None]:
-    """What a manifest of any format says of agreement: {"project": …, "release": …}.
-
-    Each is {"overall": figures of steps by name, "outcome": {"n", "figures", "confusion"}, "subsets": {name:
-    the same without "subsets"}}, with "n", "trajectories", "tasks", "annotators" and "headline" (the name of
-    the figure to go by) from format 4 on. "project" is over the blind pairs of labels of all trajectories of
-    the project that were resolved when it was frozen, "release" over those of the trajectories in it: None
-    before format 4.
-    """
-    said = manifest.get("agreement") or {}
-    if "project" in said:
-        return {name: said.get(name) for name in ("project", "release")}
-    return {"project": {"overall": {}, "outcome": {}, "subsets": {}, **said}, "release": None}
+def refuse_older_format(manifest: Any) -> None:
+    """Raise Conflict, which names the format, for the manifest of a release that is read no more."""
+    format = manifest.get("format") if isinstance(manifest, dict) else None
+    if format in OLDER_FORMATS:
+        raise Conflict(
+            translatable(
+                "This release has the format {format}, which commit 48b59930 was the last to read; verify, "
+                "compare or export it there.",
+                format=format,
+            ),
+            code="older_format",
+        )
 
 
 def manifest_problems(manifest: Any) -> list[str]:
-    """What is wrong with a manifest that was read from a file; empty when its own checksum holds."""
-    known = isinstance(manifest, dict) and manifest.get("format") in FORMATS
+    """What is wrong with a manifest that was read from a file; empty when its own checksum holds. Raises
+    Conflict for one of an older format."""
+    refuse_older_format(manifest)
+    known = isinstance(manifest, dict) and manifest.get("format") == FORMAT
     if not known or not isinstance(manifest.get("files"), dict):
         return [f"{MANIFEST}: this is no manifest of a release."]
     if with_checksum(manifest)["manifest_sha256"] != manifest.get("manifest_sha256"):

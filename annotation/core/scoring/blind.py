@@ -25,7 +25,7 @@ def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]])
     starts = released.starts()
     turns: list[Predictions] = []
     for place, record in enumerate(records):
-        given = record.get("blind_labels") or []
+        given = record["blind_labels"]
         if len(given) < FEWEST:
             continue
         indexes = released.message_index[starts[place] : starts[place + 1]].tolist()

@@ -46,14 +46,9 @@ class Command(OperatorCommand):
             )
         if not result.ok:
             raise CommandError(f"{what} is NOT what was frozen.")
-        vouched = (
-            f"signed with the key {result.fingerprint}"
-            if result.signature == SignatureState.VALID
-            else "not signed: frozen before signatures"
-        )
         self.summary(
             f"{what} is intact: {counted(result.records, 'record')}, {counted(result.labels, 'step label')}, "
-            f"digest {result.digest}; {vouched}."
+            f"digest {result.digest}; signed with the key {result.fingerprint}."
         )
 
 

@@ -129,7 +129,7 @@ def frozen_record(*, actor: Viewer, release: Release, ordinal: int) -> FrozenRec
         for number, index in enumerate(sorted(record["step_labels"], key=int))
     ]
     by_index = {step.message_index: step for step in steps}
-    roots, codes = record.get("step_roots") or {}, record.get("step_reasons") or {}
+    roots, codes = record["step_roots"], record["step_reasons"]
     trajectory = Trajectory.objects.filter(
         project=release.project_id, subset__name=row.subset, record_id=row.record_id, live=True
     )
@@ -142,7 +142,7 @@ def frozen_record(*, actor: Viewer, release: Release, ordinal: int) -> FrozenRec
         transcript=read_content(content, reference_answer=True, hints=False),
         steps=[_step(step, record, roots, codes, by_index) for step in steps],
         outcome=PredictedStep(
-            None, record["final_label"], record.get("final_kind", ""), code=record.get("final_reason") or ""
+            None, record["final_label"], record.get("final_kind", ""), code=record["final_reason"]
         ),
         trajectory=trajectory.select_related("project", "subset", "task").first(),
     )

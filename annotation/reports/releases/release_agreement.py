@@ -23,9 +23,13 @@ from ..agreement.report import view_of
 
 
 def agreement_twice(*, viewer: Actor, project: m.Project, trajectories: IntArray) -> dict[str, Any]:
-    """{"project", "release"} as core.releases.record_format.agreement_of describes them, with intervals: over
-    all blind pairs of labels of the project's resolved trajectories, and over those of `trajectories`, by pk.
-    No figure tells of a single annotator. One query more than `agreement.view_of`."""
+    """{"project": …, "release": …} with intervals: over all blind pairs of labels of the project's resolved
+    trajectories, and over those of `trajectories`, by pk.
+
+    Each is {"overall": figures of steps by name, "outcome": {"n", "figures", "confusion"}, "n",
+    "trajectories", "tasks", "annotators", "headline" (the name of the figure to go by), "subsets": {name: the
+    same without "subsets"}}. No figure tells of a single annotator. One query more than `agreement.view_of`.
+    """
     view, kept = view_of(viewer, project)
     rows = kept.rows
     disputed = m.Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED)

@@ -38,7 +38,8 @@ def released_labels(release: Release) -> ReleasedLabels:
 
 def outline(release: Release) -> Outline:
     """From the outline of a release in one query; without one from all its records, in the memory of 100.
-    Raises Conflict on a damaged record."""
+    Raises Conflict on a damaged record, and for a format that is read no more."""
+    release.parsed_manifest()
     kept = ReleaseOutline.objects.filter(release=release).first()
     if kept is None:
         return Outline(ReleasedLabels.of(records(release)))

@@ -44,8 +44,7 @@ def export_zip(*, actor: Actor, release: Release, options: ExportOptions = PLAIN
     Permission is asked and the exposure noted at once (`admit`), and a data set is held against its digest
     before anything is sent. Memory is that of one block, or row group. The same release gives the same bytes
     each time, as long as the same zlib and pyarrow write them: files carry the time of the freezing. Raises
-    Invalid when the release does not hold what the choices need, Conflict on a damaged record, which may
-    leave the ZIP file without its end.
+    Conflict on a damaged record, which may leave the ZIP file without its end.
     """
     admit(actor=actor, release=release, options=options)
     write = writer(release, options)

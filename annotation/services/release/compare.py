@@ -1,6 +1,5 @@
 """Compare two releases of a project, and show what changed to whoever may know it."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,6 @@ from annotation.core.releases.changelog import changelog
 from annotation.core.releases.diff import RecordChange, ReleaseDiff, What
 from annotation.core.releases.diff import compare as compare_outlines
 from annotation.core.releases.diff_json import diff_json
-from annotation.core.releases.record_format import agreement_of
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Release, Trajectory, User
@@ -45,7 +43,7 @@ class Comparison:
     @cached_property
     def manifests(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What both say of themselves."""
-        return json.loads(self.old.manifest), json.loads(self.new.manifest)
+        return self.old.parsed_manifest(), self.new.parsed_manifest()
 
     def listed(self, *, what: What | None = None, subset: str = "") -> list[RecordChange]:
         """The records in which something (`what`) changed; without a choice, all of them."""
@@ -69,7 +67,7 @@ class Comparison:
 
 
 def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
-    figures: dict[str, Any] = (agreement_of(manifest)["project"] or {}).get("overall", {})
+    figures: dict[str, Any] = manifest["agreement"]["project"]["overall"]
     return figures
 
 

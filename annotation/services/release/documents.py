@@ -1,6 +1,5 @@
 """The files that go with every export of a release."""
 
-import json
 from contextlib import suppress
 
 from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE, manifest_file
@@ -10,9 +9,9 @@ from .signatures import Signature
 
 
 def documents(release: Release) -> dict[str, bytes]:
-    """The files that go with an export, by name: the manifest, its signature and the public key of that; a
-    release from before there were signatures has its manifest only."""
-    files = {MANIFEST: manifest_file(json.loads(release.manifest))}
+    """The files that go with an export, by name: the manifest, and where they can be read its signature and
+    the public key of that."""
+    files = {MANIFEST: manifest_file(release.parsed_manifest())}
     if release.signature is not None:
         with suppress(ValueError):
             signature = Signature.parse(release.signature)

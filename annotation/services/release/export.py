@@ -24,7 +24,6 @@ from annotation.core.releases.exports.layout import (
     EXPORT_KEY,
     README,
 )
-from annotation.core.releases.exports.options import refuse_unless_allowed
 from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE, file_name, published_line
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Release, ReleaseRecord, Trajectory, User
@@ -51,8 +50,8 @@ def export_lines(*, actor: Actor, release: Release, subset: str = "") -> Iterato
 
 
 def admit(*, actor: Actor, release: Release, subset: str = "", options: ExportOptions = PLAIN) -> None:
-    """Raise Denied unless the actor may have this export, Invalid when the release does not hold what it
-    needs; then note what a person sees in it: the consensus, and with blind labels what annotators said."""
+    """Raise Denied unless the actor may have this export; then note what a person sees in it: the consensus,
+    and with blind labels what annotators said."""
     _check(actor, release, options)
     if isinstance(actor, User):
         kinds = (
@@ -69,7 +68,7 @@ def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
     if options.blind_labels:
         # they are by person, if under pseudonyms, and so for who may see pairs of annotators
         require(actor, "agreement.pairs", release)
-    refuse_unless_allowed(options, json.loads(release.manifest))
+    release.parsed_manifest()
 
 
 def unseen(user: User, release: Release, subset: str, kind: ExposureKind) -> QuerySet[Trajectory, int]:
@@ -115,8 +114,8 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     and the public key; of a data set also its card, `croissant.json` and the signed `checksums.json`.
 
     Each file appears whole or not at all, and what is left of an older export that would be taken for part of
-    this one is removed. Returns the manifest. Raises Invalid when the release does not hold what the choices
-    need, Conflict when it does not match its own checksums.
+    this one is removed. Returns the manifest. Raises Conflict when the release does not match its own
+    checksums, or has a format that is read no more.
     """
     _check(actor, release, options)
     output.mkdir(parents=True, exist_ok=True)
@@ -128,8 +127,7 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     audit.record(
         actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
     )
-    manifest: dict[str, Any] = json.loads(release.manifest)
-    return manifest
+    return release.parsed_manifest()
 
 
 def writer(release: Release, options: ExportOptions) -> Callable[[Target], Iterator[None]]:
@@ -147,7 +145,7 @@ def _write_lines(release: Release, target: Target) -> Iterator[None]:
     for name, content in documents(release).items():
         with target.open(name) as out:
             out.write(content)
-    stated = {name: entry["sha256"] for name, entry in json.loads(release.manifest)["files"].items()}
+    stated = {name: entry["sha256"] for name, entry in release.parsed_manifest()["files"].items()}
     written: dict[str, str] = {}
     for subset, lines in groupby(_lines(release, ""), key=itemgetter(0)):
         digest = hashlib.sha256()

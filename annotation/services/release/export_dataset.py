@@ -82,7 +82,7 @@ def prepare_export(release: Release, options: ExportOptions) -> DatasetExport:
 
     Raises Conflict when it is damaged or the key that signs cannot be read.
     """
-    manifest: dict[str, Any] = json.loads(release.manifest)
+    manifest = release.parsed_manifest()
     signing_key()
     digest = hashlib.sha256()
     tasks: dict[str, set[str]] = defaultdict(set)

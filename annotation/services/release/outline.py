@@ -21,7 +21,7 @@ from .verify import bodies
 def outline(release: Release) -> Outline:
     """The outline of a release: one query, once it is kept; the first time from all its records, in the
     memory of 100 of them and the outline itself. The caller has asked for permission. Raises Conflict on a
-    damaged record."""
+    damaged record, and for a format that is read no more."""
     kept = ReleaseOutline.objects.filter(release=release).values_list("labels", "details").first()
     if kept is not None and kept[1] is not None:
         details = ReleasedDetails.unpacked(bytes(kept[1]))
@@ -44,6 +44,7 @@ def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
 
 
 def _made(release: Release) -> Outline:
+    release.parsed_manifest()
     details = DetailsOf()
     labels = ReleasedLabels.of(details.watched(_records(release)))
     return Outline(labels, details.details)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.jsonio.canonical import canonical_json
-from annotation.core.releases.record_format import UNSIGNED_FORMAT, manifest_file, withdrawal_statement
+from annotation.core.releases.record_format import manifest_file, withdrawal_statement
 from annotation.core.releases.signatures import ALGORITHM, PublicKey, SigningKey
 from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseWithdrawal
@@ -70,21 +70,11 @@ def check(data: bytes, signature: Signature, keys: Mapping[str, PublicKey] | Non
     return SignatureCheck(SignatureState.VALID if believed else SignatureState.UNKNOWN_KEY, fingerprint)
 
 
-def check_manifest(
-    manifest: Mapping[str, Any], signature: Signature | None, keys: Mapping[str, PublicKey] | None = None
-) -> SignatureCheck:
-    """The state of a manifest's signature. None is right only for a release from before there were any."""
-    if signature is None:
-        before = manifest.get("format") == UNSIGNED_FORMAT
-        return SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
-    return check(manifest_file(manifest), signature, keys)
-
-
 def check_release(release: Release, keys: Mapping[str, PublicKey] | None = None) -> SignatureCheck:
     """The state of a release's signature. Its records are not looked at: `verify` does that."""
     try:
-        signature = Signature.parse(release.signature) if release.signature is not None else None
-        return check_manifest(json.loads(release.manifest), signature, keys)
+        signature = Signature.parse(release.signature or "")
+        return check(manifest_file(json.loads(release.manifest)), signature, keys)
     except ValueError:
         return SignatureCheck(SignatureState.INVALID)
 
@@ -92,12 +82,9 @@ def check_release(release: Release, keys: Mapping[str, PublicKey] | None = None)
 def check_withdrawal(
     withdrawal: ReleaseWithdrawal, manifest: Mapping[str, Any], keys: Mapping[str, PublicKey] | None = None
 ) -> SignatureCheck:
-    """The state of a withdrawal's signature; the release from before signatures may be withdrawn without."""
-    if withdrawal.signature is None:
-        before = manifest.get("format") == UNSIGNED_FORMAT
-        return SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
+    """The state of a withdrawal's signature."""
     statement = withdrawal_statement(manifest, withdrawal.reason, withdrawal.created_at)
     try:
-        return check(statement, Signature.parse(withdrawal.signature), keys)
+        return check(statement, Signature.parse(withdrawal.signature or ""), keys)
     except ValueError:
         return SignatureCheck(SignatureState.INVALID)

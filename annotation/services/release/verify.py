@@ -12,7 +12,6 @@ from typing import Any
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.releases.record_format import (
-    UNSIGNED_FORMAT,
     file_name,
     manifest_problems,
     predecessor,
@@ -40,8 +39,8 @@ Labels = dict[int | None, tuple[int, str]]
 class Verification:
     """Whether a release is what it was when it was frozen; `problems` says where it is not (the first 20).
 
-    `signature` says what its signature is worth, `fingerprint` names the key. Nothing is wrong with a release
-    from before there were signatures; with a key that is not known here there is.
+    `signature` says what its signature is worth, `fingerprint` names the key: one that is not known here is a
+    problem too.
     """
 
     ok: bool
@@ -49,7 +48,7 @@ class Verification:
     labels: int
     digest: str
     problems: tuple[str, ...]
-    signature: SignatureState = SignatureState.UNSIGNED
+    signature: SignatureState = SignatureState.INVALID
     fingerprint: str = ""
 
 
@@ -86,7 +85,8 @@ def verify(*, actor: Actor, release: Release, key: PublicKey | None = None) -> V
     memory stays flat.
 
     Everything that was frozen is compared; who froze it is not part of a release. The signature must be of
-    `key` where one is named, otherwise of a key that is known here.
+    `key` where one is named, otherwise of a key that is known here. Raises Conflict for a format that is read
+    no more.
     """
     require(actor, "release.view", release)
     keys = known_keys() if key is None else {key.fingerprint: key}
@@ -128,8 +128,6 @@ def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[st
     """What keeps a signature from being believed, in one sentence at most."""
     if signature.state is SignatureState.VALID:
         return []
-    if signature.state is SignatureState.UNSIGNED:
-        return [translatable("It is not signed, so its origin cannot be verified.")] if key_named else []
     if signature.state is SignatureState.INVALID:
         return [translatable("The signature is missing or does not match.")]
     if key_named:
@@ -223,20 +221,17 @@ def _checks(release: Release, manifest: dict[str, Any], recomputed: RecomputedDi
 
 
 def _chain(release: Release, manifest: dict[str, Any]) -> dict[str, bool]:
-    """Hold a release against its neighbours: a signed release's manifest names the release before."""
+    """Hold a release against its neighbours: each manifest names the release before."""
     around = Release.objects.filter(
         project=release.project_id, number__in=(release.number - 1, release.number + 1)
     )
     manifests = {number: json.loads(text) for number, text in around.values_list("number", "manifest")}
     before, after = manifests.get(release.number - 1), manifests.get(release.number + 1)
-    signed = manifest["format"] != UNSIGNED_FORMAT
     return {
-        translatable("It is not signed, although the release before it is."): signed
-        or before is None
-        or before["format"] == UNSIGNED_FORMAT,
-        translatable("The previous release is not the one recorded when this release was frozen."): not signed
-        or manifest["previous"] == (predecessor(before) if before is not None else None),
+        translatable("The previous release is not the one recorded when this release was frozen."): manifest[
+            "previous"
+        ]
+        == (predecessor(before) if before is not None else None),
         translatable("The next release was frozen after a different version of this one."): after is None
-        or after["format"] == UNSIGNED_FORMAT
         or after["previous"] == predecessor(manifest),
     }

@@ -15,7 +15,6 @@ from annotation.core.releases.record_format import (
     MANIFEST,
     PUBLIC_KEY,
     SIGNATURE,
-    UNSIGNED_FORMAT,
     manifest_file,
     manifest_problems,
 )
@@ -35,7 +34,7 @@ def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
 
     The files of the AgentProcessBench format are those that the manifest names with their checksums; those of
     another format are named by `checksums.json`, which has a signature of its own. Each problem names its
-    file. Raises Invalid when there is no manifest.
+    file. Raises Invalid when there is no manifest, Conflict when it is of a format that is read no more.
     """
     source = path / MANIFEST
     if not source.is_file():
@@ -56,9 +55,7 @@ def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
     keys = known_keys() if key is None else {key.fingerprint: key}
     checked = _signed(path, manifest_file(manifest), SIGNATURE, PUBLIC_KEY, keys)
     if checked is None:
-        # right only for a release from before there were signatures
-        before = manifest["format"] == UNSIGNED_FORMAT
-        signature = SignatureCheck(SignatureState.UNSIGNED if before else SignatureState.INVALID)
+        signature = SignatureCheck(SignatureState.INVALID)
         problems += signature_problems(signature, key_named=key is not None)
     else:
         signature = checked[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,7 +77,7 @@ def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     release = release_of(opened, version)
     found = selections(actor=opened.user, release=release)
     predicted = {name for one in found for name in one.subsets}
-    subsets = [name for name in json.loads(release.manifest)["subsets"] if name in predicted]
+    subsets = [name for name in release.parsed_manifest()["subsets"] if name in predicted]
     subset = request.GET.get("subset", "")
     subset = subset if subset in subsets else ""
     sort = request.GET.get("sort", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +15,6 @@ from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.measure import Measure
 from annotation.core.errors import TristepError
 from annotation.core.label_files import MAX_REQUEST
-from annotation.core.releases.record_format import (
-    FORMAT_WITHOUT_BLIND_LABELS,
-    FORMAT_WITHOUT_ROOTS,
-    UNSIGNED_FORMAT,
-)
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
@@ -33,7 +27,6 @@ from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.rendering import charts
 
-WITHOUT_BLIND_LABELS = (FORMAT_WITHOUT_BLIND_LABELS, FORMAT_WITHOUT_ROOTS, UNSIGNED_FORMAT)
 VERB = "release.view"
 CHANGE = "predictions.change"
 COLUMNS = (
@@ -198,7 +191,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         models=len(board.models),
         may_score=opened.may(CHANGE),
         board=board,
-        human_reason=_human_reason(release, board),
+        human_reason=_human_reason(board),
         few_tasks=too_few_tasks(cell.scores for _row, cell in rows),
         least_tasks=MIN_TASKS,
         pairs=pairs_of(board, asked),
@@ -206,10 +199,8 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     )
 
 
-def _human_reason(release: Release, board: report.Leaderboard) -> str:
+def _human_reason(board: report.Leaderboard) -> str:
     """Why there is no blind human, where there is none."""
-    if json.loads(release.manifest).get("format") in WITHOUT_BLIND_LABELS:
-        return _("This release was frozen before releases held blind labels.")
     if not board.human_known:
         return _("Its blind labels are looked up when the first predictions come.")
     return _("No trajectory of this release was labelled blind by two people.")
@@ -233,7 +224,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Bring in files of predictions, each as a whole or not at all, and show what came of them."""
     opened = open_project(request, slug, CHANGE)
     release = release_of(opened, version)
-    subsets = json.loads(release.manifest)["subsets"]
+    subsets = release.parsed_manifest()["subsets"]
     form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
     if not form.is_valid():
         return _page(opened, release, 400, form=form)

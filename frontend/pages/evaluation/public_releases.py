@@ -104,7 +104,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """The release as everybody reads it: figures, pictures, files, how to load them, and the leaderboard."""
     row = _released(request, Readers, slug, version)
     board = public_leaderboard(row)
-    manifest = json.loads(row.manifest)
+    manifest = row.parsed_manifest()
     withdrawal = getattr(row, "withdrawal", None)
     known = (
         *(row.pk, row.public_release.changed_at, withdrawal and withdrawal.pk, settings.TRISTEP_VERSION),
@@ -186,7 +186,7 @@ def file(request: HttpRequest, slug: str, version: str, name: str) -> HttpRespon
         make = lambda: StreamingHttpResponse(whole, content_type="application/zip")  # noqa: E731
     elif name in documents:
         make = lambda: HttpResponse(documents[name], content_type=CONTENT_TYPES[name])  # noqa: E731
-    elif name in {file_name(subset) for subset in json.loads(row.manifest)["subsets"]}:
+    elif name in {file_name(subset) for subset in row.parsed_manifest()["subsets"]}:
         lines = service.public_lines(viewer=request.user, release=row, subset=name.removesuffix(".jsonl"))
         make = lambda: StreamingHttpResponse(_bytes(lines), content_type="application/x-ndjson")  # noqa: E731
     else:

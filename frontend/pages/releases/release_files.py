@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.core.releases.exports import FORMATS
-from annotation.core.releases.exports.options import has_blind_labels, has_roots
 from annotation.core.releases.record_format import file_name
 from annotation.language import translated
 from frontend.forms.release_exports import ExportForm
 from frontend.pages.shared.common import ProjectPage
 
 
-def export_form(opened: ProjectPage, manifest: Mapping[str, Any], data: Any = None) -> ExportForm:
-    """The form of choices, as far as the release holds what they need and the viewer may have it."""
-    may_compare = opened.may("agreement.pairs")
-    return ExportForm(data, roots=has_roots(manifest), blind=may_compare and has_blind_labels(manifest))
+def export_form(opened: ProjectPage, data: Any = None) -> ExportForm:
+    """The form of choices, as far as the viewer may have them."""
+    return ExportForm(data, blind=opened.may("agreement.pairs"))
 
 
 def files_context(opened: ProjectPage, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,8 +26,7 @@ def files_context(opened: ProjectPage, manifest: Mapping[str, Any]) -> dict[str,
             name: {"name": file_name(name), **manifest["files"].get(file_name(name), {})}
             for name in manifest["subsets"]
         },
-        "export_form": export_form(opened, manifest),
-        "has_roots": has_roots(manifest),
+        "export_form": export_form(opened),
         "snippets": [
             {
                 "format": format.name,

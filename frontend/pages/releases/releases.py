@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import pairwise
@@ -25,7 +24,6 @@ from annotation.core.releases.record_format import (
     MANIFEST,
     PUBLIC_KEY,
     SIGNATURE,
-    agreement_of,
 )
 from annotation.language import translated
 from annotation.models import Release
@@ -78,9 +76,8 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The figures of agreement that a manifest states: over the project, and over the release itself where it
-    says so."""
-    stated = {name: said["overall"] for name, said in agreement_of(manifest).items() if said is not None}
+    """The figures of agreement that a manifest states: over the project, and over the release itself."""
+    stated = {name: said["overall"] for name, said in manifest["agreement"].items()}
     parts = [
         {
             "title": AGREEMENT_TITLES[name],
@@ -122,7 +119,7 @@ def _address(request: HttpRequest, release: Release) -> str:
 
 
 def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse:
-    manifest = json.loads(release.manifest)
+    manifest = release.parsed_manifest()
     extra.setdefault("form", WithdrawForm())
     switches = service.switches(release)
     extra.setdefault("public_form", PublicForm(initial=asdict(switches)))
@@ -213,7 +210,7 @@ def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResp
         response: HttpResponseBase = HttpResponse(documents[name], content_type=CONTENT_TYPES[name])
     else:
         subset = name.removesuffix(".jsonl")
-        if subset == name or subset not in json.loads(row.manifest)["subsets"]:
+        if subset == name or subset not in row.parsed_manifest()["subsets"]:
             raise Http404
         lines = service.export_lines(actor=opened.user, release=row, subset=subset)
         response = StreamingHttpResponse(_bytes(lines), content_type="application/x-ndjson")
@@ -227,7 +224,7 @@ def _archive(request: HttpRequest, opened: ProjectPage, row: Release) -> HttpRes
         options = export_options(request.GET.dict())
         whole = service.export_zip(actor=opened.user, release=row, options=options)
     except Invalid as error:
-        form = export_form(opened, json.loads(row.manifest), request.GET)
+        form = export_form(opened, request.GET)
         form.full_clean()
         add_errors(form, error)
         return _detail(opened, row, export_form=form, status=400)

@@ -1,29 +1,22 @@
-"""What a release of format 4 says of those who made it; and that releases of format 3 hold for ever."""
+"""What a release says of those who made it."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotation.core.errors import Invalid
-from annotation.core.releases.record_format import FORMAT, agreement_of
+from annotation.core.releases.record_format import FORMAT
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Assignment, Release, ReleaseLabel, ReleaseRecord, Trajectory
-from annotation.policies import OPERATOR
-from annotation.services import exposures, release
-from annotation.services.release import keys
-from annotation.services.release.signatures import Signature
+from annotation.models import Assignment, Release, ReleaseRecord, Trajectory
+from annotation.services import exposures
 from tests import people
 from tests.people import Cast
-from tests.servers import ROOT
 from tests.services.publishing import export, freeze, lines
-
-GOLDEN = ROOT / "fixtures" / "golden" / "release_format_3.json"
 
 
 def records(made: Release) -> list[dict[str, Any]]:
@@ -68,8 +61,7 @@ def test_manifest_has_agreement_twice_and_names_what_was_left_out(resolved: Cast
     made = freeze(resolved.project, title="Tiny", licence="CC-BY-4.0", leave_out=["more"])
 
     manifest = json.loads(made.manifest)
-    both = agreement_of(manifest)
-    assert both["project"] and both["release"]
+    both = manifest["agreement"]
     assert (both["project"]["n"], both["release"]["n"]) == (14, 12)
     assert set(both["project"]["subsets"]) == {"tiny", "more"}
     assert both["release"]["subsets"]["tiny"]["overall"] == both["release"]["overall"]
@@ -92,34 +84,3 @@ def test_freeze_refuses_what_cannot_be_said_of_a_release(resolved: Cast, field: 
 
     assert set(refusal.value.fields) == {field}
     assert not Release.objects.exists()
-
-
-@pytest.mark.usefixtures("own_keys")
-def test_release_of_format_3_goes_on_to_verify_and_to_export(cast: Cast, tmp_path: Path) -> None:
-    golden = json.loads(GOLDEN.read_text("ascii"))
-    told = golden["release"]
-    keys.trust(Signature.parse(told["signature"]).key.pem)
-    for ordinal, row in enumerate(golden["records"]):
-        record = json.loads(row["line"])
-        body = zlib.compress(row["line"].encode())
-        kept = ReleaseRecord.objects.create(
-            release_id=told["id"], ordinal=ordinal, body=body,
-            **{name: row[name] for name in ("subset", "record_id", "sha256")},
-        )  # fmt: skip
-        labels: dict[int | None, tuple[int, str]] = {None: (record["final_label"], record["final_kind"])}
-        labels |= {int(at): (record["step_labels"][at], kind) for at, kind in record["step_kinds"].items()}
-        ReleaseLabel.objects.bulk_create(
-            ReleaseLabel(release_id=told["id"], record=kept, message_index=at, value=value, kind=kind)
-            for at, (value, kind) in labels.items()
-        )
-    when = datetime.fromisoformat(told["created_at"])
-    made = Release.objects.create(project=cast.project, **{**told, "created_at": when})
-
-    found = release.verify(actor=OPERATOR, release=Release.objects.get(pk=made.pk))
-    assert found.ok, found.problems
-    export(made, tmp_path)
-    assert release.verify_export(path=tmp_path).ok
-    manifest = json.loads(made.manifest)
-    both = agreement_of(manifest)
-    assert both["project"] and both["project"]["overall"]["kappa"]["value"] == pytest.approx(0.526, abs=1e-3)
-    assert both["release"] is None and manifest["format"] != FORMAT

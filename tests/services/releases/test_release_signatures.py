@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
+from annotation.core.errors import Conflict
+from annotation.core.releases.record_format import OLDER_FORMATS, manifest_file
 from annotation.core.releases.signatures import PublicKey, SigningKey
 from annotation.core.vocabulary import SignatureState
 from annotation.models import Release, ReleaseWithdrawal
 from annotation.policies import OPERATOR
+from annotation.reports.shared.release_labels import released_labels
 from annotation.services import release
 from annotation.services.release import keys
 from tests.people import Cast
-from tests.services.publishing import before_signatures, export, freeze, resealed, tampered
+from tests.services.publishing import export, freeze, of_older_format, resealed, tampered
 
 pytestmark = pytest.mark.usefixtures("own_keys")
 
@@ -86,28 +89,29 @@ def test_verify_misses_a_signature_that_was_taken_away(resolved: Cast, signature
     assert not found(made).ok
 
 
-def test_release_from_before_signatures_is_intact_and_says_so(resolved: Cast, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", OLDER_FORMATS)
+def test_release_of_an_older_format_is_refused_by_its_name(
+    resolved: Cast, tmp_path: Path, format: str
+) -> None:
     made = freeze(resolved.project)
-    export(made, tmp_path)
-    before_signatures(made)
-
-    checked = found(made)
-    assert (checked.ok, checked.signature, checked.fingerprint) == (True, SignatureState.UNSIGNED, "")
-    assert not found(made, key=keys.signing_key().public).ok
-    export(made, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
-        "manifest.json",
-        "tiny.jsonl",
-    ]
-    assert release.verify_export(path=tmp_path).signature is SignatureState.UNSIGNED
-    # the next release names it, and so vouches for it
+    of_older_format(made, format)
     after = freeze(resolved.project, "2.0")
-    assert found(made).ok and found(after).ok
-    resealed(made, name="Another")
-    assert found(made).problems == ("The next release was frozen after a different version of this one.",)
-    assert found(after).problems == (
-        "The previous release is not the one recorded when this release was frozen.",
-    )
+    export(after, tmp_path)
+    (tmp_path / "manifest.json").write_bytes(manifest_file(json.loads(made.manifest)))
+
+    for read in (
+        lambda: found(made),
+        lambda: release.verify_export(path=tmp_path),
+        lambda: export(made, tmp_path),
+        lambda: release.export_zip(actor=OPERATOR, release=made),
+        lambda: release.compare(actor=OPERATOR, old=made, new=after),
+        lambda: release.statistics(actor=OPERATOR, release=made),
+        lambda: released_labels(made),
+    ):
+        with pytest.raises(Conflict, match=f"the format {format}, which commit 48b59930"):
+            read()
+    # the next release names it, and holds
+    assert found(after).ok
 
 
 def test_each_manifest_holds_the_digest_of_the_one_before(resolved: Cast) -> None:
@@ -121,11 +125,6 @@ def test_each_manifest_holds_the_digest_of_the_one_before(resolved: Cast) -> Non
     # even whoever holds the key must sign every later release again
     resealed(second, key=keys.signing_key(), name="Another")
     assert [found(made).ok for made in (first, second, third)] == [True, False, False]
-    # and a signed release cannot be passed off as one from before
-    resealed(second, key=keys.signing_key(), name=manifests[1]["name"])
-    assert found(third).ok
-    before_signatures(third)
-    assert found(third).problems == ("It is not signed, although the release before it is.",)
 
 
 def test_verify_finds_a_withdrawal_that_was_changed(resolved: Cast) -> None:

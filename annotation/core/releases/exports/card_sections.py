@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from annotation.core.releases.record_format import agreement_of
-
 from .formats.base import ExportOptions
 from .formats.columns import Kind
 from .formats.protocols import INDEPENDENT
 from .layout import DataFile
 from .markup import markdown_text
-from .options import has_blind_labels, has_roots
 
 _KINDS: Final = {
     "unanimous": "all annotators said the same on their own",
@@ -52,9 +49,6 @@ def about_labels(
     else:
         yield "Protocol **propagated**: a consequence of an error is −1 like the error itself, as frozen."
     yield ""
-    if not has_roots(manifest):
-        yield "It was frozen before it was kept where each error began: `step_roots` holds nulls only."
-        yield ""
     kinds = manifest.get("label_kinds") or {}
     number = manifest.get("annotators_per_trajectory")
     guideline = manifest.get("guideline_version")
@@ -77,9 +71,6 @@ def about_labels(
             if rows
             else "Blind labels were asked for; nobody labelled a trajectory of this release blind."
         )
-        yield ""
-    elif "blind_labels" in options.format.options and not has_blind_labels(manifest):
-        yield "This release was frozen before releases kept blind labels, so there are none."
         yield ""
 
 
@@ -125,7 +116,6 @@ def agreement(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    said = agreement_of(manifest)
     for title, name in (
         ("Over the blind pairs of labels of these trajectories", "release"),
         (
@@ -133,7 +123,7 @@ def _figures(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
             "project",
         ),
     ):
-        yield title, (said[name] or {}).get("overall") or {}
+        yield title, manifest["agreement"][name]["overall"]
 
 
 def _value(measure: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The choices of an export, and which of them a release allows."""
+"""The choices of an export."""
 
 from __future__ import annotations
 
@@ -9,21 +9,14 @@ from typing import Any, Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.releases.record_format import (
-    FORMAT_WITHOUT_BLIND_LABELS,
-    FORMAT_WITHOUT_ROOTS,
-    UNSIGNED_FORMAT,
-)
 
 from .formats import BY_NAME, FORMATS, PLAIN, ExportOptions
 from .formats.base import ZERO_TRUE, ZEROS
-from .formats.protocols import INDEPENDENT, PROPAGATED, PROTOCOLS
+from .formats.protocols import PROPAGATED, PROTOCOLS
 
 MAX_SEED: Final = 2**63 - 1
 _SHARE: Final = re.compile(r"0?\.[0-9]{1,6}", re.ASCII)
 _SEED: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
-_WITHOUT_ROOTS: Final = (UNSIGNED_FORMAT, FORMAT_WITHOUT_ROOTS)
-_WITHOUT_BLIND_LABELS: Final = (*_WITHOUT_ROOTS, FORMAT_WITHOUT_BLIND_LABELS)
 _TRUE: Final = ("true", "1", "on")
 _FALSE: Final = ("", "false", "0")
 
@@ -65,33 +58,6 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
             "blind_labels", translatable("Blind labels go with the format “{formats}” only.", formats=having)
         )
     return found
-
-
-def refuse_unless_allowed(options: ExportOptions, manifest: Mapping[str, Any]) -> None:
-    """Raise Invalid when a release, by its manifest, does not hold what these choices need."""
-    if options.protocol == INDEPENDENT and not has_roots(manifest):
-        raise _invalid(
-            "protocol",
-            translatable(
-                "This release was frozen before it was kept where each error began, so that its steps can be "
-                "exported with the protocol “propagated” only."
-            ),
-        )
-    if options.blind_labels and not has_blind_labels(manifest):
-        raise _invalid(
-            "blind_labels",
-            translatable("This release was frozen before releases kept blind labels, so there are none."),
-        )
-
-
-def has_roots(manifest: Mapping[str, Any]) -> bool:
-    """Whether the records of a release say where each error began."""
-    return manifest["format"] not in _WITHOUT_ROOTS
-
-
-def has_blind_labels(manifest: Mapping[str, Any]) -> bool:
-    """Whether the records of a release hold what each annotator said blind."""
-    return manifest["format"] not in _WITHOUT_BLIND_LABELS
 
 
 def _invalid(field: str, message: str) -> Invalid:

@@ -69,7 +69,7 @@ def trajectory_rows(record: Mapping[str, Any], options: ExportOptions) -> Iterat
     cells = Cells(record)
     steps = step_values(record, options.protocol)
     keys = [str(index) for index in steps]
-    roots, reasons = record.get("step_roots") or {}, record.get("step_reasons") or {}
+    roots, reasons = record["step_roots"], record["step_reasons"]
     row = {
         **cells.texts("record_id", "subset", "task_key", "data_source", "policy_model"),
         **{name: cells.integer(name) for name in ("total_index", "query_index", "sample_index")},
@@ -82,7 +82,7 @@ def trajectory_rows(record: Mapping[str, Any], options: ExportOptions) -> Iterat
         "step_reasons": [reasons.get(key) for key in keys],
         "final_label": record["final_label"],
         "final_kind": record["final_kind"],
-        "final_reason": record.get("final_reason") or None,
+        "final_reason": record["final_reason"] or None,
     }
     named = ("task_description", "tool_metrics", "hints")
     other = {name: record[name] for name in named if record.get(name) not in (None, {})}
@@ -92,7 +92,7 @@ def trajectory_rows(record: Mapping[str, Any], options: ExportOptions) -> Iterat
 def blind_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
     """A row for each annotator who labelled a trajectory blind."""
     cells = Cells(record)
-    for one in record.get("blind_labels") or ():
+    for one in record["blind_labels"]:
         steps = sorted((int(index), value) for index, value in one["step_labels"].items())
         yield {
             **cells.texts("record_id", "subset", "task_key"),

@@ -24,7 +24,7 @@ def step_values(record: Mapping[str, Any], protocol: str) -> dict[int, int | Non
     labels = sorted((int(index), value) for index, value in record["step_labels"].items())
     if protocol == PROPAGATED:
         return dict(labels)
-    roots = record.get("step_roots") or {}
+    roots = record["step_roots"]
     found: dict[int, int | None] = {}
     wrong_before = False
     for index, value in labels:
