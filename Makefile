@@ -135,6 +135,7 @@ check-house: dev
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/python -m tests.dead_code
+	@$(BIN)/python -m tests.browser_reads
 
 check-collection: dev
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q --collect-only >/dev/null || { echo 'A test module cannot be collected.' >&2; exit 1; }

@@ -19,6 +19,7 @@ from bench.workbench.replay import MODES, Tally, compare, replay
 from bench.workbench.targets import Target
 from bench.workbench.vigilance import RULES, WINDOWS, watch, wrongly_confirmed
 from tests import people
+from tests.browser.stored import eventually
 from tests.people import Cast, import_records, make_cast, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -56,8 +57,8 @@ def test_replay_ends_with_exactly_the_labels_in_few_presses(sit: Workbench) -> N
 
     tally = replay(sit, mode, wanted)
 
-    stored = rows.stored(mode.slug)
-    assert compare(stored, wanted, tally) == (10, 3, [])
+    eventually(lambda: compare(rows.stored(mode.slug), wanted, tally), (10, 3, []))
+    stored = eventually(lambda: rows.stored(mode.slug), bool)
     assert tally.problems == []
     assert {2, 3} <= tally.confirmed[wanted[0].record_id]
     assert tally.floor <= tally.presses.total() < tally.steps
@@ -73,7 +74,7 @@ def test_replay_without_assistance_takes_one_press_for_every_step(sit: Workbench
 
     tally = replay(sit, mode, wanted)
 
-    assert compare(rows.stored(mode.slug), wanted, tally) == (6, 2, [])
+    eventually(lambda: compare(rows.stored(mode.slug), wanted, tally), (6, 2, []))
     assert tally.per_step == 1.0
     assert tally.submit == 2
 
@@ -90,7 +91,7 @@ def test_replay_sees_and_corrects_a_wrong_proposal_before_it_is_confirmed(
     found = watch(person, window, wanted, wrong)
 
     person.close()
-    stored = rows.stored(window.slug)
+    stored = eventually(lambda: rows.stored(window.slug), bool)
     assert found.seeded == found.seen == found.corrected == {(wanted[0].record_id, at) for at in (2, 4)}
     assert found.right_confirmed >= 1
     assert wrongly_confirmed(stored, wanted) == []

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from django.conf import settings
 
 from annotation.models import Assignment
 from tests.browser.server import Site
+from tests.browser.visitors import session_of
 from tests.browser.workbench import open_as_ann
-from tests.callers import signed_in
 from tests.chromium import Visitor, arrivals
 from tests.people import Cast, claim, import_records
 
@@ -46,13 +45,9 @@ def open_as(cast: Cast, visit: Callable) -> Callable[..., Page]:
     """`open_as("ann", "/path/")`: a page in her browser; complaints that hold `expected` are expected."""
 
     def start(who: str, path: str, expected: str = "", **options: object) -> Page:
-        visitor = visit(**options)
+        visitor = session_of(visit(**options), cast.everybody[who])
         if expected:
             visitor.watch.allow(expected)
-        session = signed_in(cast.everybody[who]).cookies[settings.SESSION_COOKIE_NAME].value
-        visitor.context.add_cookies(
-            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-        )
         visitor.go(path)
         return visitor.page
 

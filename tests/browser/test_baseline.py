@@ -9,10 +9,11 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.core.baseline import forest
-from annotation.models import Exposure, Label, SuggestionRun
+from annotation.models import SuggestionRun
 from annotation.services import assign
 from annotation.services.suggest import run_suggestions
-from tests.browser.workbench import open_as_ann, press, saved
+from tests.browser.stored import eventually, exposures, labels_of
+from tests.browser.workbench import open_as_ann, press
 from tests.fixtures.resolved_tasks import labelled
 from tests.people import Cast
 
@@ -35,7 +36,7 @@ def test_baseline_is_added_trained_run_and_revealed(
     page.get_by_role("button", name="Start the run").click()
     page.wait_for_url("**/runs/*/")
 
-    run = SuggestionRun.objects.get()
+    run = eventually(lambda: SuggestionRun.objects.get(), bool)
     run_suggestions(run_id=run.pk)  # as the worker does
     expect(page.locator("[data-role=counted]")).to_have_text("22 of 22")
     expect(page.locator("[data-busy]")).to_have_count(0)
@@ -57,6 +58,5 @@ def test_baseline_is_added_trained_run_and_revealed(
     told = desk.locator("#m4 [data-role='suggestions']")
     expect(told.locator(".mark__sign")).to_have_text("−1")
     expect(told).to_contain_text("The tool result reports an error.")
-    saved(desk)
-    assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 2
-    assert set(Label.objects.filter(assignment=mine).values_list("blind_value", flat=True)) == {1}
+    eventually(lambda: exposures(cast.ann), 2)
+    eventually(lambda: labels_of(mine, "blind_value"), [(1,), (1,)])

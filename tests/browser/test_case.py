@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Adjudication, Comment, Consensus, Decision
+from annotation.models import Adjudication, Comment, Decision
 from annotation.services import discuss, projects
 from tests import people
+from tests.browser.stored import consensus, decisions, eventually
 from tests.browser.workbench import PHONE
 from tests.people import Cast
 
@@ -28,10 +29,6 @@ def opened(open_as, case: Adjudication, **options: object) -> Page:
     if options.get("java_script_enabled", True):
         expect(page.locator("html")).to_have_attribute("data-case", "ready")
     return page
-
-
-def decided() -> dict[int | None, int]:
-    return dict(Decision.objects.values_list("step__message_index", "value"))
 
 
 def letter_of(page: Page, card: str, sign: str) -> str:
@@ -90,12 +87,11 @@ def test_case_is_decided_with_keys_alone(case, cast, open_as):
     page.keyboard.press("-")
     expect(page.locator("[data-decide] [data-said]")).to_have_text(["decided"] * 4)
     expect(page.locator("[data-role=progress]")).to_have_text("4 of 4")
-    assert decided() == {4: -1, 6: -1, 10: 0, None: -1}
-    assert Decision.objects.get(step__message_index=10).note == "10-d"
+    eventually(decisions, {4: -1, 6: -1, 10: 0, None: -1})
+    eventually(lambda: Decision.objects.get(step__message_index=10).note, "10-d")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
-    values = Consensus.objects.order_by("step__message_index").values_list("value", flat=True)
-    assert list(values) == [1, -1, -1, -1, 0]
+    eventually(lambda: consensus("value"), [(1,), (-1,), (-1,), (-1,), (0,)])
 
 
 def all_decided(case: Adjudication, cast: Cast) -> None:
@@ -103,17 +99,9 @@ def all_decided(case: Adjudication, cast: Cast) -> None:
         people.adjudicate.decide(actor=cast.judith, adjudication=case, message_index=index, value=1)
 
 
-def test_note_that_is_being_written_is_saved_before_the_case_is_finished(case, cast, open_as):
-    all_decided(case, cast)
-    page = opened(open_as, case)
-    page.locator("#m4 textarea[name=note]").click()
-    page.keyboard.type("Seen twice.")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
-    assert Consensus.objects.get(step__message_index=4).note == "Seen twice."
-
-
-def test_case_is_not_finished_with_what_a_refused_save_left_behind(case, cast, open_as):
+def test_case_is_finished_with_the_note_being_written_and_not_with_what_a_refused_save_left(
+    case, cast, open_as
+):
     all_decided(case, cast)
     page = opened(open_as, case, expected="Failed to load resource")
     held: list[Route] = []
@@ -127,9 +115,11 @@ def test_case_is_not_finished_with_what_a_refused_save_left_behind(case, cast, o
     page.unroute("**/decide/")
     page.keyboard.press("-")
     expect(page.locator("#m4 [data-said]")).to_have_text("decided")
+    page.locator("#m4 textarea[name=note]").click()
+    page.keyboard.type("Seen twice.")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
-    assert Consensus.objects.get(step__message_index=4).value == -1
+    eventually(lambda: consensus("value", "note")[1], (-1, "Seen twice."))
 
 
 def test_comment_that_is_being_written_is_sent_and_does_not_finish_the_case(case, cast, open_as):
@@ -139,9 +129,8 @@ def test_comment_that_is_being_written_is_sent_and_does_not_finish_the_case(case
     page.locator("#m4 textarea[name=text]").fill("Is this so?")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Is this so?")).to_be_visible()
-    case.refresh_from_db()
-    assert case.state == "open"
-    assert Comment.objects.get().text == "Is this so?"
+    eventually(lambda: Comment.objects.get().text, "Is this so?")
+    eventually(lambda: Adjudication.objects.get().state, "open")
 
 
 def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case, cast, open_as):
@@ -156,10 +145,10 @@ def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case,
     expect(problem).to_contain_text("changed elsewhere, and yours is not saved. It is −1 now")
     expect(page.locator("#m4")).to_be_focused()
     expect(note).to_have_value("Typed here")
-    assert set(decided().values()) == {-1}
+    eventually(decisions, {4: -1, 6: -1, 10: -1, None: -1})
     page.keyboard.press("1")
     expect(page.locator("#m4 [data-said]")).to_have_text("decided")
-    assert decided()[4] == 1
+    eventually(decisions, {4: 1, 6: -1, 10: -1, None: -1})
 
 
 def test_majority_stands_is_taken_back_and_errors_get_their_roots_at_once(cast: Cast, open_as) -> None:
@@ -201,12 +190,14 @@ def test_majority_stands_is_taken_back_and_errors_get_their_roots_at_once(cast: 
     expect(errors).to_have_text(["step 2 · Wrong tool for what is needed, and from it 3"])
     page.get_by_role("button", name="Finish the case").click()
     expect(page.get_by_text("Its labels are now the consensus")).to_be_visible()
-    rows = Consensus.objects.order_by("step__message_index")
-    assert list(rows.values_list("value", "kind", "root__message_index", "reason", "note")) == [
-        (0, "adjudicated", None, "", "Two of three."),
-        (-1, "adjudicated", 4, "wrong_tool", ""),
-        (-1, "unanimous", 4, "", ""),
-    ]
+    eventually(
+        lambda: consensus("value", "kind", "root__message_index", "reason", "note"),
+        [
+            (0, "adjudicated", None, "", "Two of three."),
+            (-1, "adjudicated", 4, "wrong_tool", ""),
+            (-1, "unanimous", 4, "", ""),
+        ],
+    )
 
 
 def test_case_is_decided_without_scripts(case, open_as):
@@ -232,5 +223,5 @@ def test_case_is_decided_under_a_thumb(case, open_as):
     bar.get_by_role("button", name="−1").tap()
     expect(page.locator("#m6")).to_be_focused()
     expect(page.locator("[data-decide] [data-said]")).to_have_text(["decided", "", "decided", "decided"])
-    assert decided() == {4: -1, 10: 1, None: -1}
+    eventually(decisions, {4: -1, 10: 1, None: -1})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -13,6 +13,7 @@ from annotation.models import PredictionSet
 from annotation.policies import OPERATOR
 from annotation.services import release
 from tests import people
+from tests.browser.stored import eventually
 from tests.services.predicting import bring, content, line
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,7 +37,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("Sage: imported records: 2")).to_be_visible()
     expect(page.get_by_role("heading", name="bad.jsonl: 1 error")).to_be_visible()
-    assert PredictionSet.objects.get(model="Sage").record_count == 2
+    eventually(lambda: PredictionSet.objects.get(model="Sage").record_count, 2)
     over = [page.locator("html").evaluate(OVER)]
 
     page.goto(page.url.replace("predictions/", "leaderboard/"))

@@ -14,9 +14,11 @@ from playwright.sync_api import Page, expect
 
 from annotation.policies import OPERATOR
 from annotation.services import projects, release
+from tests.browser.stored import eventually, labels_of
 from tests.browser.visitors import session_of
+from tests.browser.workbench import note, press
 from tests.chromium import Visitor
-from tests.people import Cast, claim, import_file, jsonl, label_all, make_cast, make_member, make_user
+from tests.people import Cast, claim, import_file, jsonl, label_next, make_cast, make_member, make_user
 from tests.people import open_case as take_case
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -165,6 +167,11 @@ def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
     )
     assert_harmless(page)
 
+    page.locator(".step").first.focus()
+    press(page, "-")
+    note(page, EVIL)
+    eventually(lambda: labels_of(assignment, "note")[-1], (EVIL,))
+    assert_harmless(page)
     page.get_by_role("button", name="Guidelines").click()
     expect(page.locator(".prose")).to_contain_text("<script>window.harmed = 1</script>")
     assert_harmless(page)
@@ -201,11 +208,7 @@ def test_hostile_words_of_people_are_harmless_on_every_page_that_shows_them(
     mallory.save(update_fields=["display_name"])
     make_member(cast.project, mallory, "annotator")
     for user, value in ((cast.ann, 1), (mallory, -1)):
-        assignment = claim(user, cast.project)
-        label_all(assignment, value, outcome=1, note=EVIL)
-        from annotation.services import label
-
-        label.submit(actor=user, assignment=assignment)
+        assignment = label_next(user, cast.project, value, outcome=1, note=EVIL)
     case = take_case(cast.judith, assignment.trajectory)
 
     judge = session_of(visit(), cast.judith)

@@ -24,10 +24,10 @@ def never_wider_than_the_window(page: Page) -> None:
 def test_releases_are_compared_and_one_is_public_until_it_is_not(
     cast: Cast, open_as: Callable[..., Page], visit: Callable[..., Visitor]
 ) -> None:
-    people.import_records(cast.project, 3)
+    _, disputed, _ = people.import_records(cast.project, 3)
     people.make_unanimous(cast)
     people.make_disputed(cast)
-    people.make_adjudicated(cast, cast.project.trajectories.get(state="disputed"), value=0)
+    people.make_adjudicated(cast, disputed, value=0)
     decide_anew(cast, freeze(cast.project, "1.0"), -1)
     people.make_unanimous(cast)
     freeze(cast.project, "1.1")

@@ -6,37 +6,28 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.conf import settings
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.services import suggest
-from tests import callers, people
+from tests import people
+from tests.browser.stored import eventually
 from tests.fixtures.judges import make_judge, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
-def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: None) -> None:
-    people.import_records(cast.project, 4)
+def test_page_of_a_run_follows_it_to_the_end(cast, open_as: Callable[..., Page], judge_urls: None) -> None:
+    first = people.import_records(cast.project, 4)[0]
     run = start(make_judge(cast), budget=Decimal(1))
-    rows = SuggestionRun.objects.filter(pk=run.pk)
-    rows.update(state="running")
-    visitor = visit()
-    visitor.watch.allow("503")
-    session = callers.signed_in(cast.admin).cookies[settings.SESSION_COOKIE_NAME].value
-    visitor.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-    )
-    visitor.go(f"/p/bench/runs/{run.pk}/")
-    page = visitor.page
+    SuggestionRun.objects.filter(pk=run.pk).update(state="running")
+    page = open_as("admin", f"/p/bench/runs/{run.pk}/", expected="503")
     expect(page.locator("[data-role=counted]")).to_have_text("0 of 4")
 
-    failed = SuggestionItem.objects.filter(run=run).order_by("pk")[:1]
-    SuggestionItem.objects.filter(pk__in=[item.pk for item in failed]).update(
+    SuggestionItem.objects.filter(run=run, trajectory=first).update(
         state="failed", failure="not_json", message="<b>No</b> JSON."
     )
-    rows.update(progress_done=2, progress_failed=1, cost=Decimal("0.25"))
+    SuggestionRun.objects.filter(pk=run.pk).update(progress_done=2, progress_failed=1, cost=Decimal("0.25"))
     expect(page.locator("[data-role=counted]")).to_have_text("3 of 4")
     expect(page.locator("[data-role=cost]")).to_have_text("$0.25")
     expect(page.get_by_text("<b>No</b> JSON.")).to_be_visible()
@@ -45,14 +36,14 @@ def test_page_of_a_run_follows_it_to_the_end(cast, visit: Callable, judge_urls: 
     page.route("**/status/", lambda route: route.fulfill(status=503, body="away"))
     expect(page.get_by_text("The server is not responding")).to_be_visible()
     page.unroute("**/status/")
-    expect(page.locator("[data-role=note]")).to_be_hidden(timeout=15_000)
+    expect(page.locator("[data-role=note]")).to_be_hidden()
 
     suggest.pause_run(actor=cast.admin, run=run)
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     page.get_by_label("Total budget").fill("2")
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    assert rows.get().budget == 2
-    rows.update(state="finished", progress_done=3, progress_failed=1)
+    eventually(lambda: SuggestionRun.objects.get().budget, 2)
+    SuggestionRun.objects.filter(pk=run.pk).update(state="finished", progress_done=3, progress_failed=1)
     expect(page.get_by_role("button", name="Retry 1 failed")).to_be_visible()
-    assert page.locator("[data-busy]").count() == 0
+    expect(page.locator("[data-busy]")).to_have_count(0)

@@ -297,7 +297,7 @@ def check_release(page: Page, folder: Path) -> None:
     page.get_by_label("Licence (optional)").select_option("CC-BY-4.0")
     page.get_by_role("button", name="Freeze").click()
     # a worker freezes it, and the page goes there when it has
-    expect(page.get_by_role("heading", level=1)).to_have_text("Release 1.0", timeout=30_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Release 1.0")
     page.get_by_role("button", name="Verify").click()
     expect(
         page.get_by_text("Verified: all 4 records and 13 labels are unchanged since they were frozen.")

@@ -6,8 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Label
-from tests.browser.workbench import outcome_of, press, ready, saved, seen, stored
+from annotation.models import Assignment
+from annotation.services import label
+from tests.browser.stored import about, eventually, labels_of, outcome_of, state_of
+from tests.browser.workbench import choose, looks_again, press, ready, seen, submit
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, change, import_records, make_record, make_records, op_id
 
@@ -51,7 +53,7 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
     """Go on with Tab until something of that name has the focus."""
     passed = []
     for _ in range(60):
-        press(page, key)
+        page.keyboard.press(key)
         passed.append(focus(page))
         if re.search(name, passed[-1]):
             return
@@ -69,10 +71,10 @@ def test_keyboard_leads_from_signing_in_to_the_next_trajectory(
     page.keyboard.type("ann")
     tab_to(page, "Password")
     page.keyboard.type(PASSWORD)
-    press(page, "Enter")
+    page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "/sign-in/" not in url)
     tab_to(page, "Label the next one")
-    press(page, "Enter")
+    page.keyboard.press("Enter")
     ready(page)
 
     press(page, "j", "k")
@@ -115,37 +117,30 @@ def test_keyboard_leads_from_signing_in_to_the_next_trajectory(
     press(page, "Space")
     tab_to(page, "Broken trajectory")
     press(page, "Space")
-    saved(page)
-    first = Assignment.objects.get(annotator=cast.ann)
-    assert stored(first) == [
-        (2, 1, "explicit"),
-        (4, -1, "explicit"),
-        (6, -1, "propagated"),
-        (8, 1, "explicit"),
-    ]
-    last = Label.objects.get(assignment=first, step__message_index=8)
-    assert (last.closes, last.note) == ("corrected", "right in the end")
-    assert outcome_of(first) == 0
-    first.refresh_from_db()
-    assert first.broken
+    first = eventually(lambda: Assignment.objects.get(annotator=cast.ann), bool)
+    eventually(
+        lambda: labels_of(first, "value", "source", "closes", "note"),
+        [
+            (1, "explicit", "", ""),
+            (-1, "explicit", "", ""),
+            (-1, "propagated", "", ""),
+            (1, "explicit", "corrected", "right in the end"),
+        ],
+    )
+    eventually(lambda: outcome_of(first), 0)
+    eventually(lambda: about(first, "broken"), (True,))
 
-    press(page, "Control+Enter")
-    page.wait_for_url(lambda url: "/assignments/" in url and f"/{first.pk}/" not in url)
+    submit(page, lambda url: "/assignments/" in url and f"/{first.pk}/" not in url)
     ready(page)
-    first.refresh_from_db()
-    assert first.state == "submitted"
+    eventually(lambda: state_of(first), "submitted")
     press(page, "0")
-    saved(page)
     assert focus(page) == "m4"
 
 
 def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None:
-    from annotation.services import label
-
     page, assignment = bench(make_record(steps=3))
     press(page, "-")
-    saved(page)
-    page.locator("#m2").get_by_label("Reason").select_option(index=1)
+    choose(page.locator("#m2").get_by_label("Reason"), index=1)
     expect(page.locator("#m2")).to_match_aria_snapshot(
         """
         - article "Step 1":
@@ -200,11 +195,10 @@ def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None
     press(page, "-", "-", "r")
     expect(live).to_have_text("Step 2: A new error")
     expect(page.locator("[data-role=save]")).to_have_role("status")
-    saved(page)
     expect(page.get_by_role("status").filter(has_text="All changes saved")).to_be_visible()
     elsewhere = change(6, 0)
     label.save_labels(actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[elsewhere])
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    looks_again(page)
     expect(page.locator("#m6")).to_match_aria_snapshot(
         """
         - article "Step 3":

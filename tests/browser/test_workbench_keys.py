@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.core.default_guideline import default_guideline
-from annotation.models import Guideline, Label
+from annotation.models import Guideline
 from annotation.services import accounts, projects
-from tests.browser.workbench import open_as_ann, press, ready, saved, stored
+from tests.browser.stored import eventually, labels_of, values_of
+from tests.browser.workbench import click, open_as_ann, press, press_unsaved, ready
 from tests.people import claim, import_records, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,9 +22,7 @@ def test_keys_that_were_changed_act_and_are_shown(visit: Callable, cast) -> None
     assignment = claim(cast.ann, cast.project)
     page = open_as_ann(visit, cast, assignment)
     press(page, "1", "p", "Shift+P")
-    saved(page)
-    row = Label.objects.select_related("step").get(assignment=assignment, value=1)
-    assert (row.step.message_index, row.flagged) == (2, True)
+    eventually(lambda: labels_of(assignment, "step__message_index", "value", "flagged"), [(2, 1, True)])
     expect(page.locator("#m2 input[value='1']")).to_have_attribute("aria-keyshortcuts", "p")
     expect(page.locator("[data-outcome] input[value='1']")).to_be_checked()
     press(page, "?")
@@ -31,7 +30,7 @@ def test_keys_that_were_changed_act_and_are_shown(visit: Callable, cast) -> None
 
 
 def test_closing_reason_is_asked_after_a_plus_that_ends_an_error_and_the_hand_goes_on(bench) -> None:
-    page, assignment = bench(make_record(steps=4))
+    page, assignment = bench(make_record(steps=7))
     ask = page.locator('[data-role="closing-reason"]')
     press(page, "-", "1")
     expect(ask).to_contain_text("Step 2 ends the error of step 1. Why?")
@@ -39,11 +38,14 @@ def test_closing_reason_is_asked_after_a_plus_that_ends_an_error_and_the_hand_go
     press(page, "c")
     expect(ask).to_be_hidden()
     press(page, "-", "1")
-    ask.get_by_role("button", name="Independent").click()
+    click(ask.get_by_role("button", name="Independent"))
     expect(ask).to_be_hidden()
-    saved(page)
-    closes = Label.objects.filter(assignment=assignment, value=1).order_by("step__message_index")
-    assert list(closes.values_list("closes", flat=True)) == ["corrected", "independent"]
+    wanted = [(-1, ""), (1, "corrected"), (-1, ""), (1, "independent")]
+    eventually(lambda: labels_of(assignment, "value", "closes"), wanted)
+    # until the next label
+    press(page, "-", "1", "0")
+    expect(ask).to_be_hidden()
+    eventually(lambda: values_of(assignment), [-1, 1, -1, 1, -1, 1, 0])
 
 
 WHERE = """() => {
@@ -79,27 +81,17 @@ def test_closing_reason_stands_in_its_step_and_escape_leaves_it_open(bench) -> N
         press(page, "Escape")
         expect(ask).to_be_hidden()
         expect(page.locator("#m6")).to_be_focused()
-        saved(page)
-        assert stored(assignment)[:2] == [(2, -1, "explicit"), (4, 1, "explicit")]
+        eventually(lambda: labels_of(assignment)[:2], [(2, -1, "explicit"), (4, 1, "explicit")])
         press(page, "f")
         expect(ask).to_be_hidden()
         press(page, "f")
     # it can still be said: with its key, while nothing else was judged
     press(page, "c")
-    saved(page)
-    assert Label.objects.get(assignment=assignment, value=1).closes == "corrected"
-
-
-def test_closing_reason_is_asked_until_the_next_label(bench) -> None:
-    page, assignment = bench(make_record(steps=3))
-    press(page, "-", "1", "0")
-    expect(page.locator('[data-role="closing-reason"]')).to_be_hidden()
-    saved(page)
-    assert [value for _, value, _ in stored(assignment)] == [-1, 1, 0]
+    eventually(lambda: labels_of(assignment, "closes")[1], ("corrected",))
 
 
 def test_guidelines_key_says_that_there_are_none_and_buttons_name_their_keys(bench) -> None:
-    page, _ = bench(make_record(steps=2))
+    page, assignment = bench(make_record(steps=2))
     Guideline.objects.all().delete()
     page.reload()
     ready(page)
@@ -117,7 +109,12 @@ def test_guidelines_key_says_that_there_are_none_and_buttons_name_their_keys(ben
         assert "(" in (button.get_attribute("title") or ""), keys
     expect(page.get_by_role("button", name="Undo")).to_have_attribute("title", "Undo (u)")
     press(page, "?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Nothing is lost.")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("Nothing is lost.")
+    expect(dialog).to_contain_text("+1 for the focused step, and on to the next")
+    press(page, "1", "Escape")
+    expect(dialog).to_be_hidden()
+    eventually(lambda: labels_of(assignment), [])
 
 
 def test_guidelines_open_at_the_part_that_concerns_the_focused_step(visit: Callable, cast) -> None:
@@ -157,9 +154,8 @@ def test_propagation_is_explained_once_in_the_first_step_that_is_proposed(bench)
     expect(note).to_have_count(0)
     press(page, "j", "-")
     expect(page.locator("#m6").get_by_role("note")).to_be_visible()
-    note.get_by_role("button", name="Got it").click()
+    click(note.get_by_role("button", name="Got it"))
     expect(note).to_have_count(0)
-    saved(page)
     page.reload()
     ready(page)
     expect(page.locator("#m6")).to_have_class(re.compile("is-proposed"))
@@ -175,9 +171,7 @@ def test_root_of_a_minus_is_shown_and_one_key_changes_it(bench) -> None:
     press(page, "r")
     expect(page.locator("#m4 [data-role=marks]")).to_have_text("A new error")
     expect(page.locator("#m6 [data-role=proposal]")).to_have_text("Proposed: a consequence of step 2")
-    saved(page)
-    roots = Label.objects.filter(assignment=assignment).order_by("step__message_index")
-    assert list(roots.values_list("root__message_index", flat=True)) == [2, 4]
+    eventually(lambda: labels_of(assignment, "root__message_index"), [(2,), (4,)])
 
 
 def test_trajectories_of_ones_own_are_reached_by_key_and_button_with_all_saved(visit: Callable, cast) -> None:
@@ -187,10 +181,10 @@ def test_trajectories_of_ones_own_are_reached_by_key_and_button_with_all_saved(v
     expect(page.locator(".own")).to_contain_text("0 of 3 submitted")
     press(page, "Shift+J")
     expect(page.locator('[data-role="live"]')).to_have_text("This is the last trajectory you have claimed.")
-    press(page, "1", "Shift+K")
+    press_unsaved(page, "1", "Shift+K")
     page.wait_for_url(f"**/assignments/{first.pk}/")
     ready(page)
-    assert [value for _, value, _ in stored(second)] == [1]
+    eventually(lambda: values_of(second), [1])
     page.get_by_role("link", name="My trajectory after this one").click()
     page.wait_for_url(f"**/assignments/{second.pk}/")
     ready(page)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.workbench import press, saved
+from tests.browser.workbench import press
 from tests.people import make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -44,7 +44,6 @@ def touched(page: Page, *keys: str) -> set[int | str]:
     """Steps by message index, and other places by name, that change by these keys and their saving."""
     page.evaluate("window.touched.clear()")
     press(page, *keys)
-    saved(page)
     page.evaluate(QUIET)
     found: set[int | str] = set(page.evaluate("[...window.touched]"))
     return found - {"save", "undo", "redo", "progress", "live", "pin", "thumb", "time"}
@@ -66,7 +65,6 @@ def test_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time(be
     page, _ = bench(make_record(steps=95))
     expect(page.locator(".step fieldset")).to_have_count(95)
     press(page, "1", "1")
-    saved(page)
     page.evaluate(WATCH)
     assert touched(page, "-") == {2 * step + 6 for step in range(93)}
     expect(page.locator(".step.is-proposed")).to_have_count(92)

@@ -10,28 +10,28 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
 
-from annotation.models import Membership, SaveOperation
+from annotation.models import Membership
 from annotation.services import label
+from tests.browser.stored import eventually, labels_of, outcome_of, saves_of, state_of, values_of
+from tests.browser.visitors import session_of
 from tests.browser.workbench import (
     NO_ANSWER,
     cut,
     looks_again,
-    outcome_of,
     press,
+    press_unsaved,
     ready,
     saved,
     shown,
-    stored,
-    values,
+    status,
+    submit,
 )
-from tests.callers import signed_in
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record
-from tests.servers import WebServer, wait_for
+from tests.servers import WebServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-LONG = 30_000
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
 NONE = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("no", "SecurityError"); },
@@ -40,14 +40,6 @@ NONE = """Object.defineProperty(window, "localStorage", {
 
 def broken(**asked: object) -> None:
     raise RuntimeError("the server is not well")
-
-
-def status(page: Page, name: str) -> None:
-    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", name, timeout=LONG)
-
-
-def offline(page: Page) -> None:
-    status(page, "offline")
 
 
 def told(page: Page, text: str) -> None:
@@ -81,25 +73,24 @@ def test_save_outlives_a_server_killed_in_a_burst_of_labels(
     assignment = claim(people.ann, people.project)
     visitor = Visitor(browser.new_context(viewport={"width": 1440, "height": 900}), web_server.url)
     page = visitor.page
-    session = signed_in(people.ann).cookies[settings.SESSION_COOKIE_NAME].value
-    cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": web_server.url}
-    visitor.context.add_cookies([cookie])  # type: ignore[list-item]
+    session_of(visitor, people.ann)
     visitor.go(f"/assignments/{assignment.pk}/")
     ready(page)
     press(page, "1", "0")
     killer = threading.Timer(0.02, web_server.kill)
     killer.start()
-    press(page, "-", "1", "0", "-", "1", "0", "1", "0", "1", "0", "Shift+Digit1")
+    press_unsaved(page, "-", "1", "0", "-", "1", "0", "1", "0", "1", "0", "Shift+Digit1")
     killer.join()
-    press(page, "k", "u", "u", "1", "0", "Shift+Digit1")
-    offline(page)
+    press_unsaved(page, "k", "u", "u", "1", "0", "Shift+Digit1")
+    status(page, "offline")
     made = shown(page)
     assert None not in made
     again = WebServer(process_environment, tmp_path / "again.log", port=web_server.port)
     try:
-        status(page, "saved")
-        assert shown(page) == made == values(assignment)
-        assert outcome_of(assignment) == 1
+        saved(page)
+        assert shown(page) == made
+        eventually(lambda: values_of(assignment), made)
+        eventually(lambda: outcome_of(assignment), 1)
         assert kept(page) == []
     finally:
         visitor.context.close()
@@ -116,8 +107,8 @@ def test_save_outlives_reloading_before_anything_was_saved(bench: Callable) -> N
 
     page.on("dialog", leave)
     page.context.set_offline(True)
-    press(page, "1", "-", "1", "Shift+Minus")
-    offline(page)
+    press_unsaved(page, "1", "-", "1", "Shift+Minus")
+    status(page, "offline")
     address = page.url
     with pytest.MonkeyPatch.context() as patch:
         # what a page sends while it is left goes through, whatever the browser plays at
@@ -129,19 +120,20 @@ def test_save_outlives_reloading_before_anything_was_saved(bench: Callable) -> N
         page.goto(address)
         ready(page)
         assert shown(page) == [1, -1, 1, None]
-        assert values(assignment) == []
+        eventually(lambda: values_of(assignment), [])
     saved(page)
-    assert shown(page)[:3] == values(assignment) == [1, -1, 1]
-    assert outcome_of(assignment) == -1
+    assert shown(page)[:3] == [1, -1, 1]
+    eventually(lambda: values_of(assignment), [1, -1, 1])
+    eventually(lambda: outcome_of(assignment), -1)
     assert kept(page) == []
 
 
 def test_save_outlives_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=3), expected=NO_ANSWER)
     page.route("**/labels/", cut)
-    press(page, "0", "-", "m")
+    press_unsaved(page, "0", "-", "m")
     page.keyboard.type("half a no")
-    offline(page)
+    status(page, "offline")
     address = page.url
     with page.expect_event("dialog") as asking:
         page.close(run_before_unload=True)
@@ -150,13 +142,14 @@ def test_save_outlives_closing_the_tab_before_anything_was_saved(bench: Callable
     assert shown(page) == [0, -1, None]
     page.close()
     # what a page sends at its very end is held up by no route: any part of it may arrive, and nothing else
-    assert set(stored(assignment)) <= {(2, 0, "explicit"), (4, -1, "explicit"), (6, None, "")}
+    some = {(2, 0, "explicit"), (4, -1, "explicit"), (6, None, "")}
+    eventually(lambda: set(labels_of(assignment)), some.issuperset)
     page = page.context.new_page()
     page.goto(address)
     ready(page)
     assert shown(page) == [0, -1, None]
     saved(page)
-    assert stored(assignment)[:2] == [(2, 0, "explicit"), (4, -1, "explicit")]
+    eventually(lambda: labels_of(assignment)[:2], [(2, 0, "explicit"), (4, -1, "explicit")])
     expect(page.get_by_label("Note on step 3")).to_have_value("half a no")
 
 
@@ -166,12 +159,12 @@ def test_save_sends_what_is_left_while_the_page_goes_away(bench: Callable) -> No
     tries: list[str] = []
     page.on("requestfailed", lambda request: tries.append(request.url))
     page.route("**/labels/", cut)
-    press(page, "1", "0")
+    press_unsaved(page, "1", "0")
     while len(tries) < 3:  # the next one comes four seconds later
         page.wait_for_timeout(50)
     page.unroute("**/labels/")
     page.goto("about:blank")
-    wait_for(lambda: values(assignment) == [1, 0], "the labels")
+    eventually(lambda: values_of(assignment), [1, 0])
 
 
 def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_done_twice(
@@ -192,9 +185,8 @@ def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_don
 
     monkeypatch.setattr(label, "save_labels", failing)
     press(page, "1")
-    saved(page)
     assert next(failures, None) is None
-    assert values(assignment) == [1]
+    eventually(lambda: values_of(assignment), [1])
 
     def lose(route: Route) -> None:
         route.fetch()
@@ -202,9 +194,8 @@ def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_don
 
     page.route("**/labels/", lose, times=1)
     press(page, "0")
-    saved(page)
-    assert values(assignment) == [1, 0]
-    assert SaveOperation.objects.filter(assignment=assignment).count() == 2
+    eventually(lambda: values_of(assignment), [1, 0])
+    eventually(lambda: saves_of(assignment), 2)
 
 
 def test_save_outlives_a_minute_offline(bench: Callable) -> None:
@@ -213,39 +204,37 @@ def test_save_outlives_a_minute_offline(bench: Callable) -> None:
     page.reload()
     ready(page)
     press(page, "1")
-    saved(page)
     tries: list[str] = []
     page.on("requestfailed", lambda request: tries.append(request.url))
     page.context.set_offline(True)
-    press(page, "-", "1")
-    offline(page)
+    press_unsaved(page, "-", "1")
+    status(page, "offline")
     minute(page)
     labels = [url for url in tries if url.endswith("/labels/")]
     assert 5 <= len(labels) <= 20, "it goes on trying, and not in haste"
-    press(page, "0", "u", "1", "Shift+Digit0")
-    offline(page)
+    press_unsaved(page, "0", "u", "1", "Shift+Digit0")
+    status(page, "offline")
     made = shown(page)
-    assert values(assignment) == [1]
+    eventually(lambda: values_of(assignment), [1])
     page.context.set_offline(False)
     saved(page)
     assert shown(page) == made == [1, -1, 1, 1, None, None]
-    assert values(assignment)[:4] == [1, -1, 1, 1]
-    assert outcome_of(assignment) == 0
+    eventually(lambda: values_of(assignment)[:4], [1, -1, 1, 1])
+    eventually(lambda: outcome_of(assignment), 0)
     minute(page)
     saved(page)
-    assert SaveOperation.objects.filter(assignment=assignment).count() <= 4
+    eventually(lambda: saves_of(assignment), lambda number: number <= 4)
 
 
 def test_save_outlives_signing_out_and_in_again_in_another_tab(bench: Callable) -> None:
     # refused without a session, and with the token of before while signing in makes a new one
     page, assignment = bench(make_record(steps=3), expected=r"401 \(Unauthorized\)|403 \(Forbidden\)")
     press(page, "1")
-    saved(page)
     Session.objects.all().delete()
-    press(page, "-", "0")
+    press_unsaved(page, "-", "0", "Shift+Digit1")
     told(page, "You have been signed out. Sign in again in another tab")
     status(page, "signed_out")
-    assert values(assignment) == [1]
+    eventually(lambda: values_of(assignment), [1])
     other = page.context.new_page()
     other.goto(page.url.split("/assignments/")[0])
     other.get_by_label("User name").fill("ann")
@@ -256,7 +245,11 @@ def test_save_outlives_signing_out_and_in_again_in_another_tab(bench: Callable) 
     looks_again(page)
     saved(page)
     expect(page.locator('[data-role="banner"]')).to_be_hidden()
-    assert shown(page) == values(assignment) == [1, -1, 0]
+    assert shown(page) == [1, -1, 0]
+    eventually(lambda: values_of(assignment), [1, -1, 0])
+    eventually(lambda: outcome_of(assignment), 1)
+    submit(page)
+    eventually(lambda: state_of(assignment), "submitted")
 
 
 def test_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast: Cast) -> None:
@@ -266,18 +259,18 @@ def test_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast:
     ready(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    membership = Membership.objects.filter(user=cast.ann, project=cast.project)
-    membership.update(is_annotator=False, is_adjudicator=True)
-    press(page, "1", "0")
+    Membership.objects.filter(user=cast.ann).update(is_annotator=False, is_adjudicator=True)
+    press_unsaved(page, "1", "0")
     told(page, "The server could not save this: ")
     minute(page)
     assert 0 < sum(url.endswith("/labels/") for url in asked) <= 6
     told(page, "The server could not save this: ")
-    assert values(assignment) == []
-    membership.update(is_annotator=True)
-    press(page, "1")
+    eventually(lambda: values_of(assignment), [])
+    Membership.objects.filter(user=cast.ann).update(is_annotator=True)
+    press_unsaved(page, "1")
     saved(page)
-    assert shown(page) == values(assignment) == [1, 0, 1]
+    assert shown(page) == [1, 0, 1]
+    eventually(lambda: values_of(assignment), [1, 0, 1])
 
 
 def test_save_that_refuses_one_label_does_not_show_it_and_holds_up_no_other(bench: Callable) -> None:
@@ -292,9 +285,8 @@ def test_save_that_refuses_one_label_does_not_show_it_and_holds_up_no_other(benc
     page.route("**/labels/", spoil)
     press(page, "1", "0")
     expect(page.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved: ")
-    saved(page)
     assert shown(page)[:2] == [None, 0]
-    assert stored(assignment) == [(4, 0, "explicit")]
+    eventually(lambda: labels_of(assignment), [(4, 0, "explicit")])
 
 
 @pytest.mark.parametrize("storage", [FULL, NONE], ids=["full", "none"])
@@ -306,8 +298,9 @@ def test_save_without_room_in_the_browser_says_so_and_loses_nothing_while_it_is_
     page.reload()
     ready(page)
     page.route("**/labels/", cut)
-    press(page, "1", "0")
+    press_unsaved(page, "1", "0")
     told(page, "keep this page open until your changes are saved")
     page.unroute("**/labels/", cut)
     saved(page)
-    assert shown(page) == values(assignment) == [1, 0]
+    assert shown(page) == [1, 0]
+    eventually(lambda: values_of(assignment), [1, 0])

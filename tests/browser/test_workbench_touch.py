@@ -5,17 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Label
-from tests.browser.workbench import PHONE, mark, outcome_of, saved, seen, stored, thumb
+from tests.browser.stored import eventually, labels_of, outcome_of, state_of
+from tests.browser.workbench import PHONE, mark, seen, tap, thumb
 from tests.people import make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-CLICK_TO_COME = """() => {
-  window.clickThatCame = new Promise((done) => {
-    document.addEventListener("click", () => done(), { once: true });
-  });
-}"""
 
 
 def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
@@ -25,29 +19,26 @@ def test_touch_alone_labels_a_whole_trajectory(bench: Callable) -> None:
     for index in (6, 8):
         page.locator(f"#m{index}").scroll_into_view_if_needed()
         seen(page)
-    page.locator("#m6 .msg__role").tap()
+    tap(page.locator("#m6 .msg__role"))
     thumb(page, "Confirm the proposals that you have seen, up to here")
     expect(page.locator(".step.is-proposed")).to_have_count(0)
     mark(page, 8, "+1")
-    page.get_by_role("button", name="Corrected").tap()
-    page.locator("#m8").get_by_role("button", name="Unsure").tap()
-    page.locator("[data-outcome] label.zero").tap()
-    # a tap returns before the click that the browser makes of it
-    expect(page.locator("[data-outcome] input[value='0']")).to_be_checked()
-    saved(page)
-    assert stored(assignment) == [
-        (2, 1, "explicit"),
-        (4, -1, "explicit"),
-        (6, -1, "propagated"),
-        (8, 1, "explicit"),
-    ]
-    last = Label.objects.get(assignment=assignment, step__message_index=8)
-    assert (last.closes, last.unsure) == ("corrected", True)
-    assert outcome_of(assignment) == 0
+    tap(page.get_by_role("button", name="Corrected"))
+    tap(page.locator("#m8").get_by_role("button", name="Unsure"))
+    tap(page.locator("[data-outcome] label.zero"))
+    eventually(
+        lambda: labels_of(assignment, "value", "source", "closes", "unsure"),
+        [
+            (1, "explicit", "", False),
+            (-1, "explicit", "", False),
+            (-1, "propagated", "", False),
+            (1, "explicit", "corrected", True),
+        ],
+    )
+    eventually(lambda: outcome_of(assignment), 0)
     page.get_by_role("button", name="Submit").tap()
     page.wait_for_url("**/bench/work/**")
-    assignment.refresh_from_db()
-    assert assignment.state == "submitted"
+    eventually(lambda: state_of(assignment), "submitted")
 
 
 def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
@@ -78,13 +69,10 @@ def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
     seen(page)
     thumb(page, "Confirm the proposals that you have seen, up to here")
     expect(page.locator(".step.is-proposed")).to_have_count(0)
-    saved(page)
-    assert [(value, source) for _, value, source in stored(assignment)] == [
-        (1, "explicit"),
-        (-1, "explicit"),
-        (-1, "propagated"),
-        (-1, "propagated"),
-    ]
+    eventually(
+        lambda: labels_of(assignment, "value", "source"),
+        [(1, "explicit"), (-1, "explicit"), (-1, "propagated"), (-1, "propagated")],
+    )
     thumb(page, "Undo")
     expect(page.locator(".step.is-proposed")).to_have_count(2)
     thumb(page, "−1")
@@ -101,21 +89,9 @@ def test_touch_bar_labels_moves_confirms_and_submits(bench: Callable) -> None:
 
 def test_touch_scrolling_takes_the_focus_along(bench: Callable) -> None:
     page, _ = bench(make_record(steps=12), **PHONE)
-    # a tap returns before its click, which would take the focus back if it came after the scrolling
-    page.evaluate(CLICK_TO_COME)
-    page.locator("#m4 .msg__role").tap()
-    page.evaluate("window.clickThatCame")
+    # its click would take the focus back if it came after the scrolling
+    tap(page.locator("#m4 .msg__role"))
     expect(page.locator("#m4")).to_contain_class("is-focused")
     page.locator("#m24").evaluate("step => step.scrollIntoView()")
     expect(page.locator(".step.is-focused")).to_be_in_viewport()
     expect(page.locator('[data-role="mobile-here"]')).not_to_have_text("2 / 12")
-
-
-def test_touch_reaches_what_is_missing_by_a_tap(bench: Callable) -> None:
-    page, _ = bench(make_record(steps=3), **PHONE)
-    page.get_by_role("button", name="Submit").tap()
-    expect(page.locator("#m2")).to_be_in_viewport()
-    thumb(page, "0")
-    expect(page.locator("#m2")).to_have_attribute("data-value", "zero")
-    page.get_by_role("button", name="Undo").tap()
-    expect(page.locator("#m2")).not_to_have_attribute("data-value", "zero")

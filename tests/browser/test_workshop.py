@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judge, LabelEvent, Suggestion, SuggestionRun, Trajectory
 from annotation.services import assign, suggest
-from tests.browser.workbench import open_as_ann, press, saved
+from tests.browser.stored import eventually
+from tests.browser.workbench import open_as_ann, press
 from tests.fixtures.judges import make_judge
 from tests.fixtures.resolved_tasks import labelled
 from tests.judge_server import JudgeServer
@@ -47,23 +48,27 @@ def _try_a_prompt(page: Page, server: JudgeServer) -> None:
     page.get_by_role("button", name="Estimate").click()
     expected = page.get_by_role("status").filter(has_text="Estimate for v2")
     expect(expected).to_contain_text("$0.0")
-    assert server.total == 0 and not SuggestionRun.objects.exists()
+    eventually(lambda: (server.total, SuggestionRun.objects.count()), (0, 0))
 
     page.get_by_label("Budget").fill("5")
     page.get_by_role("button", name="Try this prompt").click()
     page.wait_for_url("**/runs/*/")
-    run = SuggestionRun.objects.get()
+    run = eventually(lambda: SuggestionRun.objects.get(), bool)
     suggest.run_suggestions(run_id=run.pk)  # as the worker does
     expect(page.locator("[data-role=counted]")).to_have_text("6 of 6")
     expect(page.locator("[data-busy]")).to_have_count(0)
-    run.refresh_from_db()
-    assert server.total == 6 and 0 < run.cost < float(run.estimate["cost"])
+    estimated = float(run.estimate["cost"])
+    eventually(lambda: SuggestionRun.objects.get().cost, lambda cost: 0 < cost < estimated)
+    assert server.total == 6
     expect(page.get_by_role("definition").filter(has_text=run.estimate["cost"][:4]).first).to_be_visible()
 
     page.goto(place)
     row = page.get_by_role("group", name="Prompts compared").get_by_role("row", name="v2")
-    sample = Suggestion.stored.filter(judge=run.judge)
-    wrong = sample.filter(trajectory__sample_index=1).count()
+    samples = eventually(
+        lambda: list(Suggestion.stored.filter(judge=run.judge).values_list("trajectory__sample_index")),
+        lambda rows: len(rows) == 6,
+    )
+    wrong = samples.count((1,))
     expect(row).to_contain_text(f"{100 * (18 - 6 - wrong) / 18:.1f} %")  # every first step, and each error
     expect(row.get_by_role("cell").nth(4)).to_contain_text("$0.0")
     matrix = page.get_by_role("table", name="v2")
@@ -97,6 +102,7 @@ def _recalibrate(
     told = desk.locator("#m4 [data-role='suggestions']")
     expect(told.locator(".mark__sign")).to_have_text(["0", "−1"])
     expect(told).to_contain_text("recalibrated")
-    saved(desk)
-    shown = LabelEvent.objects.filter(assignment=mine, kind="reveal").latest("pk").detail
-    assert shown["judges"] == [{"judge": judge.pk, "value": 0, "recalibrated": -1}]
+    eventually(
+        lambda: LabelEvent.objects.filter(assignment=mine, kind="reveal").latest("pk").detail["judges"],
+        [{"judge": judge.pk, "value": 0, "recalibrated": -1}],
+    )

@@ -1,15 +1,15 @@
-"""Opening the workbench, working on it, and what it has stored."""
+"""The workbench in a browser: opening it, and acts that return once the page says that they are saved."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from django.conf import settings
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from annotation.models import Assignment, Label, OutcomeLabel
-from tests.callers import signed_in
+from annotation.models import Assignment
+from tests.browser.visitors import session_of
 from tests.people import Cast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -21,13 +21,9 @@ def open_as_ann(
     visit: Callable, cast: Cast, assignment: Assignment, expected: str = "", **options: object
 ) -> Page:
     """The assignment in a browser of Ann's; complaints of the console that hold `expected` are expected."""
-    visitor = visit(**options)
+    visitor = session_of(visit(**options), cast.ann)
     if expected:
         visitor.watch.allow(expected)
-    session = signed_in(cast.ann).cookies[settings.SESSION_COOKIE_NAME].value
-    visitor.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-    )
     visitor.go(f"/assignments/{assignment.pk}/")
     ready(visitor.page)
     return visitor.page
@@ -38,26 +34,91 @@ def ready(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
 
 
-def press(page: Page, *keys: str) -> None:
-    """Press keys one after the other."""
-    for key in keys:
-        page.keyboard.press(key)
+def status(page: Page, name: str | re.Pattern[str]) -> None:
+    """What the page says of saving: "saved", "offline" …"""
+    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", name)
 
 
 def saved(page: Page) -> None:
     """The page says that all is saved."""
-    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", "saved")
+    status(page, "saved")
 
 
-def stored(assignment: Assignment) -> list[tuple[int, int | None, str]]:
-    """Message index, value and source of each stored label."""
-    rows = Label.objects.filter(assignment=assignment).order_by("step__message_index")
-    return list(rows.values_list("step__message_index", "value", "source"))
+def acknowledged(page: Page) -> None:
+    """The server has answered everything, and the page shows its answers. An act says "saving" at once."""
+    status(page, re.compile("^(saved|conflict)$"))
 
 
-def outcome_of(assignment: Assignment) -> int | None:
-    """The stored outcome."""
-    return OutcomeLabel.objects.values_list("value", flat=True).get(assignment=assignment)
+# ── Acts ──────────────────────────────────
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, and wait for what they save."""
+    press_unsaved(page, *keys)
+    acknowledged(page)
+
+
+def press_unsaved(page: Page, *keys: str) -> None:
+    """Press keys one after the other, of which nothing may be saved yet."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def click(place: Locator) -> None:
+    """Click, and wait for what it saves."""
+    place.click()
+    acknowledged(place.page)
+
+
+def choose(place: Locator, **option: str | int) -> None:
+    """Choose in a list, and wait for what it saves."""
+    place.select_option(**option)  # type: ignore[arg-type]
+    acknowledged(place.page)
+
+
+def note(page: Page, text: str) -> None:
+    """Write a note on the focused step, and wait until it is saved."""
+    page.keyboard.press("m")
+    page.keyboard.type(text)
+    press(page, "Escape")
+
+
+def submit(page: Page, to: str | Callable[[str], bool] = "**/bench/work/**") -> None:
+    """Submit with the key, and wait for the page that follows."""
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(to)
+
+
+CLICK_TO_COME = """() => {
+  window.clickThatCame = new Promise((done) => {
+    document.addEventListener("click", () => setTimeout(done), { once: true });
+  });
+}"""
+
+
+@contextmanager
+def clicked(page: Page) -> Iterator[None]:
+    """Wait at the end for a click: a tap returns before the one that the browser makes of it."""
+    page.evaluate(CLICK_TO_COME)
+    yield
+    page.evaluate("window.clickThatCame")
+
+
+def tap(place: Locator) -> None:
+    """Tap, and wait for what it saves."""
+    with clicked(place.page):
+        place.tap()
+    acknowledged(place.page)
+
+
+def thumb(page: Page, name: str) -> None:
+    """Tap a button of the thumb bar."""
+    tap(page.locator(".thumb").get_by_role("button", name=name, exact=True))
+
+
+def mark(page: Page, index: int, value: str) -> None:
+    """Point at a step, and label it with the thumb bar."""
+    tap(page.locator(f"#m{index} .msg__role"))
+    expect(page.locator(f"#m{index}")).to_have_class(re.compile("is-focused"))
+    thumb(page, value)
 
 
 # What the page waits for before a step counts as seen was asked for before what we wait for here: the drawing
@@ -76,6 +137,16 @@ def seen(page: Page) -> None:
     page.evaluate(LOOKED_AT)
 
 
+def looks_again(page: Page) -> None:
+    """The window comes to the front again."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def cut(route: Route) -> None:
+    """No answer comes."""
+    route.abort()
+
+
 def shown(page: Page) -> list[int | None]:
     """What the page shows as labelled, step by step."""
     steps = page.locator("[data-step]").all()
@@ -85,30 +156,3 @@ def shown(page: Page) -> list[int | None]:
         else None
         for step in steps
     ]
-
-
-def values(assignment: Assignment) -> list[int | None]:
-    """What is stored, step by step."""
-    return [value for _, value, _ in stored(assignment)]
-
-
-def cut(route: Route) -> None:
-    """No answer comes."""
-    route.abort()
-
-
-def looks_again(page: Page) -> None:
-    """The window comes to the front again."""
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-
-
-def thumb(page: Page, name: str) -> None:
-    """Tap a button of the thumb bar."""
-    page.locator(".thumb").get_by_role("button", name=name, exact=True).tap()
-
-
-def mark(page: Page, index: int, value: str) -> None:
-    """Point at a step, and label it with the thumb bar."""
-    page.locator(f"#m{index} .msg__role").tap()
-    expect(page.locator(f"#m{index}")).to_have_class(re.compile("is-focused"))
-    thumb(page, value)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gettext
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
-from playwright.sync_api import expect
 
 from annotation.core.errors import Conflict, ImportRefused
 from annotation.core.i18n import Translatable, translatable
@@ -21,9 +20,9 @@ from annotation.models import ImportFile
 from annotation.services.label.reopen import TOO_LATE
 from config.languages import offered
 from tests import messages
-from tests.callers import Caller, signed_in
+from tests.callers import Caller
 from tests.frontend.chinese import CHINESE, Words, english, speak_chinese
-from tests.people import claim, import_file, import_records, jsonl, make_cast, make_record
+from tests.people import claim, import_file, import_records, jsonl, make_record
 
 HOLES = re.compile(r"%\((\w+)\)([sd])|%%|\{(\w+)\}|<[^>]+>|\u00a0")
 LATIN = re.compile(
@@ -186,25 +185,3 @@ def test_language_of_a_visitor_is_that_of_the_browser(client, db):
     assert '<html lang="zh-Hans"' in page and "登录" in page and english(Words(page).found) == []
     page = client.get("/sign-in/", headers={"accept-language": "de"}).content.decode()
     assert '<html lang="en"' in page and "Sign in" in page
-
-
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-def test_labelling_in_chinese(visit: Callable, transactional_db: None):
-    cast = make_cast()
-    import_records(cast.project, [make_record(steps=3)])
-    assignment = claim(cast.ann, cast.project)
-    speak_chinese(cast)
-    visitor = visit()
-    session = signed_in(cast.ann).cookies[settings.SESSION_COOKIE_NAME].value
-    visitor.context.add_cookies(
-        [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": visitor.home}]
-    )
-    visitor.go(f"/assignments/{assignment.pk}/")
-    page = visitor.page
-    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
-    page.keyboard.press("-")
-    expect(page.get_by_text("提议：步骤 1 的后果").first).to_be_visible()
-    expect(page.locator("[data-role=save]")).to_have_text("已保存")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="快捷键")).to_contain_text("下一个没有标注的步骤")
