@@ -49,7 +49,6 @@ MARKS: Final = {
     "needs_discussion": gettext_lazy("needs discussion"),
     "broken": gettext_lazy("broken trajectory"),
 }
-WITH_VALUE: Final = ("save", "root", "orphan", "reveal", "revision", "decision", "withdrawal", "erasure")
 
 
 def sentence(entry: Entry) -> str:
@@ -84,14 +83,3 @@ def _details(detail: dict[str, Any]) -> Iterator[str]:
     for name in ("whose", "username"):
         if whose := detail.get(name):
             yield escape_control_chars(str(whose))
-
-
-def written(entry: Entry) -> dict[str, Any]:
-    """What a page shows of an entry, beside when it was and by whom."""
-    return {
-        "entry": entry,
-        "what": sentence(entry),
-        "details": details(entry),
-        "valued": entry.kind in WITH_VALUE or entry.value is not None,
-        "note": escape_control_chars(entry.note),
-    }

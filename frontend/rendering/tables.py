@@ -65,14 +65,15 @@ class Column:
 class Table:
     """Rows under their columns, for the macro `table.table`.
 
-    sort, address: the present order, and the address of the list in another one.
+    sort, address: the present order, and the address of the list in another one; without it the headings do
+    not sort.
     form: the id of the form that the rows' checkboxes belong to; "" for none.
     """
 
     columns: Sequence[Column]
     rows: Iterable[Any]
     sort: str = ""
-    address: Callable[[str], str] = str
+    address: Callable[[str], str] | None = None
     form: str = ""
     may_choose: Callable[[Any], bool] = bool
     look: str = "table--cards"
@@ -92,7 +93,9 @@ class Table:
         return "descending" if self.sort.startswith("-") else "ascending"
 
     def sorted_by(self, column: Column) -> str:
-        """The address of the list sorted by a column; the other way round when it is so already."""
+        """The address of the list sorted by a column, the other way round when it is so already; or ""."""
+        if not column.sort or self.address is None:
+            return ""
         present = self.direction(column)
         name = column.sort.removeprefix("-")
         turned = name if present == "descending" else f"-{name}"

@@ -276,7 +276,7 @@ def test_judge_stands_beside_always_plus(browse, at, text, cast):
     # resolved: one trajectory of +1 +1; blind: ann twice +1 +1, ben +1 +1 and −1 −1
     shown = [cell["measure"].value for cell in rows["StepAcc"]]
     assert shown == [0.5, 1.0, 0.5, 0.75]
-    listed = browse("admin").get(at("judges", "bench")).context["rows"][0]
+    listed = browse("admin").get(at("judges", "bench")).context["page"][0]
     assert (listed.suggestions, listed.compared, listed.agreement) == (2, 8, 0.5)
 
 
@@ -285,7 +285,7 @@ def test_labels_that_may_still_be_given_count_nowhere(browse, at, cast):
     people.label_next(cast.ann, cast.project)
     judge = make_imported_judge(cast.project, "Filed")
     bring(cast, judge, lines(cast, lambda _: 1))
-    assert browse("admin").get(at("judges", "bench")).context["rows"][0].agreement is None
+    assert browse("admin").get(at("judges", "bench")).context["page"][0].agreement is None
     assert browse("admin").get(at("judge", "bench", judge.pk)).context["figures"] == []
 
 
@@ -299,7 +299,7 @@ def test_suggestion_is_none_of_a_failed_judgement(browse, at, cast):
         "comment": "llm_annotate_failed: no answer",
     }
     bring(cast, judge, lines(cast, lambda _: 1, 1) + json.dumps(failed).encode())
-    listed = browse("admin").get(at("judges", "bench")).context["rows"][0]
+    listed = browse("admin").get(at("judges", "bench")).context["page"][0]
     assert (listed.suggestions, listed.failed) == (1, 1)
 
 

@@ -15,6 +15,7 @@ from annotation.core.errors import Invalid
 from frontend.pages.shared import list_page
 from frontend.pages.shared.list_page import Empty, Filter, ListPage
 from frontend.rendering.tables import Column, cells
+from tests import people
 
 HOSTILE = "<img src=x onerror=alert(1)>\x00\u202e"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -45,7 +46,6 @@ def names(found: ListPage) -> list[str]:
 
 
 def drawn(found: ListPage) -> str:
-    found.page  # noqa: B018 - it may be refused
     return render_to_string("frontend/partials/list.html", {"list": found}, found.request)
 
 
@@ -114,3 +114,14 @@ def test_file_has_every_page_raw_values_and_no_formula(monkeypatch):
     assert rows[2] == {"name": "bee", "size": "2", "at": NOON.isoformat(), "only_in_files": "BEE"}
     few = listed(file="things", in_file=("size", "name"))
     assert list(rows_of(few.csv())[0]) == ["size", "name"]
+
+
+def test_list_of_a_project_is_sorted_in_the_database_and_written_as_a_file(browse, cast, at):
+    for number in range(3):
+        people.make_member(cast.project, people.make_user(f"guest{number}"), "annotator")
+    client, url = browse("admin"), at("members", "bench")
+    by_name = [row.user.username for row in client.get(f"{url}?sort=-user__username").context["page"]]
+    assert by_name == sorted(by_name, reverse=True)
+    rows = rows_of(client.get(f"{url}?as=csv&sort=-user__username"))
+    assert [row["user_name"] for row in rows] == by_name
+    assert browse("ann").get(f"{url}?as=csv").status_code == 403

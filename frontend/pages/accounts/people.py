@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -19,19 +19,54 @@ from annotation.models import User
 from annotation.services import accounts
 from frontend.forms import add_errors
 from frontend.forms.accounts import PersonForm
+from frontend.pages.shared.list_page import ListPage, act, show_site
+from frontend.rendering.tables import Column, at, cells
 
-PER_PAGE = 50
+
+def _columns(request: HttpRequest) -> list[Column]:
+    def name(row: User) -> str:
+        site_admin = cells.badge(_("site admin")) if row.is_superuser else ""
+        closed = "" if row.is_active else cells.badge(_("closed"), "badge--outline")
+        shown = cells.beside(row.username, site_admin, closed)
+        return cells.lines(shown, cells.soft(row.display_name) if row.display_name else "")
+
+    def actions(row: User) -> str:
+        link = act(request, _("Create password link"), at("password-link", row.pk), of=row.username)
+        address = at("account-state", row.pk)
+        if row.pk == request.user.pk:
+            return link
+        if row.is_active:
+            danger = {"look": "button--small button--danger", "name": "close"}
+            return cells.cluster(link, act(request, _("Close account"), address, of=row.username, **danger))
+        return cells.cluster(link, act(request, _("Reopen account"), address, of=row.username, name="open"))
+
+    return [
+        Column("user_name", _("User name"), "username", name, "main", "username"),
+        Column("name", value="display_name"),
+        Column("email", _("E-mail address"), sort="email"),
+        Column("last_signed_in", _("Last signed in"), "last_login", sort="-last_login"),
+        Column("", _("Actions"), cell=actions, look="actions"),
+    ]
 
 
-def _page(request: HttpRequest, form: PersonForm, **context: object) -> HttpResponse:
-    people = policies.visible(cast(User, request.user), User.objects.order_by("username"))
-    page = Paginator(people, PER_PAGE).get_page(request.GET.get("page"))
-    context |= {"form": form, "page": page}
-    return render(request, "frontend/accounts/people.html", context, status=400 if form.errors else 200)
+def _page(request: HttpRequest, form: PersonForm, **context: Any) -> HttpResponseBase:
+    rows = policies.visible(cast(User, request.user), User.objects.order_by("username"))
+    listed = ListPage(request, _columns(request), rows, order="username", file="people")
+    about = _("All accounts on this site. Project admins invite people to their own projects.")
+    return show_site(
+        request,
+        _("People"),
+        listed,
+        "accounts/people.html",
+        about=about,
+        form=form,
+        status=400 if form.errors else 200,
+        **context,
+    )
 
 
 @require_http_methods(["GET", "POST"])
-def people(request: HttpRequest) -> HttpResponse:
+def people(request: HttpRequest) -> HttpResponseBase:
     """All accounts; a form for a new one."""
     actor = cast(User, request.user)
     policies.require(actor, "account.create")
@@ -66,7 +101,7 @@ def account(request: HttpRequest, pk: int) -> HttpResponse:
 
 @never_cache
 @require_POST
-def password_link(request: HttpRequest, pk: int) -> HttpResponse:
+def password_link(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Make a one-time link with which a person sets a password, and show it, once."""
     actor = cast(User, request.user)
     person = get_object_or_404(policies.visible(actor, User.objects.filter(is_active=True)), pk=pk)

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -20,20 +21,41 @@ from annotation.reports.cases import discussions as reports
 from annotation.reports.cases.error_graphs import error_graphs
 from annotation.services import discuss, noted_reads
 from frontend.pages.cases.error_origins import error_origin, error_reasons
-from frontend.pages.shared.common import page_of, paginate, person, whole_number
+from frontend.pages.shared.columns import question_column, record_column, subset_column
+from frontend.pages.shared.common import page_of, person, whole_number
 from frontend.pages.shared.errors import status_of
+from frontend.pages.shared.list_page import Empty, ListPage, show_site
 from frontend.pages.work.reading import reading
+from frontend.rendering.tables import Column, at, cells
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
 WITH_DISCUSSIONS = ("project", "trajectory__project", "trajectory__subset", "trajectory__task")
 """What a discussion comes with, for its report."""
 
 
+def _columns() -> list[Column]:
+    def comments(row: Any) -> str:
+        new = cells.badge(_("%(n)s new") % {"n": row.unread}, "badge--warn") if row.unread else ""
+        return cells.beside(row.comment_count, new)
+
+    return [
+        record_column(lambda row: at("discussion", row.pk)),
+        question_column(),
+        Column("project", _("Project"), "project.name"),
+        subset_column(),
+        Column("", _("Comments"), cell=comments),
+    ]
+
+
 @require_GET
-def mine(request: HttpRequest) -> HttpResponse:
+def mine(request: HttpRequest) -> HttpResponseBase:
     """The discussions that concern oneself, in all projects: what is unread first."""
-    rows = paginate(request, reports.mine(person(request)))
-    return render(request, "frontend/cases/discussions/list.html", {"page": rows})
+    text = _("The adjudicator of a case opens a discussion with those who labelled it.")
+    listed = ListPage(
+        request, _columns(), reports.mine(person(request)), Empty(_("No discussions yet"), text)
+    )
+    about = _("Disputed trajectories that you labelled, or whose case you have.")
+    return show_site(request, _("My discussions"), listed, about=about)
 
 
 def _found(request: HttpRequest, pk: int) -> Discussion:

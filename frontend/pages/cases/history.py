@@ -4,13 +4,12 @@ as CSV."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
@@ -18,23 +17,27 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
-from annotation.core.vocabulary import AdjudicationState, AssignmentState
-from annotation.language import translated
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role
 from annotation.models import Adjudication, Assignment, Step, Trajectory
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases.history_entries import Entry, Place
 from annotation.services import noted_reads
 from annotation.services.judged_steps import step_at
-from frontend.pages.shared.common import ProjectPage, page_of, paginate
-from frontend.rendering import csv_lines
-from frontend.rendering.history_text import sentence, written
+from frontend.pages.shared.common import ProjectPage, page_of
+from frontend.pages.shared.list_page import Empty, Filter, ListPage, act, show
+from frontend.rendering.history_text import details, sentence
 from frontend.rendering.identity import title_of
+from frontend.rendering.jinja import Macros
+from frontend.rendering.tables import Column, at, cells
+from frontend.templatetags.tristep import mark
 
 OUTCOME: Final = "outcome"
-CSV_HEADING: Final = (
+LIST: Final = "trajectory.list"
+IN_FILE: Final = (
     *("when", "about", "step", "message_index", "who", "name", "own"),
     *("kind", "what", "value", "note", "details"),
 )
+history_cells = Macros("history")
 
 
 def _found(request: HttpRequest, pk: int) -> tuple[ProjectPage, Trajectory]:
@@ -43,9 +46,13 @@ def _found(request: HttpRequest, pk: int) -> tuple[ProjectPage, Trajectory]:
     return page_of(request, row.project), row
 
 
+def _asked(request: HttpRequest) -> str:
+    return request.GET.get("step", "")
+
+
 def _place(request: HttpRequest, trajectory: Trajectory) -> Place:
     """What is asked for: a step by its message, "outcome" (None), or everything. Raises Invalid."""
-    text = request.GET.get("step", "")
+    text = _asked(request)
     if not text:
         return "everything"
     if text == OUTCOME:
@@ -61,74 +68,123 @@ def _asks(opened: ProjectPage, row: Trajectory) -> bool:
     return sees and noted_reads.costs_the_claim(actor=opened.user, trajectory=row)
 
 
+def _columns(*, of_one: bool) -> list[Column]:
+    def about(entry: Entry) -> str:
+        if entry.number:
+            step = _("Step %(number)s") % {"number": entry.number}
+            return cells.link(step, f"?step={entry.message_index}")
+        return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole"))
+
+    def what(entry: Entry) -> str:
+        if entry.kind == "revision":
+            change = cells.beside(mark(entry.detail["previous"]), "→", mark(entry.value))
+            return cells.cluster(sentence(entry), change)
+        return cells.cluster(sentence(entry), "" if entry.value is None else mark(entry.value))
+
+    return [
+        Column("when", _("Time"), "at"),
+        Column("about", "" if of_one else _("Of what"), "about", about, "nowrap"),
+        Column("step", value="number"),
+        Column("message_index"),
+        Column("who", _("Who"), lambda one: one.letter or (one.voice and one.voice.value), history_cells.who),
+        Column("name"),
+        Column("own"),
+        Column("kind"),
+        Column("what", _("What"), sentence, what),
+        Column("value"),
+        Column("note"),
+        Column(
+            "details",
+            _("Details"),
+            lambda one: json.dumps(one.detail, ensure_ascii=False, sort_keys=True),
+            lambda one: history_cells.details(details(one), one.note),
+            "main",
+        ),
+    ]
+
+
+def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool) -> ListPage:
+    """The entries; where seeing them costs somebody something, a button that shows them."""
+    request = opened.request
+
+    def rows(_asked: dict[str, str]) -> list[Entry]:
+        place = _place(request, row)
+        return [] if asks else noted_reads.history(actor=opened.user, trajectory=row, place=place)
+
+    empty = Empty(
+        _("Nothing has happened yet"),
+        _("Labels, comments, decisions and releases will be listed here as they come."),
+    )
+    if asks:
+        empty = Empty(
+            _("Labels are hidden"),
+            _("Labels are hidden: once you have seen them, you can no longer claim this trajectory."),
+            act(request, _("Show the history"), request.get_full_path(), look=""),
+        )
+    choices = [(str(one.message_index), _("Step %(number)s") % {"number": one.ordinal + 1}) for one in steps]
+    return ListPage(
+        request,
+        _columns(of_one=_asked(request) in dict(choices)),
+        rows,
+        empty,
+        filters=[] if asks else [Filter("step", _("Step"), [*choices, (OUTCOME, _("Outcome"))])],
+        file=f"history-{row.pk}",
+        in_file=IN_FILE,
+    )
+
+
 @require_http_methods(["GET", "POST"])
-def history(request: HttpRequest, pk: int) -> HttpResponse:
+def history(request: HttpRequest, pk: int) -> HttpResponseBase:
     """What happened, the oldest first. What tells of others' labels is noted; an admin who could still claim
     the trajectory is asked before."""
     opened, row = _found(request, pk)
-    refusal, place = "", None
-    entries: list[Entry] = []
-    asks = False
-    try:
-        place = _place(request, row)
-    except Invalid as error:
-        refusal = translated(error.message)
-    else:
-        asks = request.method == "GET" and _asks(opened, row)
-        entries = [] if asks else noted_reads.history(actor=opened.user, trajectory=row, place=place)
-    if request.method == "POST" and not refusal:
+    steps = list(Step.objects.filter(trajectory=row).order_by("ordinal"))
+    listed = _list(opened, row, steps, asks=request.method == "GET" and _asks(opened, row))
+    if request.method == "POST" and not listed.refusal:
         return redirect(request.get_full_path())
-    page = paginate(request, entries)
-    section = "trajectories" if opened.may("trajectory.list") else "adjudication"
-    return opened.render(
-        "cases/history.html",
-        section if opened.may("disputes.view") else "work",
-        status=400 if refusal else 200,
-        trajectory=row,
-        record_id=title_of(row.record_id, unescape(row.task.question)),
-        steps=Step.objects.filter(trajectory=row).order_by("ordinal"),
-        step=place if isinstance(place, Step) else None,
-        asked=request.GET.get("step", ""),
-        refusal=refusal,
-        asks=asks,
-        page=page,
-        rows=[written(entry) for entry in page],
-        back=_back(opened, row),
-        export=f"{reverse('frontend:history-export', args=[row.pk])}?{request.GET.urlencode()}",
+    record, back = title_of(row.record_id, unescape(row.task.question)), _back(opened, row)
+    trail = [(_("Trajectories"), at("trajectories", opened.project.slug))] if opened.may(LIST) else []
+    step = next((one for one in steps if str(one.message_index) == _asked(request)), None)
+    title, actions = _("History"), []
+    if step is not None:
+        title = _("History of step %(number)s") % {"number": step.ordinal + 1}
+        actions = [cells.link(_("Read the step"), f"{back}#m{step.message_index}", "button")] if back else []
+    elif _asked(request) == OUTCOME:
+        title = _("History of the outcome")
+    everything = _("Everything that happened, the oldest first. Nothing here can be changed.")
+    known = _("Everything that happened and you may know of, the oldest first.")
+    return show(
+        opened,
+        "trajectories" if opened.may(LIST) else "adjudication" if opened.may("disputes.view") else "work",
+        listed,
+        title=title,
+        trail=[*trail, *([(record, back)] if back else [])],
+        about=f"{record} · {everything if Role.ADMIN in opened.roles else known}",
+        actions=actions,
     )
 
 
 def _back(opened: ProjectPage, row: Trajectory) -> str:
     """Where this person reads the trajectory; "" when they do so nowhere."""
-    if opened.may("trajectory.list"):
-        return reverse("frontend:trajectory", args=[opened.project.slug, row.pk])
+    if opened.may(LIST):
+        return at("trajectory", opened.project.slug, row.pk)
     cases = Adjudication.objects.filter(trajectory=row, adjudicator=opened.user)
     case = cases.exclude(state=AdjudicationState.RELEASED).first()
     if case is not None:
-        return reverse("frontend:adjudication", args=[case.pk])
+        return at("adjudication", case.pk)
     mine = Assignment.stored.filter(
         trajectory=row,
         annotator=opened.user,
         state__in=(AssignmentState.OPEN, AssignmentState.SUBMITTED),
     )
     own = not_closed(opened.project, mine).order_by("-pk").first()
-    return reverse("frontend:workbench", args=[own.pk]) if own is not None else ""
+    return at("workbench", own.pk) if own is not None else ""
 
 
 @require_GET
 def export(request: HttpRequest, pk: int) -> HttpResponseBase:
     """All entries as CSV."""
     opened, row = _found(request, pk)
-    place = _place(request, row)
     if _asks(opened, row):
         return redirect("frontend:history", pk)
-    entries = noted_reads.history(actor=opened.user, trajectory=row, place=place)
-    return csv_lines.download(f"{opened.project.slug}-history-{row.pk}.csv", CSV_HEADING, _csv_rows(entries))
-
-
-def _csv_rows(entries: list[Entry]) -> Iterator[tuple[Any, ...]]:
-    for one in entries:
-        who = one.letter or (one.voice.value if one.voice is not None else "")
-        details = json.dumps(one.detail, ensure_ascii=False, sort_keys=True)
-        place = (one.at.isoformat(), one.about, one.number, one.message_index)
-        yield (*place, who, one.name, one.own, one.kind, sentence(one), one.value, one.note, details)
+    return _list(opened, row, [], asks=False).csv(f"{opened.project.slug}-")

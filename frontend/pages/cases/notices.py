@@ -5,56 +5,74 @@ from __future__ import annotations
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.vocabulary import AssignmentState, NoticeKind
 from annotation.models import Notice
 from annotation.reports.cases import notices as report
 from annotation.services import notices as service
-from frontend.pages.shared.common import paginate, person, whole_number
+from frontend.pages.shared.common import person, whole_number
+from frontend.pages.shared.list_page import Empty, ListPage, act, show_site
 from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells
 
 SENTENCES: Final = {
-    NoticeKind.OPENED: _("A discussion of a trajectory that you labelled was opened."),
-    NoticeKind.COMMENT: _("There is a new comment in a discussion of yours."),
-    NoticeKind.MENTION: _("You are mentioned in a discussion."),
-    NoticeKind.REVISION: _("Somebody changed their mind in a discussion of yours."),
-    NoticeKind.RESOLVED: _("A case that you discussed is decided."),
-    NoticeKind.REOPENED: _("A case that you discussed was opened again."),
-    NoticeKind.CLAIM_WARNED: _("A claim of yours ends soon unless you work on it."),
-    NoticeKind.CLAIM_ENDED: _("A claim of yours has ended; its draft is kept."),
-    NoticeKind.CASE_GIVEN: _("A case was assigned to you."),
-    NoticeKind.LOOK_AGAIN: _("The guidelines changed: you are asked to look at a trajectory of yours again."),
+    NoticeKind.OPENED: gettext_lazy("A discussion of a trajectory that you labelled was opened."),
+    NoticeKind.COMMENT: gettext_lazy("There is a new comment in a discussion of yours."),
+    NoticeKind.MENTION: gettext_lazy("You are mentioned in a discussion."),
+    NoticeKind.REVISION: gettext_lazy("Somebody changed their mind in a discussion of yours."),
+    NoticeKind.RESOLVED: gettext_lazy("A case that you discussed is decided."),
+    NoticeKind.REOPENED: gettext_lazy("A case that you discussed was opened again."),
+    NoticeKind.CLAIM_WARNED: gettext_lazy("A claim of yours ends soon unless you work on it."),
+    NoticeKind.CLAIM_ENDED: gettext_lazy("A claim of yours has ended; its draft is kept."),
+    NoticeKind.CASE_GIVEN: gettext_lazy("A case was assigned to you."),
+    NoticeKind.LOOK_AGAIN: gettext_lazy(
+        "The guidelines changed: you are asked to look at a trajectory of yours again."
+    ),
 }
 
 
+def _columns(request: HttpRequest) -> list[Column]:
+    def what(row: Notice) -> str:
+        link = cells.link(SENTENCES[NoticeKind(row.kind)], at("notice", row.pk), "break")
+        return link if row.read_at else cells.beside(link, cells.badge(_("new"), "badge--warn"))
+
+    def mark_read(row: Notice) -> str:
+        said = {"name": "only", "value": row.pk, "of": SENTENCES[NoticeKind(row.kind)]}
+        return "" if row.read_at else act(request, _("Mark as read"), at("notices-read"), **said)
+
+    return [
+        Column("", _("What"), cell=what, look="main"),
+        Column("", _("Project"), "project.name"),
+        Column("", _("Record"), cell=lambda row: short_identity(report.record_of(row)), look="slug"),
+        Column("", _("Time"), "created_at"),
+        Column("", _("Actions"), cell=mark_read, look="actions"),
+    ]
+
+
 @require_GET
-def notices(request: HttpRequest) -> HttpResponse:
+def notices(request: HttpRequest) -> HttpResponseBase:
     """What one has been told of, the newest first. What one may not see any more counts as read."""
     user = person(request)
     rows = report.notices(user)
     service.read_unlisted(user=user, listed=rows, now=timezone.now())
-    page = paginate(request, rows)
-    return render(
+    text = _("You are told here when a discussion of yours goes on, a claim ends, or a case is given to you.")
+    listed = ListPage(request, _columns(request), rows, Empty(_("No notices yet"), text))
+    newest = max((row.pk for row in listed.page), default=0)
+    unread = any(row.read_at is None for row in listed.page)
+    mark_all = {"name": "newest", "value": newest, "look": ""}
+    return show_site(
         request,
-        "frontend/cases/notices.html",
-        {
-            "page": page,
-            "rows": [
-                {
-                    "notice": row,
-                    "what": SENTENCES[NoticeKind(row.kind)],
-                    "record": short_identity(report.record_of(row)),
-                }
-                for row in page
-            ],
-            "newest": max((row.pk for row in page), default=0),
-            "unread": any(row.read_at is None for row in page),
-        },
+        _("Notices"),
+        listed,
+        about=_("What happened to your claims, your cases and the discussions you take part in."),
+        actions=[act(request, _("Mark all as read"), at("notices-read"), **mark_all)] if unread else [],
     )
 
 

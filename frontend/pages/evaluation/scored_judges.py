@@ -2,28 +2,79 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation import policies
 from annotation.core.errors import TristepError
 from annotation.language import translated
-from annotation.models import Judge
+from annotation.models import Judge, Release
 from annotation.reports.judging.judge_coverage import judge_coverage
 from annotation.reports.shared.frozen_trajectories import frozen_trajectories
 from annotation.services import evaluate
 from frontend.pages.evaluation.leaderboard import release_of
-from frontend.pages.shared.common import open_project
-from frontend.templatetags.judging import count
+from frontend.pages.judging.judges import failed_note
+from frontend.pages.shared.common import open_project, release_trail
+from frontend.pages.shared.list_page import Empty, ListPage, act, show
+from frontend.rendering.tables import Column, at, cells
+from frontend.templatetags.judging import count, judge_kind, run_badge, run_state
 
 VERB = "predictions.change"
 
 
+def _columns(request: HttpRequest, slug: str, release: Release) -> list[Column]:
+    def suggested(row: Any) -> str:
+        share = _("%(n)s of %(all)s") % {"n": count(row.suggested), "all": count(release.record_count)}
+        return cells.lines(share, failed_note(row.failed))
+
+    def scored(row: Any) -> str:
+        found = row.prediction_set
+        return found and cells.link(count(found.record_count), at("model", slug, release.version, found.pk))
+
+    def actions(row: Any) -> str:
+        asks = ""
+        if row.run:
+            asks = cells.badge(
+                run_state(row.run.state), run_badge(row.run.state), at("run", slug, row.run.pk)
+            )
+        elif row.may_run:
+            query = urlencode({"judges": row.judge.pk, "release": release.version})
+            ask = ngettext(
+                "Ask it about %(all)s trajectory", "Ask it about %(all)s trajectories", row.pending
+            )
+            address = f"{at('run-new', slug)}?{query}"
+            asks = cells.link(ask % {"all": count(row.pending)}, address, "button button--small")
+        if not row.suggested:
+            return asks
+        look = "button--small button--primary" if row.fresh else "button--small"
+        judge = {"name": "judge", "value": row.judge.pk, "of": row.judge.name}
+        return cells.cluster(asks, act(request, _("Score"), "", look=look, **judge))
+
+    return [
+        Column(
+            "judge",
+            _("Judge"),
+            "judge.name",
+            lambda row: cells.link(row.judge.name, at("judge", slug, row.judge.pk)),
+            "main",
+        ),
+        Column("kind", _("Kind"), "judge.kind", lambda row: judge_kind(row.judge.kind)),
+        Column("suggestions", _("Suggestions"), "suggested", suggested, "number"),
+        Column("scored", _("Scored"), "prediction_set", scored, "number"),
+        Column("", _("Actions"), cell=actions, look="actions"),
+    ]
+
+
 @require_http_methods(["GET", "POST"])
-def judges(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """The judges of the project; one that is posted is scored on the release."""
     opened = open_project(request, slug, VERB)
     release = release_of(opened, version)
@@ -41,12 +92,31 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponse:
             messages.success(request, _said(scored))
             return redirect("frontend:model", slug, version, scored.prediction_set.pk)
     found = frozen_trajectories(release)
-    return opened.render(
-        "evaluation/scored_judges.html",
+    rows = judge_coverage(actor=opened.user, release=release, found=found)
+    about = _(
+        "What a judge suggests for the %(n)s trajectories of release %(version)s becomes its predictions on "
+        "the leaderboard. The release does not change."
+    )
+    below = _(
+        "A trajectory counts when its content is still that of the release; what the judge has not judged "
+        "stays without a prediction. A run that is started from here scores the judge when it has finished."
+    )
+    empty = Empty(
+        _("No judge yet"),
+        _("Set up a judge on a server, import one from a file, or train the baseline."),
+        cells.link(_("New judge"), at("judge-new", slug), "button button--primary"),
+    )
+    listed = ListPage(request, _columns(request, slug, release), rows, empty, below=cells.note(below))
+    leaderboard = (_("Leaderboard"), at("leaderboard", slug, version))
+    return show(
+        opened,
         "releases",
+        listed,
+        "evaluation/scored_judges.html",
         status=status,
-        release=release,
-        rows=judge_coverage(actor=opened.user, release=release, found=found),
+        title=_("Score a judge of this project"),
+        trail=[*release_trail(slug, version), leaderboard],
+        about=about % {"n": count(release.record_count), "version": version},
         changed=len(found.changed),
         gone=len(found.gone),
     )

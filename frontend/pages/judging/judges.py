@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
@@ -22,14 +25,17 @@ from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports.judging import judge_overview
 from annotation.reports.judging.baseline import training
+from annotation.reports.judging.judge_overview import JudgeOverview
 from annotation.reports.judging.recalibration import recalibration
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
 from frontend.pages.judging.judge_figures import compared
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
+from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.tables import Column, Table, at, cells
-from frontend.templatetags.judging import count, money, run_badge, run_state
+from frontend.templatetags.judging import count, judge_kind, money, run_badge, run_state
+from frontend.templatetags.tristep import percent
 
 VERB = "judges.change"
 SECTION = "judges"
@@ -82,13 +88,87 @@ def _one(opened: ProjectPage, pk: int) -> Judge:
     return found
 
 
+def _columns(slug: str) -> list[Column]:
+    def name(row: JudgeOverview) -> str:
+        link = cells.link(row.judge.name, at("judge", slug, row.judge.pk))
+        return cells.lines(link, cells.soft(row.judge.model) if row.judge.model else "")
+
+    def state(row: JudgeOverview) -> str:
+        if row.judge.retired_at:
+            return cells.badge(_("retired"), "badge--outline")
+        if row.run is None:
+            return cells.soft(_("in use"))
+        address = at("run", slug, row.run.pk)
+        return cells.badge(run_state(row.run.state), run_badge(row.run.state), address)
+
+    def costs(row: JudgeOverview) -> Decimal | None:
+        return row.cost if row.judge.kind == JudgeKind.OPENAI_COMPATIBLE else None
+
+    return [
+        Column("judge", _("Judge"), "judge.name", name, "main", "judge"),
+        Column("model", value="judge.model"),
+        Column("kind", _("Kind"), "judge.kind", lambda row: judge_kind(row.judge.kind), sort="kind"),
+        Column(
+            "suggestions",
+            _("Suggestions"),
+            cell=lambda row: cells.beside(count(row.suggestions), failed_note(row.failed)),
+            look="number",
+            sort="-suggestions",
+        ),
+        Column("failed"),
+        Column(
+            "agreement",
+            _("Agreement with annotators"),
+            cell=lambda row: percent(row.agreement),
+            look="number",
+            sort="-agreement",
+        ),
+        Column("cost", _("Cost so far"), costs, lambda row: money(costs(row)), "number", "-cost"),
+        Column("state", _("State"), lambda row: row.run and row.run.state, state),
+    ]
+
+
+def failed_note(failed: int) -> str:
+    """How many judgements failed, where any did."""
+    return cells.soft(ngettext("%(n)s failed", "%(n)s failed", failed) % {"n": failed}) if failed else ""
+
+
 @require_GET
-def judges(request: HttpRequest, slug: str) -> HttpResponse:
+def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The judges of a project with what they have done, or how to get one."""
     opened = open_project(request, slug, VERB)
     rows = judge_overview.overview(viewer=opened.user, project=opened.project)
     runnable = any(row.judge.kind in RUNNABLE_KINDS and row.judge.retired_at is None for row in rows)
-    return opened.render("judging/list.html", SECTION, rows=rows, may_run=runnable)
+    empty = Empty(
+        _("No judge yet"),
+        _(
+            "Set up a judge and run it on the trajectories. Its suggestions stay hidden until each annotator "
+            "has given their own labels."
+        ),
+    )
+    figure = _(
+        "Agreement with annotators: the share of steps on which the judge gives the same label as an "
+        "annotator, over all submitted labels that were given without seeing a suggestion."
+    )
+    actions = [
+        cells.link(_("All runs"), at("runs", slug), "button"),
+        cells.link(_("New judge"), at("judge-new", slug), "button"),
+    ]
+    if runnable:
+        actions.append(cells.link(_("Start a run"), at("run-new", slug), "button button--primary"))
+    return show(
+        opened,
+        SECTION,
+        ListPage(
+            request, _columns(slug), rows, empty, order="judge", file="judges", below=cells.note(figure)
+        ),
+        "judging/list.html",
+        about=_(
+            "Judges suggest labels with a reason for each step. Annotators never learn their names, and see "
+            "a suggestion only when the project’s policy says so."
+        ),
+        actions=actions if rows else [],
+    )
 
 
 @require_GET

@@ -28,6 +28,7 @@ from frontend.forms.runs import BudgetForm
 from frontend.pages.judging.judge_figures import compared as compared_with_people
 from frontend.pages.judging.judges import SECTION
 from frontend.pages.judging.runs import VERB, one_run
+from frontend.pages.shared.columns import record_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage
 from frontend.rendering.identity import short_identity
@@ -149,15 +150,7 @@ def _run_actions(run: SuggestionRun) -> list[dict[str, str]]:
 
 def _failed_columns(slug: str) -> list[Column]:
     return [
-        Column(
-            "record",
-            _("Trajectory"),
-            "trajectory.record_id",
-            lambda item: cells.link(
-                short_identity(item.trajectory.record_id), at("trajectory", slug, item.trajectory_id)
-            ),
-            "record",
-        ),
+        record_column(lambda item: at("trajectory", slug, item.trajectory_id), title=_("Trajectory")),
         Column(
             "reason",
             _("Reason"),

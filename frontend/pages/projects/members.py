@@ -8,6 +8,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import Case, Q, When
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -23,16 +25,48 @@ from annotation.services import projects
 from frontend import mail
 from frontend.forms import add_errors
 from frontend.forms.projects import InviteForm, RolesForm
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import ListPage, show
+from frontend.rendering.jinja import Macros
+from frontend.rendering.tables import Column, at, cells
 
 VERB = "members.change"
 INVITATIONS_SHOWN = 50
+member_cells = Macros("members")
 
 
-def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any) -> HttpResponse:
-    members = (
-        Membership.objects.filter(project=opened.project).select_related("user").order_by("user__username")
-    )
+def _list(opened: ProjectPage) -> ListPage:
+    token = get_token(opened.request)
+
+    def address(row: Membership) -> str:
+        return at("member", opened.project.slug, row.pk)
+
+    columns = [
+        Column(
+            "user_name",
+            _("Member"),
+            "user.username",
+            lambda row: cells.lines(row.user, cells.soft(row.user.username)),
+            "main",
+            "user__username",
+        ),
+        Column("name", value="user.display_name"),
+        Column(
+            "roles",
+            _("Roles"),
+            lambda row: "; ".join(row.roles),
+            lambda row: member_cells.roles(row, address(row), token),
+        ),
+        Column(
+            "", _("Actions"), cell=lambda row: member_cells.acts(row, address(row), token), look="actions"
+        ),
+    ]
+    members = Membership.objects.filter(project=opened.project).select_related("user")
+    rows = policies.visible(opened.user, members.order_by("user__username"))
+    return ListPage(opened.request, columns, rows, order="user__username", file="members")
+
+
+def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any) -> HttpResponseBase:
     # those that still wait for an answer first
     waiting = Q(accepted_at=None, declined_at=None, revoked_at=None, expires_at__gt=timezone.now())
     invitations = (
@@ -41,11 +75,12 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
         .order_by(Case(When(waiting, then=0), default=1), "-created_at", "-pk")
     )
     invite = invite or InviteForm(initial={"is_annotator": True}, auto_id="invite_%s")
-    return opened.render(
-        "projects/members.html",
+    return show(
+        opened,
         "members",
+        _list(opened),
+        "projects/members.html",
         status=400 if invite.is_bound and invite.errors else 200,
-        page=paginate(opened.request, policies.visible(opened.user, members)),
         invitations=policies.visible(opened.user, invitations)[:INVITATIONS_SHOWN],
         renewable=(InvitationState.PENDING, InvitationState.EXPIRED),
         mail_server=settings.MAIL_ENABLED,
@@ -55,7 +90,7 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
 
 
 @require_GET
-def members(request: HttpRequest, slug: str) -> HttpResponse:
+def members(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Who works on the project, in which roles; invitations; a form to invite."""
     return _page(open_project(request, slug, VERB))
 
@@ -83,7 +118,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @never_cache
 @require_POST
-def invite(request: HttpRequest, slug: str) -> HttpResponse:
+def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
     opened = open_project(request, slug, VERB)
     form = InviteForm(request.POST, auto_id="invite_%s")
@@ -99,7 +134,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
 
 @never_cache
 @require_POST
-def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """Make a new link for an invitation, and show it, once; the old one ends."""
     opened = open_project(request, slug, VERB)
     found = Invitation.objects.filter(project=opened.project).select_related("project")
@@ -107,7 +142,7 @@ def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _with_link(opened, *projects.renew_invitation(actor=opened.user, invitation=invitation))
 
 
-def _with_link(opened: ProjectPage, invitation: Invitation, secret: str) -> HttpResponse:
+def _with_link(opened: ProjectPage, invitation: Invitation, secret: str) -> HttpResponseBase:
     link = opened.request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
     return _page(opened, link=link, mailed=mail.send_invitation(invitation, link), invited=invitation)
 

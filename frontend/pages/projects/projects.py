@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import truncatewords
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,23 +22,61 @@ from annotation.services import projects as service
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages.influence import influence
-from frontend.pages.shared.common import open_project, paginate, person
+from frontend.pages.shared.common import open_project, person
+from frontend.pages.shared.list_page import Empty, ListPage, show_site
 from frontend.rendering import markdown
+from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.text_diff import changes
 from frontend.rendering.transcript import escape_control_chars
+from frontend.templatetags.tristep import state_name
 
 WRITTEN = ("title", "text", "question", "excerpt")
 """The texts of an example."""
 
 
+def _columns() -> list[Column]:
+    def name(row: Project) -> str:
+        link = cells.link(row.name, at("project", row.slug))
+        return cells.lines(link, cells.soft(truncatewords(row.description, 24)) if row.description else "")
+
+    def roles(row: Any) -> list[str]:
+        return [role for member in row.own for role in member.roles]
+
+    def badges(row: Any) -> str:
+        held = [cells.badge(state_name(role)) for role in roles(row)]
+        return cells.cluster(*held or [cells.badge(_("site admin"), "badge--outline")])
+
+    return [
+        Column("project", _("Project"), "slug", name, "main", "name"),
+        Column("name"),
+        Column("roles", _("Your roles"), lambda row: "; ".join(roles(row)), badges),
+        Column("annotators", _("Annotators per trajectory"), "annotators_per_trajectory"),
+        Column(
+            "started",
+            _("Started"),
+            "created_at",
+            lambda row: cells.when(row.created_at, "DATE_FORMAT"),
+            sort="-created_at",
+        ),
+    ]
+
+
 @require_GET
-def projects(request: HttpRequest) -> HttpResponse:
+def projects(request: HttpRequest) -> HttpResponseBase:
     """The projects a person is a member of; all of them for a site admin."""
     user = person(request)
     own = Prefetch("memberships", Membership.objects.filter(user=user), to_attr="own")
     rows = policies.visible(user, Project.objects.prefetch_related(own))
-    context = {"page": paginate(request, rows), "may_create": policies.allowed(user, "project.create")}
-    return render(request, "frontend/projects/list.html", context)
+    may_create = policies.allowed(user, "project.create")
+    create = cells.link(_("New project"), at("project-create"), "button button--primary")
+    about = _(
+        "A project is one benchmark under construction: its data, its guidelines and the people who work on "
+        "it."
+    )
+    ask = _("You are not a member of a project. Ask a project’s admin for an invitation.")
+    empty = Empty(_("No projects yet"), about if may_create else ask)
+    listed = ListPage(request, _columns(), rows, empty, order="name")
+    return show_site(request, _("Projects"), listed, actions=[create] if may_create else [])
 
 
 @require_http_methods(["GET", "POST"])

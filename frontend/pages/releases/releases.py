@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,6 +26,7 @@ from annotation.core.releases.record_format import (
     PUBLIC_KEY,
     SIGNATURE,
 )
+from annotation.core.text import unescape
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports.agreement.pictures import measure_of
@@ -34,7 +36,9 @@ from frontend.forms.releases import PublicForm, WithdrawForm
 from frontend.pages.releases.release_diff import others
 from frontend.pages.releases.release_files import export_form, files_context
 from frontend.pages.releases.release_pictures import distribution, pictures
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import Empty, ListPage, show
+from frontend.rendering.tables import Column, at, cells
 
 VERB = "release.view"
 ARCHIVE = "all.zip"
@@ -59,19 +63,61 @@ def _rows(opened: ProjectPage) -> Any:
     return policies.visible(opened.user, found)
 
 
+def _columns(slug: str, previous: dict[str, str]) -> list[Column]:
+    def version(row: Release) -> str:
+        withdrawn = cells.badge(_("withdrawn"), "badge--bad") if hasattr(row, "withdrawal") else ""
+        open_ = hasattr(row, "public_release") and row.public_release.is_open
+        public = cells.badge(_("public"), "badge--warn") if open_ else ""
+        name = cells.beside(cells.link(row.version, at("release", slug, row.version)), withdrawn, public)
+        note = truncatechars(unescape(row.note), 120)
+        return cells.lines(name, cells.soft(note) if note else "")
+
+    def changes(row: Release) -> str:
+        before = previous.get(row.version, "")
+        since = _("since %(version)s") % {"version": before}
+        return before and cells.link(since, at("release-diff", slug, row.version, before))
+
+    def frozen(row: Release) -> str:
+        when = cells.when(row.created_at, "DATE_FORMAT")
+        return cells.beside(when, row.created_by or "")
+
+    return [
+        Column("version", _("Version"), cell=version, look="main"),
+        Column("records", _("Records"), "record_count", look="number", sort="-record_count"),
+        Column("labels", _("Labels"), "label_count", look="number"),
+        Column("digest", _("Digest"), cell=lambda row: cells.code(f"{row.digest[:12]}…", row.digest)),
+        Column("frozen", _("Frozen"), "created_at", frozen, sort="-created_at"),
+        Column("changes_since", _("Changes"), lambda row: previous.get(row.version), changes),
+        Column("note"),
+    ]
+
+
 @require_GET
-def releases(request: HttpRequest, slug: str) -> HttpResponse:
+def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All releases of a project, newest first."""
     opened = open_project(request, slug, VERB)
-    page = paginate(request, _rows(opened).order_by("-number").defer("manifest"))
+    rows = _rows(opened).order_by("-number").defer("manifest")
     known = others(opened)
-    return opened.render(
-        "releases/releases.html",
+    may_freeze = opened.may("release.freeze")
+    freeze, look = at("release-freeze", slug), "button button--primary"
+    empty = Empty(
+        _("No release yet"),
+        _(
+            "A release copies everything that is resolved at the moment it is frozen: unanimous and "
+            "adjudicated trajectories."
+        ),
+        cells.link(_("Freeze the first release"), freeze, look) if may_freeze else "",
+    )
+    previous = {new.version: old.version for new, old in pairwise(known)}
+    listed = ListPage(request, _columns(slug, previous), rows, empty, order="-created_at", file="releases")
+    return show(
+        opened,
         "releases",
-        page=page,
+        listed,
+        "releases/releases.html",
+        about=_("Frozen, numbered, checksummed copies of the consensus labels. They never change."),
+        actions=[cells.link(_("Freeze a release"), freeze, look)] if may_freeze and known else [],
         releases=known,
-        previous={new.version: old.version for new, old in pairwise(known)},
-        may_freeze=opened.may("release.freeze"),
     )
 
 

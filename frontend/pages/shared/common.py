@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext, pgettext_lazy
@@ -20,7 +21,7 @@ from annotation.core.trajectories.images import Image
 from annotation.core.vocabulary import Role
 from annotation.models import Project, User
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 PER_PAGE = 50
 
 # section -> (title, URL name, verb that opens it); in groups, in the order of the stages (docs/design.md,
@@ -110,6 +111,7 @@ class ProjectPage:
             "is_adjudicator": Role.ADJUDICATOR in self.roles,
             "nav": self.navigation(section),
             "section_title": SECTION_TITLES[section],
+            "title": SECTION_TITLES[section],
             **context,
         }
         return render(self.request, f"frontend/{template}", known, status=status)
@@ -145,6 +147,12 @@ def receives_files(gate: Callable[..., int]) -> Callable[[View], View]:
         return view
 
     return mark
+
+
+def release_trail(slug: str, version: str) -> list[tuple[str, str]]:
+    """What leads to a page about a release: (title, address) of each place."""
+    releases = reverse("frontend:releases", args=[slug])
+    return [(gettext("Releases"), releases), (version, reverse("frontend:release", args=[slug, version]))]
 
 
 def may_send(user: User, slug: str, verb: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -13,6 +13,8 @@ from django.core.paginator import Page
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.middleware.csrf import get_token
+from django.shortcuts import render
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
@@ -21,7 +23,7 @@ from annotation.core.i18n import translatable
 from annotation.language import translated
 from frontend.pages.shared.common import PER_PAGE, ProjectPage, paginate
 from frontend.rendering import csv_lines
-from frontend.rendering.tables import Column, Table
+from frontend.rendering.tables import Column, Table, cells
 
 MAX_ASKED = 200
 BLOCK = 500
@@ -75,7 +77,6 @@ class ListPage:
     file: str = ""
     in_file: Sequence[str] = ()
     below: str = ""
-    refusal: str = field(default="", init=False)
 
     @cached_property
     def fields(self) -> list[Filter]:
@@ -144,13 +145,21 @@ class ListPage:
         return self.rows if sort == self.order else ordered(self.rows, self.columns, sort)
 
     @cached_property
-    def page(self) -> Page[Any]:
-        """The page that is asked for; without rows, and with `refusal`, when what is asked is not known."""
+    def _shown(self) -> tuple[Page[Any], str]:
         try:
-            return paginate(self.request, self._found(), PER_PAGE)
+            return paginate(self.request, self._found(), PER_PAGE), ""
         except Invalid as error:
-            self.refusal = translated(error.message)
-            return paginate(self.request, [])
+            return paginate(self.request, []), translated(error.message)
+
+    @property
+    def page(self) -> Page[Any]:
+        """The page that is asked for; without rows when what is asked is not known."""
+        return self._shown[0]
+
+    @property
+    def refusal(self) -> str:
+        """What is not known of what is asked, in words."""
+        return self._shown[1]
 
     @cached_property
     def table(self) -> Table:
@@ -158,6 +167,11 @@ class ListPage:
         items = self.items(list(self.page))
         sort = self.asked.get("sort", "")
         return Table(self.columns, items, sort=sort, address=lambda order: self.address(sort=order))
+
+    @property
+    def wants_file(self) -> bool:
+        """Whether the rows are asked for as a file."""
+        return bool(self.file) and self.request.GET.get("as") == "csv"
 
     def csv(self, prefix: str = "") -> HttpResponseBase:
         """The rows as CSV, streamed. Raises Invalid for what is not known."""
@@ -192,11 +206,38 @@ def ordered(rows: Any, columns: Sequence[Column], sort: str) -> Any:
 
 
 def show(
-    opened: ProjectPage, section: str, listed: ListPage, template: str = "list.html", **context: Any
+    opened: ProjectPage,
+    section: str,
+    listed: ListPage,
+    template: str = "list.html",
+    *,
+    status: int = 200,
+    **context: Any,
 ) -> HttpResponseBase:
     """A list of a project: its page, or the file when the query string says `as=csv`."""
-    if listed.file and listed.request.GET.get("as") == "csv":
+    if listed.wants_file:
         return listed.csv(f"{opened.project.slug}-")
-    page = listed.page  # which may be refused
-    status = 400 if listed.refusal else 200
-    return opened.render(template, section, status=status, list=listed, page=page, **context)
+    status = 400 if listed.refusal else status
+    return opened.render(template, section, status=status, list=listed, page=listed.page, **context)
+
+
+def show_site(
+    request: HttpRequest,
+    title: str,
+    listed: ListPage,
+    template: str = "list.html",
+    *,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponseBase:
+    """The same for a list that is of no one project."""
+    if listed.wants_file:
+        return listed.csv()
+    status = 400 if listed.refusal else status
+    known = {"list": listed, "page": listed.page, "title": title, **context}
+    return render(request, f"frontend/{template}", known, status=status)
+
+
+def act(request: HttpRequest, text: Any, address: str, **said: Any) -> str:
+    """A small button that posts; `of` tells screen readers of what, `name` and `value` go with it."""
+    return cells.act(get_token(request), text, address, **said)

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -22,12 +23,16 @@ from annotation.models import ImportFile, User
 from annotation.services import ingest, suggest
 from frontend.forms.imports import ImportForm
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, paginate, receives_files
+from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.pages.work import previews
-from frontend.templatetags.tristep import state_name
+from frontend.rendering.jinja import Macros
+from frontend.rendering.tables import Column, at, cells
+from frontend.templatetags.tristep import badge_kind, state_name
 
 VERB = "import"
 UNFINISHED = (ImportState.QUEUED.value, ImportState.RUNNING.value)
 POLLED = 50
+import_cells = Macros("imports")
 SHOWN_NAMES = 5
 SHOWN_REFUSALS = 20
 
@@ -37,15 +42,43 @@ def _rows(opened: ProjectPage) -> Any:
     return policies.visible(opened.user, found)
 
 
-def _page(opened: ProjectPage, form: ImportForm) -> HttpResponse:
-    page = paginate(opened.request, _rows(opened).defer("errors"), per_page=25)
-    return opened.render(
-        "work/imports.html",
+def _columns(slug: str) -> list[Column]:
+    def file(row: ImportFile) -> str:
+        return cells.link(row.filename, at("import-detail", slug, row.pk))
+
+    def state(row: ImportFile) -> str:
+        unfinished = row.state in UNFINISHED
+        return import_cells.state(row, state_name(row.state), badge_kind(row.state), unfinished)
+
+    return [
+        Column("file", _("File"), "filename", file, "main", "filename"),
+        Column("subset", _("Subset"), "subset.name", look="slug", sort="subset__name"),
+        Column("state", _("State"), cell=state, sort="state"),
+        Column("errors", value="error_count"),
+        Column("new", _("New"), "created_count", look="number"),
+        Column("steps", _("Steps"), "step_count", look="number"),
+        Column("received", _("Time"), "created_at", sort="-created_at"),
+    ]
+
+
+def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
+    empty = Empty(
+        _("Nothing imported yet"),
+        _("Choose a file of agent logs: AgentProcessBench records, or plain chat messages."),
+    )
+    rows = _rows(opened).defer("errors")
+    columns = _columns(opened.project.slug)
+    return show(
+        opened,
         "import",
+        ListPage(opened.request, columns, rows, empty, order="-created_at", file="imports"),
+        "work/imports.html",
         status=400 if form.errors else 200,
+        title=_("Import trajectories"),
+        about=_(
+            "A file is imported completely or not at all. Importing the same file again changes nothing."
+        ),
         form=form,
-        page=page,
-        unfinished=UNFINISHED,
         max_bytes=settings.MAX_UPLOAD_BYTES,
     )
 
@@ -73,7 +106,7 @@ def _gate(user: User, slug: str) -> int:
 
 @receives_files(_gate)
 @require_http_methods(["GET", "POST"])
-def imports(request: HttpRequest, slug: str) -> HttpResponse:
+def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The list of imports, and the form that starts one.
 
     A script that shows the progress of the upload asks for JSON: where to go, or what is wrong and what was

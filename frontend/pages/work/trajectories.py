@@ -22,10 +22,10 @@ from annotation.models import Subset, Trajectory
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import trajectory_list as report
 from annotation.services import noted_reads
+from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
 from frontend.rendering.charts import strip
-from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
 from frontend.templatetags.tristep import MARK_KINDS, SIGNS, badge_kind, percent, state_name
@@ -56,9 +56,6 @@ def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> lis
 
 
 def _columns(slug: str, *, labels: bool) -> list[Column]:
-    def record(one: Listed) -> str:
-        return cells.link(short_identity(one.row.record_id), at("trajectory", slug, one.row.pk), "break")
-
     def question(one: Listed) -> str:
         beginning: str = one.row.beginning  # type: ignore[attr-defined]
         shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
@@ -68,9 +65,9 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
         return cells.badge(state_name(one.row.state), badge_kind(one.row.state))
 
     columns = [
-        Column("record_id", _("Record"), "row.record_id", record, "record", "record"),
+        record_column(lambda one: at("trajectory", slug, one.row.pk), "row", sort="record"),
         Column("question", _("Question"), "row.beginning", question, "main"),
-        Column("subset", _("Subset"), "row.subset.name", look="slug"),
+        subset_column("row.subset.name"),
         Column("task", value="row.task.key"),
         Column("policy_model", _("Policy model"), "row.policy_model", sort="model"),
         Column("steps", _("Steps"), "row.step_count", look="number", sort="-steps"),
