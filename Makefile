@@ -161,7 +161,7 @@ bench: dev
 
 screenshots: dev
 	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m bench.screenshots
+	@$(BIN)/python -m tests.screenshots
 
 # ── Upkeep ────────────────────────────────
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
