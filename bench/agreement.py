@@ -1,206 +1,195 @@
-"""`python -m bench.agreement [--quick] [--write] [--only TABLE]`: coverage and speed.
+"""The topic `agreement`: the agreement page with many labels, beside scikit-learn on the same pairs.
 
-Studies are simulated again and again (`agreement_model`); coverage is the share of 95 % intervals that hold
-the figure of a very large study. `--write` puts both tables into docs/agreement.md.
+In one process, by Django's own client: permissions, queries and the page are in it, the network is not. One
+trajectory of ten is touched, so that there are figures of untouched labels.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import re
-import time
-import warnings
-from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any
 
-import numpy as np
-from scipy.special import stdtrit
-from sklearn.metrics import cohen_kappa_score
+from bench.installations import Stock
+from bench.report import Limit, Report, Say, number, percentiles, table, timed
 
-from annotation.core.agreement import LabelTable, count_steps, summarise
-from annotation.core.agreement.figures import FIGURES
-from annotation.core.agreement.intervals import Sample, headline, intervals
-from bench.agreement_model import CLOSE, FITTED, SIX, People, simulate
-
-DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "agreement.md"
-SIZES: Final = ((4, 5), (4, 12), (1, 20), (4, 50))
-"""Subsets and tasks in each."""
-STUDIES: Final = 1500
-LARGE: Final = 40_000
-"""Tasks of the study that counts as the truth."""
-HEADLINES: Final = tuple(name for name, figure in FIGURES.items() if figure.headline)
-SPEEDS: Final = (10_000, 100_000, 1_000_000)
-"""Pairs of labels."""
-
-Shares = dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """For each figure the share of intervals that hold the truth: the product's, and those of the rescaled
-    bootstrap (of headline figures, and of `FITTED` people)."""
-
-    jackknife: Shares
-    bootstrap: Shares
+FEW = 10_000
+SIZES = {"sqlite": (FEW,), "postgres": (FEW, 1_000_000)}
+QUICK_SIZES = (300,)
+REPEAT, QUICK_REPEAT = 20, 2
+SETTLED = "settled"
+MANY_MS = 300
+# after a trajectory was settled: the query, and the limit of its 95th percentile; the last two read labels
+REQUESTS = {
+    SETTLED: ("", 100),
+    "settled, by policy model": ("by=model", None),
+    "settled, by pair of annotators": ("by=pair", None),
+    "settled, one subset": ("subset=tau2", None),
+    "settled, by part of the trajectory": ("by=position", 3_000),
+    "settled, tool calls only": ("kind=call", 3_000),
+}
+STEPS = 9
+SAMPLES = 5
+PEOPLE = 8
+SUBSETS = ("bfcl", "gaia_dev", "hotpotqa", "tau2")
+TOUCHED = 0.1
 
 
-def truth(people: People, subsets: int, tasks: int) -> Shares:
-    """Each figure of a study so large that chance plays no part."""
-    rng = np.random.default_rng(subsets)
-    blocks = 10
-    parts = [
-        Sample.of(count_steps(simulate(rng, people, subsets, tasks // subsets // blocks))).totals()
-        for _ in range(blocks)
-    ]
-    sums = np.sum(parts, axis=0)
-    return {name: float(headline(figure, sums)) for name, figure in FIGURES.items()}
+def fill(pairs: int) -> Any:
+    """A project with so many pairs of labels, one pair of annotators a trajectory. They are written as
+    settling writes them, without messages: figures read nothing else."""
+    import numpy as np
+    from django.utils import timezone
 
+    from annotation.models import ImportFile, PairedLabels, Subset, Task, Trajectory, User
+    from annotation.policies import OPERATOR
+    from annotation.services import projects
 
-def coverage(people: People, subsets: int, tasks: int, studies: int, large: int) -> Covered:
-    """How many of the studies' intervals hold the truth."""
-    true = truth(people, subsets, large)
-    rng = np.random.default_rng([subsets, tasks])
-    held: tuple[dict[str, list[bool]], dict[str, list[bool]]] = (defaultdict(list), defaultdict(list))
-    for _ in range(studies):
-        sample = Sample.of(count_steps(simulate(rng, people, subsets, tasks)))
-        for name, found in intervals(sample, FIGURES).items():
-            if found.low is not None and found.high is not None:
-                held[0][name].append(found.low <= true[name] <= found.high)
-        if people == FITTED:
-            for name, (low, high) in rescaled_bootstrap(sample, rng).items():
-                held[1][name].append(low <= true[name] <= high)
-    return Covered(*({name: float(np.mean(each)) for name, each in one.items()} for one in held))
-
-
-def rescaled_bootstrap(sample: Sample, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
-    """For comparison: J. N. K. Rao and C. F. J. Wu (1988). m − 1 of a subset's m tasks are drawn, each
-    counting m / (m − 1) times; distances to the central 95 % of 1,000 are widened by t(T − S) / 1.96."""
-    weights = np.zeros((1000, sample.n_tasks))
-    for stratum in range(int(sample.stratum.max()) + 1):
-        members = np.flatnonzero(sample.stratum == stratum)
-        size = len(members)
-        drawn = rng.integers(0, size, (1000, size - 1)) + np.arange(1000)[:, None] * size
-        counts = np.bincount(drawn.ravel(), minlength=1000 * size).reshape(1000, size)
-        weights[:, members] = counts * size / (size - 1)
-    pairs = range(int(sample.pair.max()) + 1)
-    rows = [np.flatnonzero(sample.pair == pair) for pair in pairs]
-    sums = np.stack([weights[:, sample.task[each]] @ sample.sums[each] for each in rows], axis=1)
-    wider = float(stdtrit(sample.n_tasks - int(sample.stratum.max()) - 1, 0.975)) / 1.959963984540054
-    found = {}
-    for name in HEADLINES:
-        value = float(headline(FIGURES[name], sample.totals()))
-        low, high = np.nanquantile(headline(FIGURES[name], sums), [0.025, 0.975])
-        found[name] = (value - (value - low) * wider, value + (high - value) * wider)
-    return found
-
-
-def coverage_table(studies: int, large: int) -> str:
-    """Every size and every kind of people, as a table of the document."""
-    kinds = (FITTED, CLOSE, SIX)
-    cells = [(people, *size) for people in kinds for size in SIZES]
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(cells))) as pool:
-        done = pool.map(
-            coverage, *zip(*cells, strict=True), [studies] * len(cells), [large] * len(cells), chunksize=1
-        )
-        found = dict(zip(cells, done, strict=True))
-
-    def row(title: str, shares: list[float | None]) -> str:
-        return f"| {title} | {' | '.join('–' if x is None else f'{100 * x:.1f}' for x in shares)} |"
-
-    lines = [f"| % of {studies:,} | {' | '.join(f'{s} × {t}' for s, t in SIZES)} |", "|---" * 5 + "|"]
-    for people in kinds:
-        lines.append(f"| **{people.name}** | | | | |")
-        for name in FIGURES if people is FITTED else HEADLINES:
-            title = f"{FIGURES[name].title}{'' if name in HEADLINES else ' (secondary)'}"
-            lines.append(row(title, [found[people, *size].jackknife.get(name) for size in SIZES]))
-    lines.append("| **the first, by the rescaled bootstrap** | | | | |")
-    for name in HEADLINES:
-        lines.append(row(FIGURES[name].title, [found[FITTED, *size].bootstrap.get(name) for size in SIZES]))
-    return "\n".join(lines)
-
-
-def labels_of(pairs: int) -> LabelTable:
-    """About so many pairs of labels of ten annotators, two for each trajectory."""
-    rng = np.random.default_rng(pairs)
-    people = People("ten", 0.22, 0.07, count=10)
-    return simulate(rng, people, 4, max(5, pairs // 167))
-
-
-def speed_table(sizes: tuple[int, ...]) -> str:
-    """CPU time for counts, for all figures with intervals, and for one κ of each pair by scikit-learn."""
-    lines = [
-        "| pairs of labels | counts | 12 figures, intervals | both / scikit-learn | scikit-learn: one κ |",
-        "|---" * 5 + "|",
-    ]
-    for size in sizes:
-        labels = labels_of(size)
-        counting, counts = _timed(lambda labels=labels: count_steps(labels))
-        figures, summary = _timed(lambda counts=counts: summarise(counts))
-        reference, _ = _timed(lambda labels=labels: scikit_learns(labels))
-        lines.append(
-            f"| {summary.n:,} | {counting * 1000:,.0f} ms | {figures * 1000:,.0f} ms "
-            f"| {(counting + figures) / reference:.2f} | {reference * 1000:,.0f} ms |"
-        )
-    return "\n".join(lines)
-
-
-def _timed(work):  # type: ignore[no-untyped-def]
-    """The best of three times, in seconds of CPU, and what the work gives."""
-    best, result = float("inf"), None
-    for _ in range(3):
-        begun = time.process_time()
-        result = work()
-        best = min(best, time.process_time() - begun)
-    return best, result
-
-
-def scikit_learns(labels: LabelTable) -> float:
-    """The mean of the pairs' κ, weighted by n, each by `cohen_kappa_score`: the labels are paired already, as
-    it asks for two lists."""
-    half = len(labels) // 2
-    a, b = labels.value[:half], labels.value[half:]
-    pair = np.minimum(labels.annotator[:half], labels.annotator[half:]) * 100 + np.maximum(
-        labels.annotator[:half], labels.annotator[half:]
+    rng, now = np.random.default_rng(1), timezone.now()
+    project = projects.create_project(actor=OPERATOR, name="bench", slug=f"agreement-{pairs}", guidelines="")
+    users = User.objects.bulk_create(
+        [User(username=f"bench{pairs}-{place}", password="!") for place in range(PEOPLE)]
     )
-    values, sizes = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for each in np.unique(pair):
-            of_pair = pair == each
-            values.append(cohen_kappa_score(a[of_pair], b[of_pair], labels=[-1, 0, 1]))
-            sizes.append(int(of_pair.sum()))
-    return float(np.average(values, weights=sizes))
+    ids = sorted(user.pk for user in users)
+    subsets = [Subset.objects.create(project=project, name=name, created_at=now) for name in SUBSETS]
+    sources = [
+        ImportFile.objects.create(
+            project=project, subset=subset, filename="bench", sha256="", size=0, created_at=now
+        )
+        for subset in subsets
+    ]
+    total = -(-pairs // STEPS)
+    tasks = Task.objects.bulk_create(
+        [Task(subset=subsets[place % 4], key=str(place)) for place in range(-(-total // SAMPLES))],
+        batch_size=2000,
+    )
+    rows = [
+        Trajectory(
+            project=project,
+            subset_id=tasks[place // SAMPLES].subset_id,
+            task=tasks[place // SAMPLES],
+            source=sources[place // SAMPLES % 4],
+            record_id=str(place),
+            policy_model=f"model-{place % SAMPLES}",
+            content_digest="",
+            message_count=2 * STEPS,
+            step_count=STEPS,
+            live=True,
+            position=place,
+            free_slots=0,
+            state="disputed",
+        )
+        for place in range(total)
+    ]
+    rows = Trajectory.objects.bulk_create(rows, batch_size=2000)
+    truth = rng.choice(3, size=(total, STEPS), p=[0.25, 0.1, 0.65])
+    first, second = (
+        np.where(rng.random(truth.shape) < 0.15, rng.integers(0, 3, truth.shape), truth) for _ in range(2)
+    )
+    steps = (first * 4 + second + 16 * (rng.random(truth.shape) < 0.7)).astype(np.uint8)
+    touched = rng.random(total) < TOUCHED
+    steps[touched] += 64
+    monday = now.date().toordinal() - now.weekday()
+    paired = []
+    for place, row in enumerate(rows):
+        one, two = sorted(rng.choice(PEOPLE, 2, replace=False).tolist())
+        paired.append(
+            PairedLabels(
+                project=project,
+                subset_id=row.subset_id,
+                task_id=row.task_id,
+                trajectory_id=row.pk,
+                policy_model=row.policy_model,
+                first_id=ids[one],
+                second_id=ids[two],
+                first_guideline=1,
+                second_guideline=1,
+                week=monday - 7 * (place * 26 // total),
+                n=STEPS,
+                outcome=10 + 64 * int(touched[place]),
+                steps=steps[place].tobytes(),
+            )
+        )
+    PairedLabels.objects.bulk_create(paired, batch_size=2000)
+    return project
 
 
-def show(name: str, table: str, write: bool) -> None:
-    """Print a table, and put it between its marks in the document."""
-    print(table, flush=True)
-    if not write:
-        return
-    text = DOCUMENT.read_text(encoding="utf-8")
-    marks = re.compile(rf"(<!-- {name}: python -m bench.agreement --write -->\n).*?(<!-- end -->)", re.DOTALL)
-    renewed, times = marks.subn(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text)
-    if times != 1:
-        raise SystemExit(f"{DOCUMENT} has no place for the table of {name}.")
-    DOCUMENT.write_text(renewed, encoding="utf-8")
+def measure(project: Any, repeat: int) -> dict[str, Any]:
+    """Milliseconds of requests for the page by Django's own client, in the order of `REQUESTS`; of a process
+    that has nothing in memory; and of three κ by scikit-learn."""
+    from django.test import Client
+    from django.urls import reverse
+    from sklearn.metrics import cohen_kappa_score
+
+    from annotation.core.agreement import label_pair_codec
+    from annotation.models import PairedLabels, User
+    from annotation.reports.agreement import paired_labels
+
+    admin = User.objects.create(username="bench-admin", is_superuser=True)
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(admin, "django.contrib.auth.backends.ModelBackend")
+    address = reverse("frontend:agreement", args=[project.slug])
+
+    def page(query: str = "") -> None:
+        answer = client.get(f"{address}?{query}")
+        assert answer.status_code == 200, answer.status_code
+
+    def cold() -> float:
+        paired_labels.in_memory.clear()
+        return timed(page)
+
+    def settled(query: str) -> float:
+        """As after the settling of one trajectory: its rows are new."""
+        newest = PairedLabels.objects.filter(project=project).order_by("-pk").first()
+        assert newest is not None
+        PairedLabels.objects.filter(pk=newest.pk).delete()
+        paired_labels.paired_rows(project)
+        newest.pk = None
+        newest.save(force_insert=True)
+        return timed(partial(page, query))
+
+    page()
+    few = max(2, repeat // 4)
+    found = {name: [settled(query) for _ in range(few)] for name, (query, _) in REQUESTS.items()}
+    found[SETTLED] += [settled("") for _ in range(repeat - few)]
+    found["again"] = [timed(page) for _ in range(repeat)]
+    found["nothing in memory"] = [cold() for _ in range(few)]
+    rows = paired_labels.paired_rows(project).rows
+    values = [one.astype(int) - 1 for one in label_pair_codec.values(rows.steps)]
+    weights = (None, "linear", "quadratic")
+    reference = timed(lambda: [cohen_kappa_score(*values, weights=weight) for weight in weights])
+    return {"times": found, "reference": reference}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.agreement", description="Coverage and speed.")
-    parser.add_argument("--quick", action="store_true", help="few studies; shows that it works")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/agreement.md")
-    parser.add_argument("--only", choices=("speed", "coverage"), help="one of the tables")
-    options = parser.parse_args()
-    if options.only != "coverage":
-        show("speed", speed_table(SPEEDS[:1] if options.quick else SPEEDS), options.write)
-    if options.only != "speed":
-        studies, large = (20, LARGE // 20) if options.quick else (STUDIES, LARGE)
-        show("coverage", coverage_table(studies, large), options.write)
+def inside(pairs: str, repeat: str) -> dict[str, Any]:
+    """Fill the database, and measure (inside the product's process)."""
+    from annotation.models import PairedLabels, Trajectory
+    from annotation.services import planner_stats
+
+    project = fill(int(pairs))
+    planner_stats.analyse(PairedLabels, Trajectory)
+    return measure(project, int(repeat))
 
 
-if __name__ == "__main__":
-    main()
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """All sizes: print, compare with what is promised."""
+    for pairs in QUICK_SIZES if quick else SIZES[stock.kind]:
+        installation = stock.installation("agreement")
+        installation.run("manage.py", "collectstatic", "--noinput", "--verbosity", "0")
+        found = installation.inside(inside, str(pairs), str(QUICK_REPEAT if quick else REPEAT))
+        say(f"{stock.kind}: agreement over {pairs:,} pairs looked at")
+        times = {name: percentiles(values) for name, values in found["times"].items()}
+        table(
+            f"Agreement page, {pairs:,} pairs, {stock.kind} (ms)",
+            ("", "p50", "p95", "of three κ by scikit-learn"),
+            [
+                (name, number(p50), number(p95), number(p50 / found["reference"]))
+                for name, (p50, p95) in times.items()
+            ],
+        )
+        report.line("agreement", kind=stock.kind, pairs=pairs, **found)
+        for name, (_, limit) in REQUESTS.items():
+            most = MANY_MS if name == SETTLED and pairs > FEW else limit
+            if most is not None:
+                what = f"{stock.kind}: agreement page, {pairs:,} pairs, {name}, p95 (ms)"
+                report.limit(Limit(what, times[name][1], most))

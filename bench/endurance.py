@@ -1,6 +1,6 @@
-"""Saves while the server is killed, claims while people leave: nothing lost, doubled or stuck.
+"""The topic `endurance`: saves while the server is killed, claims while people leave.
 
-`python -m bench --only endurance`. The parts run in the tests too, smaller (tests/bench/test_endurance.py).
+Nothing may be lost, doubled or stuck. The tests run the same, smaller (tests/bench/test_endurance.py).
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.client import Client, Refused
-from bench.installations import Installation
+from bench.installations import Stock
+from bench.report import Limit, Report, Say, table
 from tests.servers import WebServer
 
 SAVES, KILLS, SAVERS = 1_000, 20, 4
 CLAIMERS, TRAJECTORIES = 64, 200
+QUICK_SAVES, QUICK_KILLS, QUICK_CLAIMERS, QUICK_TRAJECTORIES = 40, 1, 10, 16
+SLUG = "enduring"
+NOUGHT = ("lost", "doubled", "wrong_counts", "orphaned", "doubled_claims", "unfinished")
 PATIENCE = 120.0
 AWAY = (OSError, http.client.HTTPException)
 
@@ -250,46 +254,54 @@ def claim_and_leave(slug: str, *, people: int, seed: int) -> dict[str, int]:
     }
 
 
-def measure(installation: Installation, folder: Path, say: Callable[[str], None]) -> dict[str, int]:
-    """Both probes on one fresh installation."""
-    names = [f"saver{number}" for number in range(SAVERS)]
-    tokens = installation.inside("endurance-start", "enduring", *names)["tokens"]
-    saves, again = save_and_kill(
-        installation.environment,
-        folder / "endurance.log",
-        "enduring",
-        tokens,
-        saves=SAVES,
-        kills=KILLS,
-        seed=1,
+def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """Both probes on one fresh installation; everything that is not nought is a miss."""
+    saves, kills = (QUICK_SAVES, QUICK_KILLS) if quick else (SAVES, KILLS)
+    claimers, trajectories = (QUICK_CLAIMERS, QUICK_TRAJECTORIES) if quick else (CLAIMERS, TRAJECTORIES)
+    installation = databases.installation("endurance")
+    tokens = installation.inside(prepare, str(trajectories), *(f"saver{n}" for n in range(SAVERS)))["tokens"]
+    log, path = folder / "endurance.log", folder / f"{installation.name}-acknowledged.json"
+    acknowledged, again = save_and_kill(
+        installation.environment, log, SLUG, tokens, saves=saves, kills=kills, seed=1
     )
-    path = folder / f"{installation.name}-acknowledged.json"
-    path.write_text(json.dumps(saves))
-    found = {"kills": KILLS, "asked_again": again, **installation.inside("endurance-compare", path)}
-    say(f"{installation.name}: {found['saves']:,} saves, {KILLS} kills, {again:,} times asked again")
-    claims = installation.inside("endurance-claims", "enduring", str(CLAIMERS))
-    say(f"{installation.name}: {CLAIMERS} claimers, {claims['left']} of whom left")
-    return {**found, **{name if name != "doubled" else "doubled_claims": n for name, n in claims.items()}}
+    path.write_text(json.dumps(acknowledged))
+    found = {"kills": kills, "asked_again": again, **installation.inside(compare_file, path)}
+    say(f"{installation.name}: {found['saves']:,} saves, {kills} kills, {again:,} times asked again")
+    claims = installation.inside(claim, str(claimers))
+    say(f"{installation.name}: {claimers} claimers, {claims['left']} of whom left")
+    found |= {name if name != "doubled" else "doubled_claims": n for name, n in claims.items()}
+    table(f"Endurance, {databases.kind}", tuple(found), [tuple(map(str, found.values()))])
+    report.line("endurance", kind=databases.kind, **found)
+    for name in NOUGHT:
+        report.limit(Limit(f"{databases.kind}: {name.replace('_', ' ')}", found[name], 0))
 
 
-def prepare(slug: str, names: list[str]) -> dict[str, Any]:
-    """A project with trajectories and savers (inside the product's process)."""
-    from annotation.models import Project
+# ── Inside the product's process ──────────
+def prepare(trajectories: str, *names: str) -> dict[str, Any]:
+    """A project with trajectories and savers."""
     from annotation.policies import OPERATOR
     from annotation.services import accounts, ingest, projects
     from bench import records
 
-    project = Project.objects.filter(slug=slug).first() or projects.create_project(
-        actor=OPERATOR, name=slug, slug=slug, guidelines="Judge each step."
-    )
+    project = projects.create_project(actor=OPERATOR, name=SLUG, slug=SLUG, guidelines="Judge each step.")
     tokens = []
     for name in names:
         user = accounts.create_user(actor=OPERATOR, username=name)
         projects.add_member(actor=OPERATOR, project=project, user=user, is_annotator=True)
         tokens.append(accounts.issue_token(actor=OPERATOR, user=user, name="bench")[1])
-    lines = b"".join(json.dumps(one).encode() + b"\n" for one in records.records(TRAJECTORIES))
+    lines = b"".join(json.dumps(one).encode() + b"\n" for one in records.records(int(trajectories)))
     source = ingest.receive_file(
         actor=OPERATOR, project=project, subset="made", filename="made.jsonl", chunks=[lines], enqueue=False
     )
     ingest.run_import(source_id=source.pk)
-    return {"project": slug, "trajectories": TRAJECTORIES, "tokens": tokens}
+    return {"tokens": tokens}
+
+
+def compare_file(path: str) -> dict[str, int]:
+    """`compare` of what a file holds."""
+    return compare(json.loads(Path(path).read_text()))
+
+
+def claim(people: str) -> dict[str, int]:
+    """`claim_and_leave` by so many people."""
+    return claim_and_leave(SLUG, people=int(people), seed=1)

@@ -1,4 +1,4 @@
-"""Measure the speed and the memory of imports."""
+"""The topic `imports`: the speed and the memory of imports."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import json
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from psycopg2.extras import execute_values
 
-from bench import records
+from bench import inside, records
 from bench.installations import Installation, Stock, connect
+from bench.report import Limit, Report, Say, megabytes, number, table
 
+SIZES = (1_000, 20_000)
+QUICK_SIZES = (200, 1_000)
 ROUNDS = 3
 BATCH = 100
+RATE = 1_000
+FLAT_MEMORY = 1.3
 
 Row = tuple[int, str, bytes, bytes]
 
@@ -44,6 +49,47 @@ class Rate:
 
     rate: float
     cpu_rate: float
+
+
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """Import, print, compare with what is promised."""
+    paths = written(folder, "own.jsonl", QUICK_SIZES if quick else SIZES, records.write)
+    parsing, looping = list[Rate](), list[Rate]()
+
+    def beside() -> None:
+        parsing.append(parse_rate(paths[min(paths)]))
+        looping.append(bare_rate(stock, paths[min(paths)]))
+
+    found = measure(stock, paths, 1 if quick else ROUNDS, say, beside)
+    references = {"json.loads": _middle(parsing), "bare loop": _middle(looping)}
+    bare = references["bare loop"]
+    table(
+        f"Import, {stock.kind}",
+        ("trajectories", "file", "per second", "per CPU second", "of the bare loop", "peak", "at start"),
+        [
+            (
+                f"{one.trajectories:,}",
+                megabytes(one.size),
+                number(one.rate),
+                number(one.cpu_rate),
+                f"{one.rate / bare.rate:.0%}",
+                megabytes(one.peak),
+                megabytes(one.idle),
+            )
+            for one in found
+        ],
+    )
+    for name, rate in references.items():
+        print(f"  {name}: {number(rate.rate)} per second, {number(rate.cpu_rate)} per CPU second")
+        report.line("import reference", kind=stock.kind, name=name, **asdict(rate))
+    for one in found:
+        report.line("import", **asdict(one))
+        if stock.kind == "sqlite" and one.trajectories >= RATE:  # of less than a second the clock says little
+            what = f"sqlite: imported per second, of {one.trajectories:,}"
+            report.limit(Limit(what, one.rate, RATE, at_least=True))
+    small, large = found[0], found[-1]
+    what = f"{stock.kind}: peak memory of an import, {large.trajectories:,} against {small.trajectories:,}"
+    report.limit(Limit(what, large.peak / small.peak, FLAT_MEMORY))
 
 
 def parse_rate(path: Path) -> Rate:
@@ -110,41 +156,38 @@ def _bare_postgres(installation: Installation) -> Callable[[list[Row]], None]:
 
 
 def measure(
-    stock: Stock, sizes: list[int], folder: Path, rounds: int, say: Callable[[str], None]
-) -> tuple[list[Imports], dict[str, Rate], dict[int, Installation]]:
-    """Import every size `rounds` times, in turns, each into a database of its own.
+    stock: Stock, paths: Mapping[int, Path], rounds: int, say: Say, beside: Callable[[], None] = lambda: None
+) -> list[Imports]:
+    """Import a file of every size `rounds` times, in turns, each into a database of its own.
 
-    Returns the figures, the rates of the references (interleaved with the imports, medians), and for every
-    size an installation that now holds a project `zero` of that size. The largest size is imported once: it
-    is long enough to be a mean of itself.
+    `beside` is done once a round, for comparison. The largest size is imported once: it is long enough to be
+    a mean of itself.
     """
-    answers: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
-    references: dict[str, list[Rate]] = {"json.loads": [], "bare loop": []}
-    installations: dict[int, Installation] = {}
-    paths = {size: folder / f"{size}.jsonl" for size in sizes}
-    bytes_of = {
-        size: paths[size].stat().st_size if paths[size].exists() else records.write(paths[size], size)
-        for size in sizes
-    }
+    answers: dict[int, list[dict[str, Any]]] = {size: [] for size in paths}
     for turn in range(rounds):
-        for size in sizes:
-            if turn and size == max(sizes) and len(sizes) > 1:
+        for size, path in paths.items():
+            if turn and size == max(paths) and len(paths) > 1:
                 continue
             installation = stock.installation(f"import_{size}")
-            installation.inside("start", "zero")
-            answer = installation.inside("import", "zero", paths[size])
+            installation.inside(inside.start, "zero")
+            answer = installation.inside(inside.import_file, "zero", path)
             if answer["trajectories"] != size:
                 raise RuntimeError(f"{answer['trajectories']} of {size} trajectories were imported")
             answers[size].append(answer)
-            installations.setdefault(size, installation)
-            say(f"{stock.kind}: {size:,} in {answer['seconds']:.1f} s")
-        references["json.loads"].append(parse_rate(paths[min(sizes)]))
-        references["bare loop"].append(bare_rate(stock, paths[min(sizes)]))
-    return (
-        [_summary(stock.kind, size, bytes_of[size], answers[size]) for size in sizes],
-        {name: _middle(rates) for name, rates in references.items()},
-        installations,
-    )
+            say(f"{stock.kind}: {path.name}, {size:,} in {answer['seconds']:.1f} s")
+        beside()
+    return [_summary(stock.kind, size, path.stat().st_size, answers[size]) for size, path in paths.items()]
+
+
+def written(
+    folder: Path, name: str, sizes: Sequence[int], write: Callable[[Path, int], object]
+) -> dict[int, Path]:
+    """A file of every size, which is written once."""
+    paths = {size: folder / f"{size}-{name}" for size in sizes}
+    for size, path in paths.items():
+        if not path.exists():
+            write(path, size)
+    return paths
 
 
 def _middle(rates: list[Rate]) -> Rate:

@@ -52,9 +52,10 @@ class Installation:
             **self.settings,
         )
 
-    def inside(self, *arguments: str | Path) -> dict[str, Any]:
-        """Run `python -m bench.inside` here; its answer. Raises Failed."""
-        answer: dict[str, Any] = json.loads(self.run("-m", "bench.inside", *arguments))
+    def inside(self, work: Callable[..., dict[str, Any]], *arguments: str | Path) -> dict[str, Any]:
+        """Have a function of the bench work in a process of its own here; its answer. Raises Failed."""
+        place = f"{work.__module__}:{work.__name__}"
+        answer: dict[str, Any] = json.loads(self.run("-m", "bench.inside", place, *arguments))
         return answer
 
     def migrate(self) -> None:
@@ -67,7 +68,7 @@ class Installation:
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, check=False)
         if done.returncode:
             words = done.stderr.decode(errors="replace")[-2000:]
-            raise Failed(f"{' '.join(map(str, arguments[:3]))} failed in {self.name}: {words}")
+            raise Failed(f"{' '.join(map(str, arguments[:4]))} failed in {self.name}: {words}")
         return done.stdout
 
 
@@ -81,15 +82,17 @@ class Stock:
     note: str = ""
     first: Installation | None = None
     finish: Callable[[], None] | None = None
-    made: int = field(default=0)
+    made: list[Installation] = field(default_factory=list)
+    count: int = 0
 
     def installation(self, name: str) -> Installation:
         """A fresh, migrated database."""
         if self.first is None:
             self.first = self._empty("first")
             self.first.migrate()
-        self.made += 1
-        return self._empty(f"{name}_{self.made}", self.first)
+        self.count += 1
+        self.made.append(self._empty(f"{name}_{self.count}", self.first))
+        return self.made[-1]
 
     def _empty(self, name: str, template: Installation | None = None) -> Installation:
         folder = self.folder / f"{self.kind}-{name}"
@@ -113,13 +116,21 @@ class Stock:
             cursor.execute(statement)
         connection.close()
 
-    def close(self, installations: list[Installation]) -> None:
-        """Delete databases that were made in a server that stays."""
+    def clear(self) -> None:
+        """Delete the databases that were made, and their folders."""
+        for installation in self.made:
+            if self.kind == "postgres":
+                self.sql(f"DROP DATABASE IF EXISTS {urlsplit(installation.database).path[1:]} WITH (FORCE)")
+            shutil.rmtree(installation.folder)
+        self.made.clear()
+
+    def close(self) -> None:
+        """Delete all databases, and stop a server of our own."""
+        if self.first is not None:
+            self.made.append(self.first)
+        self.clear()
         if self.finish is not None:
             self.finish()
-        elif self.kind == "postgres":
-            for installation in [*installations, *([self.first] if self.first else [])]:
-                self.sql(f"DROP DATABASE IF EXISTS {urlsplit(installation.database).path[1:]} WITH (FORCE)")
 
 
 def connect(address: str) -> Any:

@@ -7,13 +7,13 @@ compared: a busy machine slows all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from bench import records
+from bench import inside, records
 from bench.installations import Installation, Stock
-from bench.report import Limit, Report, megabytes, number, table
+from bench.report import Limit, Report, Say, megabytes, number, table
 
 SIZES = (1_000, 20_000)
 QUICK_SIZES = (100, 300)
@@ -23,8 +23,6 @@ ANNOTATORS = ("first", "second")
 # of ten trajectories the second annotator sees so many otherwise
 DISPUTED = 3
 WHY = "The search is well aimed, and what it finds names the place that the question asks for. " * 2
-
-Say = Callable[[str], None]
 
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
@@ -84,14 +82,36 @@ def measure(installation: Installation, folder: Path, size: int) -> dict[str, di
         records.write(path, size)
         for disputed, who in zip((0, DISPUTED), ANNOTATORS, strict=True):
             write(folder / f"labels-{size}-{who}.jsonl", size, disputed)
-    installation.inside("start", "labelled")
-    found = {"import": installation.inside("import", "labelled", path)}
+    installation.inside(inside.start, "labelled")
+    found = {"import": installation.inside(inside.import_file, "labelled", path)}
     for who in ANNOTATORS:
-        found[who] = installation.inside("labels", "labelled", folder / f"labels-{size}-{who}.jsonl", who)
+        file = folder / f"labels-{size}-{who}.jsonl"
+        found[who] = installation.inside(import_labels, "labelled", file, who)
     expected = size * DISPUTED // 10
     if found["second"]["states"] != {"disputed": expected, "unanimous": size - expected}:
-        raise RuntimeError(f"the trajectories were settled otherwise: {found['second']['settled']}")
+        raise RuntimeError(f"the trajectories were settled otherwise: {found['second']['states']}")
     return found
+
+
+def import_labels(slug: str, path: str, annotator: str) -> dict[str, Any]:
+    """Import somebody's labels as the command does, and count how many trajectories are in which state then
+    (inside the product's process)."""
+    from annotation.models import Project, Trajectory
+    from annotation.policies import OPERATOR
+    from annotation.services import label
+
+    project = Project.objects.get(slug=slug)
+
+    def work() -> dict[str, Any]:
+        with Path(path).open("rb") as stream:
+            made = label.import_labels(
+                actor=OPERATOR, project=project, annotator=annotator, stream=stream, filename=path
+            )
+        return {"trajectories": made.created, "labels": made.labels}
+
+    found = inside.spent(work)
+    states = Trajectory.objects.filter(project=project, live=True).values_list("state", flat=True)
+    return found | {"states": Counter(states.order_by())}
 
 
 def write(path: Path, how_many: int, disputed: int) -> None:

@@ -1,38 +1,37 @@
-"""What the leaderboard of a release costs, beside scikit-learn on the same predictions and one pass over the
-same bytes: `python -m bench.leaderboard [--database sqlite|postgres] [--records 1000] [--models 20]`.
+"""The topic `leaderboard`: the leaderboard of a release, beside scikit-learn on the same predictions and one
+pass over the same records.
 
-On a throw-away database, in one process. A release of the size of the published benchmark (1,000 records with
-three times the steps of a HotpotQA record, in four subsets) is written as freezing writes it; the predictions
-come in through the importer. Every figure has its interval, every pair of models its test.
+In one process. A release of the size of the published benchmark (1,000 records with three times the steps of
+a HotpotQA record, in four subsets) is written as freezing writes it; the predictions come in through the
+importer. Every figure has its interval, every pair of models its test.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
 import json
-import os
-import shutil
-import statistics
-import sys
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from bench import records
-from bench.installations import scratch, stock
+from bench.installations import Stock
+from bench.report import Limit, Report, Say, number, percentiles, table, timed
 
+RECORDS, MODELS, REPEAT = 1_000, 20, 15
+QUICK = (20, 2, 2)
 SUBSETS = ("bfcl", "gaia_dev", "hotpotqa", "tau2")
 SAMPLES = 5
 JOINED = 3
 """So many records of HotpotQA make one, for 8.5 steps a record."""
 RIGHT = (0.45, 0.85)
 """Shares of steps that the worst and the best model get right."""
-IMPORTED_MS = 300
-NOTHING_MS = 3_000
+LIMITS = {"figures": 300, "figures from nothing": 3_000}
+"""Milliseconds, p50."""
 
 
 def fill(size: int) -> Any:
@@ -52,17 +51,17 @@ def fill(size: int) -> Any:
     project = projects.create_project(actor=OPERATOR, name="bench", slug="leaderboard", guidelines="")
     release_id, rows = uuid.uuid4(), []
     templates = list(records.records(size + JOINED))
-    for number in range(size):
-        subset = SUBSETS[number * len(SUBSETS) // size]
-        messages = [*templates[number]["messages"]]
+    for place in range(size):
+        subset = SUBSETS[place * len(SUBSETS) // size]
+        messages = [*templates[place]["messages"]]
         for more in range(1, JOINED):
-            messages += templates[number + more]["messages"][2:]
+            messages += templates[place + more]["messages"][2:]
         indexes = step_indexes(messages)
         values = rng.choice([-1, 0, 1], size=len(indexes), p=[0.25, 0.1, 0.65]).tolist()
-        query, sample = divmod(number, SAMPLES)
+        query, sample = divmod(place, SAMPLES)
         record = release_record(
-            {"messages": messages, "question": f"{number // SAMPLES}", "query_index": query},
-            RecordIndexes(subset, f"{subset}:{query}:{sample}", "", number, query, sample),
+            {"messages": messages, "question": f"{place // SAMPLES}", "query_index": query},
+            RecordIndexes(subset, f"{subset}:{query}:{sample}", "", place, query, sample),
             Resolved(
                 {index: (value, "unanimous") for index, value in zip(indexes, values, strict=True)},
                 (values[-1] or 1, "unanimous"),
@@ -72,7 +71,7 @@ def fill(size: int) -> Any:
         rows.append(
             ReleaseRecord(
                 release_id=release_id,
-                ordinal=number,
+                ordinal=place,
                 subset=subset,
                 record_id=record["record_id"],
                 sha256=hashlib.sha256(body).hexdigest(),
@@ -133,9 +132,9 @@ def predict(release: Any, models: int) -> None:
         )
 
 
-def measure(release: Any, repeat: int) -> dict[str, Any]:
-    """Milliseconds: of the figures, the JSON and the page; of all of them without an outline; of fitting; and
-    of the same figures, without an interval, by scikit-learn."""
+def measure(release: Any, repeat: int) -> dict[str, list[float]]:
+    """Milliseconds: of the figures as JSON and of the page, by the clock and in CPU; of fitting; of figures
+    without an outline; of κ and StepAcc by scikit-learn, no interval; and of one pass over the records."""
     from django.test import Client
     from django.urls import reverse
 
@@ -143,7 +142,7 @@ def measure(release: Any, repeat: int) -> dict[str, Any]:
     from annotation.policies import OPERATOR
     from annotation.reports.evaluation.leaderboard import leaderboard
     from annotation.reports.evaluation.score_json import leaderboard_json
-    from annotation.reports.shared.release_labels import predictions, released_labels
+    from annotation.reports.shared.release_labels import predictions, records, released_labels
     from annotation.services import evaluate
 
     admin = User.objects.create(username="bench-admin", is_superuser=True)
@@ -157,8 +156,12 @@ def measure(release: Any, repeat: int) -> dict[str, Any]:
     def figures() -> None:
         leaderboard_json(leaderboard(actor=OPERATOR, release=release))
 
-    first = timed(figures)  # loads scipy
-    fit = timed(lambda: evaluate.fit_release(release_id=release.pk))
+    def from_nothing() -> None:
+        ReleaseOutline.objects.all().delete()
+        figures()
+
+    figures()  # loads scipy
+    fitting = timed(lambda: evaluate.fit_release(release_id=release.pk))
     page()
     found = {
         "figures": [timed(figures) for _ in range(repeat)],
@@ -166,40 +169,18 @@ def measure(release: Any, repeat: int) -> dict[str, Any]:
         "figures, CPU": [timed(figures, time.process_time) for _ in range(repeat)],
         "page": [timed(page) for _ in range(repeat)],
         "page, CPU": [timed(page, time.process_time) for _ in range(repeat)],
+        "fitting everything": [fitting],
     }
-    kept = ReleaseOutline.objects.get()
-    nothing = []
-    for _ in range(max(2, repeat // 5)):
-        ReleaseOutline.objects.all().delete()
-        nothing.append(timed(figures))
-    kept.save(force_insert=True)
-
     released = released_labels(release)
-    rows = list(PredictionSet.objects.filter(release=release))
-    said = [one.steps for one in predictions(released, rows)]
+    said = [one.steps for one in predictions(released, list(PredictionSet.objects.filter(release=release)))]
     places = [released.subset[released.record] == at for at in range(len(released.subsets))]
-    everywhere = [slice(None), *places]
-    naive = [timed(lambda: _naive(released.value, said, everywhere)) for _ in range(3)]
-    small = [timed(lambda: _bytes(release, outline=True)) for _ in range(3)]
-    all_bytes = [timed(lambda: _bytes(release, outline=False)) for _ in range(2)]
-    middle = statistics.median(found["figures"])
-    return {
-        "records": released.n_records,
-        "steps": released.n_steps,
-        "tasks": released.n_tasks,
-        "models": len(rows),
-        "fitting everything, ms": round(fit),
-        "first in a process, before fitting, ms": round(first),
-        **{f"{name}, ms": quantiles(times) for name, times in found.items()},
-        "figures from nothing, ms": quantiles(nothing),
-        "κ and StepAcc by scikit-learn, no interval, ms": quantiles(naive),
-        "one pass over the predictions' bytes, ms": quantiles(small),
-        "one pass over the records' bytes (inflate, parse), ms": quantiles(all_bytes),
-        "figures / scikit-learn": round(middle / statistics.median(naive), 2),
-        "from nothing / one pass over the records": round(
-            statistics.median(nothing) / statistics.median(all_bytes), 2
-        ),
-        "holds": middle <= IMPORTED_MS and statistics.median(nothing) <= NOTHING_MS,
+    few = max(2, repeat // 5)
+    return found | {
+        "figures from nothing": [timed(from_nothing) for _ in range(few)],
+        "κ and StepAcc by scikit-learn": [
+            timed(lambda: _naive(released.value, said, [slice(None), *places])) for _ in range(few)
+        ],
+        "one pass over the records": [timed(lambda: list(records(release))) for _ in range(few)],
     }
 
 
@@ -213,68 +194,26 @@ def _naive(value: Any, said: list[Any], parts: list[Any]) -> None:
             accuracy_score(value[part], one[part])
 
 
-def _bytes(release: Any, *, outline: bool) -> None:
-    """Read and inflate what the leaderboard is made of: predictions and outline, or all records."""
-    from annotation.models import PredictionSet, ReleaseOutline, ReleaseRecord
-
-    if outline:
-        for body in PredictionSet.objects.filter(release=release).values_list("labels", flat=True):
-            hashlib.sha256(zlib.decompress(bytes(body))).digest()
-        json.loads(zlib.decompress(bytes(ReleaseOutline.objects.get(release=release).labels)))
-        return
-    rows = ReleaseRecord.objects.filter(release=release).order_by("ordinal")
-    for body in rows.values_list("body", flat=True).iterator(chunk_size=100):
-        json.loads(zlib.decompress(bytes(body)))
+def inside(size: str, models: str, repeat: str) -> dict[str, list[float]]:
+    """Fill the database, and measure (inside the product's process)."""
+    release = fill(int(size))
+    predict(release, int(models))
+    return measure(release, int(repeat))
 
 
-def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Milliseconds of the work, by the clock."""
-    began = clock()
-    work()
-    return 1000 * (clock() - began)
-
-
-def quantiles(times: list[float]) -> dict[str, float]:
-    """The median, and the 95th percentile."""
-    p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
-    return {"p50": round(statistics.median(times), 1), "p95": round(p95, 1)}
-
-
-def inside(size: int, models: int, repeat: int) -> None:
-    """Fill the database of DATABASE_URL, and measure."""
-    import django
-
-    django.setup()
-    release = fill(size)
-    predict(release, models)
-    json.dump(measure(release, repeat), sys.stdout, indent=1, ensure_ascii=False)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.leaderboard", description=__doc__.splitlines()[0])
-    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--records", type=int, default=1_000)
-    parser.add_argument("--models", type=int, default=20)
-    parser.add_argument("--repeat", type=int, default=15)
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.inside:
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
-        inside(options.records, options.models, options.repeat)
-        return
-    folder = scratch()
-    databases = stock(options.database, folder)
-    made = []
-    try:
-        made.append(databases.installation("leaderboard"))
-        made[0].run("manage.py", "collectstatic", "--noinput", "--verbosity", "0")
-        sizes = [f"--{name}={getattr(options, name)}" for name in ("records", "models", "repeat")]
-        print(databases.note)
-        print(made[0].run("-m", "bench.leaderboard", "--inside", *sizes).decode())
-    finally:
-        databases.close(made)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """Print, compare with what is promised."""
+    sizes = QUICK if quick else (RECORDS, MODELS, REPEAT)
+    installation = stock.installation("leaderboard")
+    installation.run("manage.py", "collectstatic", "--noinput", "--verbosity", "0")
+    found = installation.inside(inside, *map(str, sizes))
+    times = {name: percentiles(values) for name, values in found.items()}
+    reference = times["κ and StepAcc by scikit-learn"][0]
+    table(
+        f"Leaderboard of {sizes[1]} models on {sizes[0]:,} records, {stock.kind} (ms)",
+        ("", "p50", "p95", "of scikit-learn"),
+        [(name, number(p50), number(p95), number(p50 / reference)) for name, (p50, p95) in times.items()],
+    )
+    report.line("leaderboard", kind=stock.kind, records=sizes[0], models=sizes[1], times=found)
+    for name, most in LIMITS.items():
+        report.limit(Limit(f"{stock.kind}: leaderboard, {name}, p50 (ms)", times[name][0], most))

@@ -1,23 +1,21 @@
-"""Measure freezing, exporting and verifying: CPU time per trajectory and memory, small against large."""
+"""The topic `releases`: CPU time and memory of freezing, exporting and verifying, small against large."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench import records
+from bench import inside, records
 from bench.installations import Installation, Stock
-from bench.report import Limit, Report, megabytes, number, table
+from bench.report import Limit, Report, Say, megabytes, number, table
 
 SIZES = (1_000, 6_000, 24_000)
 QUICK_SIZES = (100, 400)
 RATE = 1_000
 LINEAR = 1.3
 FLAT_MEMORY = 1.3
-WORKS = ("freeze", "export", "dataset", "rewards", "verify")
-
-Say = Callable[[str], None]
+EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "training"}
+WORKS = ("freeze", *EXPORTS, "verify")
 
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
@@ -64,10 +62,35 @@ def measure(installation: Installation, folder: Path, size: int) -> dict[str, di
     path = folder / f"release-{size}.jsonl"
     if not path.exists():
         records.write(path, size)
-    installation.inside("start", "released")
-    installation.inside("import", "released", path)
-    installation.inside("fill", "released", "1", "--unanimous")
-    found = {work: installation.inside(work, "released", installation.folder) for work in WORKS}
+    installation.inside(inside.start, "released")
+    installation.inside(inside.import_file, "released", path)
+    installation.inside(inside.fill, "released", "1", "unanimous")
+    found = {work: installation.inside(publish, work, "released", installation.folder) for work in WORKS}
     if any(works["records"] != size for works in found.values()):
         raise RuntimeError(f"not all of {size} records were frozen, exported and verified")
     return found
+
+
+def publish(work: str, slug: str, folder: str) -> dict[str, Any]:
+    """Freeze, export or verify release 1.0 of a project as the commands do (inside the product's process)."""
+    from annotation.core.releases.exports import export_options
+    from annotation.models import Project, Release
+    from annotation.policies import OPERATOR
+    from annotation.services import release
+
+    project = Project.objects.get(slug=slug)
+    if work == "freeze":
+        return inside.spent(
+            lambda: {"records": release.freeze(actor=OPERATOR, project=project, version="1.0").record_count}
+        )
+    frozen = Release.objects.get(project=project)
+    if work == "verify":
+        return inside.spent(lambda: {"records": release.verify(actor=OPERATOR, release=frozen).records})
+    options, output = export_options({"format": EXPORTS[work]}), Path(folder) / work
+    return inside.spent(
+        lambda: {
+            "records": release.export_release(actor=OPERATOR, release=frozen, options=options, output=output)[
+                "records"
+            ]
+        }
+    )

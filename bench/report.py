@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median, quantiles
 from typing import Any
 
 MEGABYTE = 1024 * 1024
 
+Say = Callable[[str], None]
+
 
 @dataclass
 class Limit:
-    """One expectation: what was found, in the unit of its limit, and whether it holds."""
+    """A promise of docs/performance.md: what was found, in the unit of its limit, and whether it holds."""
 
     what: str
     found: float
@@ -25,13 +29,12 @@ class Limit:
         """Whether it does."""
         return self.found >= self.limit if self.at_least else self.found <= self.limit
 
-    def sentence(self) -> str:
-        """For people."""
+    def cells(self) -> tuple[str, ...]:
+        """A row for people: the promise, what was found, its limit, their ratio, and the verdict."""
         sign = "≥" if self.at_least else "≤"
-        return (
-            f"{'ok  ' if self.holds else 'MISS'} {self.what}: {number(self.found)} "
-            f"({sign} {number(self.limit)})"
-        )
+        ratio = number(self.found / self.limit) if self.limit else ""
+        verdict = "holds" if self.holds else "does not hold"
+        return self.what, number(self.found), f"{sign} {number(self.limit)}", ratio, verdict
 
 
 @dataclass
@@ -47,10 +50,30 @@ class Report:
             file.write(json.dumps({"topic": topic, **values}) + "\n")
 
     def limit(self, limit: Limit) -> None:
-        """Note an expectation and print how it came out."""
+        """Note a promise and print how it came out."""
         self.limits.append(limit)
         self.line("limit", what=limit.what, found=limit.found, limit=limit.limit, holds=limit.holds)
-        print(limit.sentence(), flush=True)
+        what, found, bound, _ratio, verdict = limit.cells()
+        print(f"  {what}: {found} ({bound}), {verdict}", flush=True)
+
+    def verdicts(self) -> bool:
+        """Print every promise with its ratio and verdict; whether all hold."""
+        table("Promises", ("", "found", "limit", "ratio", "verdict"), [one.cells() for one in self.limits])
+        return all(one.holds for one in self.limits)
+
+
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Milliseconds of the work, by the clock."""
+    began = clock()
+    work()
+    return 1000 * (clock() - began)
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and the 95th percentile."""
+    if len(values) < 2:
+        return values[0], values[0]
+    return median(values), quantiles(values, n=20, method="inclusive")[-1]
 
 
 def number(value: float) -> str:
@@ -67,16 +90,9 @@ def megabytes(size: float) -> str:
 
 def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: the first column to the left, the others to the right."""
-    widths = (
-        [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
-        if rows
-        else [len(head) for head in heads]
-    )
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     print(f"\n{title}")
-    for cells in (heads, *rows):
-        first, *others = (
-            cell.ljust(width) if not column else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        print("  " + "  ".join((first, *others)).rstrip())
+    for first, *others in (heads, *rows):
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        print("  " + "  ".join((first.ljust(widths[0]), *cells)).rstrip())
     print(flush=True)

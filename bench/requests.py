@@ -1,4 +1,4 @@
-"""Measure latencies over HTTP: claim, open, save and submit, and the pages of a whole project.
+"""The topic `requests`: latencies over HTTP of claim, open, save and submit, and of a whole project's pages.
 
 For each size there is one server with two projects of that size: `zero`, of which nothing is labelled, and
 `ninety`, of which nine tenths are. The four projects take turns, trajectory by trajectory, so that whatever
@@ -10,16 +10,22 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
+from bench import imports, inside, records
 from bench.client import Client
 from bench.inside import PASSWORD
-from bench.installations import Installation, Served
+from bench.installations import Installation, Served, Stock
+from bench.report import Limit, Report, Say, percentiles, table
 
+SIZES = (1_000, 20_000)
+QUICK_SIZES = (200, 1_000)
+# of each project; nine tenths of one are labelled already, and the rest must do
+TURNS, QUICK_TURNS = 97, 17
+RATIO = 1.5
+SAVE_MS = 10
 PROJECTS = {"zero": 0.0, "ninety": 0.9}
 SHARES = tuple(PROJECTS.values())
 FLAT = ("claim next", "save label")
@@ -62,9 +68,9 @@ class Found:
 
     def of(self, what: str, size: int, share: float) -> Times:
         """Median and 95th percentile."""
-        values = sorted(self.seconds[what, size, share])
-        cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else values * 19
-        return Times(p50=cuts[9] * 1000, p95=cuts[18] * 1000, count=len(values))
+        values = self.seconds[what, size, share]
+        p50, p95 = percentiles(values)
+        return Times(p50=p50 * 1000, p95=p95 * 1000, count=len(values))
 
 
 @dataclass
@@ -117,29 +123,57 @@ class Annotator:
         """The first few requests warm the caches up."""
 
 
-def prepare(installations: dict[int, Installation], folder: Path, say: Callable[[str], None]) -> None:
-    """Import the second project of every installation and label nine tenths of it."""
-    for size, installation in installations.items():
-        installation.inside("start", "ninety")
-        installation.inside("import", "ninety", folder / f"{size}.jsonl")
-        for slug, share in PROJECTS.items():
-            made = installation.inside("fill", slug, str(share))
-            labels = f"{made['labels']:,} labels of {made['labelled']:,} trajectories"
-            say(f"{installation.name}: {slug} has {labels}")
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """Label over HTTP, print, compare small with large."""
+    sizes = QUICK_SIZES if quick else SIZES
+    installations = {size: prepare(stock, size, folder, say) for size in sizes}
+    found = measure(installations, QUICK_TURNS if quick else TURNS, say)
+    small, large = sizes
+    for share in SHARES:
+        rows = []
+        for what in found.names(share):
+            one, other = (found.of(what, size, share) for size in sizes)
+            times = (f"{value:.1f}" for value in (one.p50, one.p95, other.p50, other.p95))
+            rows.append((what, *times, f"{other.p50 / one.p50:.2f}", str(min(one.count, other.count))))
+            report.line(
+                "request", kind=stock.kind, what=what, share=share, small=asdict(one), large=asdict(other)
+            )
+        table(
+            f"Requests, {stock.kind}, {share:.0%} labelled (ms)",
+            ("", f"p50 of {small:,}", "p95", f"p50 of {large:,}", "p95", "ratio of p50", "n"),
+            rows,
+        )
+    for share in SHARES:
+        for what in FLAT:
+            one, other = (found.of(what, size, share) for size in sizes)
+            name = f"{stock.kind}: {what}, {large:,} against {small:,}, {share:.0%} labelled"
+            report.limit(Limit(name, other.p50 / one.p50, RATIO))
+        if stock.kind == "sqlite":
+            name = f"sqlite: save label, p50 of {small:,}, {share:.0%} labelled (ms)"
+            report.limit(Limit(name, found.of("save label", small, share).p50, SAVE_MS))
 
 
-def measure(
-    kind: str, installations: dict[int, Installation], folder: Path, turns: int, say: Callable[[str], None]
-) -> Found:
+def prepare(stock: Stock, size: int, folder: Path, say: Say) -> Installation:
+    """An installation with both projects of that size."""
+    path = imports.written(folder, "own.jsonl", [size], records.write)[size]
+    installation = stock.installation(f"requests_{size}")
+    for slug, share in PROJECTS.items():
+        installation.inside(inside.start, slug)
+        installation.inside(inside.import_file, slug, path)
+        made = installation.inside(inside.fill, slug, str(share))
+        say(f"{installation.name}: {slug} has {made['labels']:,} labels of {made['labelled']:,} trajectories")
+    return installation
+
+
+def measure(installations: dict[int, Installation], turns: int, say: Say) -> Found:
     """Start a server on every installation and label `turns` trajectories of each project over HTTP."""
-    prepare(installations, folder, say)
     found = Found()
     with contextlib.ExitStack() as stack:
         served = {}
         for size, installation in installations.items():
             served[size] = Served(installation)
             stack.callback(served[size].stop)
-        say(f"{kind}: the servers are up")
+        say("requests: the servers are up")
 
         def annotators(username: str) -> list[Annotator]:
             clients = {size: Client(server.port) for size, server in served.items()}

@@ -9,19 +9,17 @@ import contextlib
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench import records
+from bench import inside, records
 from bench.client import Client
 from bench.inside import PASSWORD
 from bench.installations import Failed, Installation, Served, Stock
-from bench.report import MEGABYTE, Limit, Report, megabytes, number, table
+from bench.report import Limit, Report, Say, megabytes, number, table
 from config.children import spawn, stop
 
 TRAJECTORIES, QUICK = 1_000, 200
@@ -43,12 +41,11 @@ JUDGE: dict[str, Any] = {
 }
 
 
-def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callable[[str], None]) -> None:
+def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
     """Start a server that answers after 200 ms, ask it about so many trajectories both ways, print."""
     how_many = QUICK if quick else TRAJECTORIES
-    files = folder / f"suggestions-{databases.kind}"
-    files.mkdir()
-    records.write(files / f"{SLUG}.jsonl", how_many)
+    path = folder / f"suggestions-{databases.kind}.jsonl"
+    records.write(path, how_many)
     log = folder / f"judge-{databases.kind}.log"
     with log.open("wb") as output:
         server = spawn(
@@ -60,12 +57,14 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Callab
     found: dict[str, dict[str, Any]] = {}
     try:
         address = _address(log)
-        for name, way in (("the command", _inside), ("the page", _through_the_page)):
+        for name, way in (("the command", _by_the_command), ("the page", _through_the_page)):
             tries = []
             for _ in range(1 if quick else TRIES):
                 installation = databases.installation("suggestions")
                 installation.settings["TRISTEP_JUDGE_URLS"] = address
-                tries.append(one := way(installation, address, files))
+                installation.inside(inside.start, SLUG)
+                installation.inside(inside.import_file, SLUG, path)
+                tries.append(one := way(installation, address))
                 if one["done"] != how_many:
                     raise Failed(f"The run ended at {one['done']} of {how_many}: {one['state']}")
             found[name] = sorted(tries, key=lambda one: one["seconds"])[len(tries) // 2]
@@ -112,23 +111,15 @@ def _address(log: Path) -> str:
     raise Failed(f"The judge's server did not start: {log.read_text(errors='replace')[-1000:]}")
 
 
-def _inside(installation: Installation, address: str, files: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.suggestions", str(files / f"{SLUG}.jsonl"), address]
-    done = subprocess.run(
-        command, cwd=records.ROOT, env=installation.environment, capture_output=True, check=False
-    )
-    if done.returncode:
-        raise Failed(f"The run failed in {installation.name}: {done.stderr.decode(errors='replace')[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+def _by_the_command(installation: Installation, address: str) -> dict[str, Any]:
+    return installation.inside(ask, address)
 
 
-def _through_the_page(installation: Installation, address: str, files: Path) -> dict[str, Any]:
+def _through_the_page(installation: Installation, address: str) -> dict[str, Any]:
     """As an admin does it: start the run, and look at it every second until it has ended.
 
     The time is the one that the run's page tells, from its start to its end. Raises Failed, Refused.
     """
-    installation.inside("workbench", files)
     server = Served(installation)
     try:
         admin = Client(server.port)
@@ -189,27 +180,13 @@ def _resident(process: int | str = "self") -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def inside(file: Path, address: str) -> dict[str, Any]:
-    """Import the file, make the judge, do the run; what it took. The import is not part of the time."""
-    import django
-
-    django.setup()
+def ask(address: str) -> dict[str, Any]:
+    """Make the judge and do the run, as the command does; what it took (inside the product's process)."""
+    from annotation.models import Project
     from annotation.policies import OPERATOR
-    from annotation.services import ingest, projects, suggest
+    from annotation.services import suggest
 
-    project = projects.create_project(
-        actor=OPERATOR, name="bench", slug="bench", guidelines="Judge each step."
-    )
-    with file.open("rb") as stream:
-        source = ingest.receive_file(
-            actor=OPERATOR,
-            project=project,
-            subset="bench",
-            filename=file.name,
-            chunks=iter(lambda: stream.read(MEGABYTE), b""),
-            enqueue=False,
-        )
-    ingest.run_import(source_id=source.pk)
+    project = Project.objects.get(slug=SLUG)
     judge = suggest.create_judge(actor=OPERATOR, project=project, base_url=address, **JUDGE)
     run = suggest.start_run(actor=OPERATOR, judge=judge, enqueue=False)
     early = late = 0
@@ -231,7 +208,3 @@ def inside(file: Path, address: str) -> dict[str, Any]:
         "done": run.progress_done,
         "state": run.state,
     }
-
-
-if __name__ == "__main__":
-    print(json.dumps(inside(Path(sys.argv[1]), sys.argv[2])))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
 WIDE = (1440, 900)
-NARROW = (390, 844)
 READY = 'html[data-workbench="ready"]'
 TIMEOUT_MS = 30_000
 
@@ -44,8 +43,9 @@ LOOK = """() => {
       proposed: article.classList.contains('is-proposed'),
       labelled: article.classList.contains('is-labelled'),
       focused: article.classList.contains('is-focused'),
-      says: ['state', 'marks', 'proposal'].map((role) => {
-        return article.querySelector(`[data-role="${role}"]`)?.textContent.trim();
+      says: ['state', 'marks', 'proposal', 'controls', 'closing-reason'].map((role) => {
+        const part = article.querySelector(`[data-role="${role}"]`);
+        return part && !part.hidden ? part.textContent.trim() : '';
       }).filter(Boolean).join('; '),
     };
   });
@@ -71,7 +71,7 @@ PAUSE = """(ms) => new Promise((done) => {
 
 @dataclass(frozen=True)
 class StepOnPage:
-    """One step as it stands on the page; `says` is its mark and its proposal in words."""
+    """One step as it stands on the page; `says` is its mark, its proposal and what it asks, in words."""
 
     index: int
     value: int | None

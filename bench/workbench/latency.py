@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from bench.records import SEED
 from bench.workbench.browser import Workbench, open_workbench
-from bench.workbench.targets import SEED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -95,14 +93,6 @@ class Found:
     def all(self, part: str = "all") -> list[float]:
         """Of every key press."""
         return [press[part] for presses in self.keys.values() for press in presses]
-
-
-def percentiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """p50, p95, the largest."""
-    if len(values) < 2:
-        return values[0], values[0], values[0]
-    cuts = quantiles(values, n=20, method="inclusive")
-    return median(values), cuts[18], max(values)
 
 
 def record() -> dict[str, Any]:

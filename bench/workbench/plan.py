@@ -9,7 +9,7 @@ Enter is never planned while one of the proposals that it would confirm is wrong
 on screen counts as seen at once: who types fast must not profit from not having looked.
 
 Labels go forward only. Leaving a step for later costs the moves there and back, which is never less than
-labelling it; tests/bench/test_workbench_plan.py compares with every sequence of keys there is.
+labelling it.
 """
 
 from __future__ import annotations
@@ -65,13 +65,12 @@ class Scene:
 
 @dataclass(frozen=True)
 class Case:
-    """A trajectory whose judgement is known: of each step its message index, its value, and whether a user
-    turn comes before it (nowhere when not given)."""
+    """A trajectory whose judgement is known: of each step its message index and its value. HotpotQA has no
+    user turns between steps."""
 
     indexes: tuple[int, ...]
     targets: tuple[int, ...]
     rules: Rules
-    after_user_turn: tuple[bool, ...] = ()
 
     def proposals(self, done: int) -> tuple[Proposal | None, ...]:
         """What is proposed for each step when the first `done` have their target labels."""
@@ -80,15 +79,9 @@ class Case:
 
 @cache
 def _proposals(case: Case, done: int) -> tuple[Proposal | None, ...]:
-    turns = case.after_user_turn or (False,) * len(case.indexes)
     steps = [
-        StepInput(
-            index,
-            value=target if position < done else None,
-            source="explicit" if position < done else None,
-            after_user_turn=turn,
-        )
-        for position, (index, target, turn) in enumerate(zip(case.indexes, case.targets, turns, strict=True))
+        StepInput(index, target, "explicit") if position < done else StepInput(index)
+        for position, (index, target) in enumerate(zip(case.indexes, case.targets, strict=True))
     ]
     return tuple(step.proposal for step in resolve(steps, case.rules))
 
@@ -108,13 +101,11 @@ class Plan:
         return len(self.presses), self.presses.count(SCROLL), self.presses.count(CONFIRM)
 
 
-def confirmable(
-    case: Case, done: int, focus: int, seen: frozenset[int], labelled: frozenset[int] = frozenset()
-) -> tuple[int, ...]:
-    """The positions that Enter confirms; `labelled` beyond the first `done` have labels already."""
+def confirmable(case: Case, done: int, seen: frozenset[int]) -> tuple[int, ...]:
+    """The positions that Enter confirms, with the focus on the first step without a label."""
     found = []
     for position, proposal in enumerate(case.proposals(done)):
-        if position < focus or position in labelled or proposal is None:
+        if position < done or proposal is None:
             continue
         if position not in seen:
             break
@@ -168,7 +159,7 @@ def plan(case: Case, scene: Scene, done: int = 0, seen: frozenset[int] = frozens
         found = [after((LABEL_KEYS[case.targets[done]],), done, done + 1, scene, seen)]
         scrolls = 0
         while True:
-            positions = confirmable(case, done, done, seen)
+            positions = confirmable(case, done, seen)
             if not right(case, done, positions):
                 return found
             if positions:

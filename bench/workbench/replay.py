@@ -11,10 +11,33 @@ from annotation.core.propagation import Rules
 from bench.client import Refused
 from bench.workbench.browser import Look, Workbench
 from bench.workbench.plan import CONFIRM, LABEL_KEYS, SCROLL, Case, confirmable, floor, kept, plan, right
-from bench.workbench.targets import Target
 
 PRESS_KINDS = {**dict.fromkeys(LABEL_KEYS.values(), "labels"), CONFIRM: "confirmations", SCROLL: "scrolling"}
 MOST_LOOKS = 20
+
+
+@dataclass(frozen=True)
+class Target:
+    """One trajectory's judgement: its record, its steps' message indexes and values, its outcome."""
+
+    record_id: str
+    indexes: tuple[int, ...]
+    values: tuple[int, ...]
+    outcome: int
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Target:
+        """The labels that a record comes with; its id is the one that every page shows."""
+        labels = sorted((int(index), value) for index, value in record["step_labels"].items())
+        indexes, values = zip(*labels, strict=True)
+        record_id = f"{record['data_source']}:{record['query_index']}:{record['sample_index']}"
+        return cls(record_id, indexes, values, record["final_label"])
+
+    @property
+    def odd(self) -> bool:
+        """Whether the page asks once whether the outcome is meant."""
+        success_ends_badly = self.outcome == 1 and self.values[-1] == -1
+        return success_ends_badly or (self.outcome == -1 and -1 not in self.values)
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ class Sitting:
                 continue  # still scrolling, or something has only just appeared
             if press == SCROLL:
                 return look, press
-            positions = confirmable(self.case, self.done, self.done, self.sure)
+            positions = confirmable(self.case, self.done, self.sure)
             if press == CONFIRM and positions and right(self.case, self.done, positions):
                 self.confirmed |= set(positions)
                 return look, press
@@ -139,7 +162,7 @@ def replay(workbench: Workbench, mode: Mode, targets: Sequence[Target]) -> Tally
     workbench.take_first(mode.slug)
     for _ in targets:
         target = wanted.pop(workbench.record)
-        case = target.case(mode.rules)
+        case = Case(target.indexes, target.values, mode.rules)
         sitting = Sitting(workbench, target, case, tally)
         sitting.label_all(mode.assisted)
         outcome, submit = workbench.hand_in(target.outcome, target.odd)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,21 +16,51 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
-from annotation.importers import FORMATS, ReadContext
+from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 from annotation.models import Assignment, Consensus, Label, Step, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports.agreement.report import agreement
+from annotation.reports.agreement.report import agreement as report_agreement
 from annotation.services import evaluate
-from bench import filling, imports, inside, labels, leaderboard, records, requests
+from bench import (
+    agreement,
+    filling,
+    imports,
+    inside,
+    intervals,
+    labels,
+    leaderboard,
+    logs,
+    records,
+    releases,
+    requests,
+)
+from bench.__main__ import TOPICS
 from bench.client import Client
-from bench.inside import PASSWORD
 from bench.installations import Installation, Stock
 from bench.report import Limit, Report, number, table
 from tests import databases, people
+from tests.servers import ROOT
 
 
 def silence(_: str) -> None:
     """Say nothing."""
+
+
+class Here(Installation):
+    """This process and its database, in the place of others'."""
+
+    def inside(self, work: Callable[..., dict[str, Any]], *arguments: str | Path) -> dict[str, Any]:
+        return work(*map(str, arguments))
+
+    def run(self, *arguments: str | Path) -> bytes:
+        return b""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stock:
+    """A stock of this process's database alone."""
+    monkeypatch.setattr(Stock, "installation", lambda self, name: Here(name, tmp_path, ""))
+    return Stock("sqlite", tmp_path)
 
 
 def test_bench_records_are_good_and_of_about_the_published_size_and_steps() -> None:
@@ -38,12 +71,8 @@ def test_bench_records_are_good_and_of_about_the_published_size_and_steps() -> N
     assert len(drafts) == 250
     assert 9_000 < mean(map(len, made)) < 17_000
     assert 2 < mean(len(step_indexes(draft.messages)) for draft in drafts) < 4
-
-
-def test_bench_records_are_never_the_same_however_many_there_are() -> None:
-    found = {(record["query_index"], record["sample_index"]) for record in records.records(700)}
-
-    assert len(found) == 700
+    every = {(record["query_index"], record["sample_index"]) for record in records.records(700)}
+    assert len(every) == 700
 
 
 @pytest.mark.django_db
@@ -66,7 +95,7 @@ def test_bench_project_is_what_the_services_would_have_made() -> None:
         alike = all(first == second for first, second in values)
         assert alike == (one.state == TrajectoryState.UNANIMOUS)
         assert Consensus.objects.filter(trajectory=one).count() == (3 if alike else 0)
-    assert agreement(viewer=OPERATOR, project=cast.project).overall.steps.n == 30
+    assert report_agreement(viewer=OPERATOR, project=cast.project).overall.steps.n == 30
     assert people.claim(cast.ann, cast.project).trajectory_id == trajectories[10].pk
 
 
@@ -78,6 +107,7 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
     found = requests.Found()
     sittings = {"ann": requests.ANN_PAGES, "judith": requests.JUDITH_PAGES, "admin": requests.ADMIN_PAGES}
 
+    assert people.PASSWORD == inside.PASSWORD
     for username, pages in sittings.items():
         client = Client(live_server.thread.port)
         client.sign_in(username, people.PASSWORD)
@@ -94,33 +124,50 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
     assert Assignment.objects.filter(annotator=cast.ann, state=AssignmentState.SUBMITTED).count() == 3
 
 
-class Here(Installation):
-    """This process and its database, in the place of others'."""
-
-    def inside(self, *arguments: str | Path) -> dict[str, Any]:
-        works = {"start": inside.start, "import": inside.import_file, "labels": inside.import_labels}
-        return works[str(arguments[0])](*arguments[1:])  # type: ignore[operator]
-
-
 @pytest.mark.django_db
 @pytest.mark.usefixtures("own_uploads")
-def test_bench_labels_are_measured_against_the_import_of_their_trajectories(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("topic", "smaller", "limits"),
+    [
+        (labels, {"QUICK_SIZES": (10,)}, [3.0, 1.3, 3.0, 1.3]),
+        (releases, {"QUICK_SIZES": (5,)}, [1_000, 1.3, 1.3] * 5),
+        (agreement, {}, [100, 3_000, 3_000]),
+        (leaderboard, {}, [300, 3_000]),
+        (intervals, {"QUICK_STUDIES": 2, "QUICK_LARGE": 800}, [0.93, 0.97] * 4 + [1]),
+    ],
+    ids=lambda value: value.__name__.removeprefix("bench.") if isinstance(value, ModuleType) else "",
+)
+def test_bench_topic_holds_what_it_finds_to_its_promises(
+    here: Stock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    topic: ModuleType,
+    smaller: dict[str, Any],
+    limits: list[float],
 ) -> None:
-    monkeypatch.setattr(Stock, "installation", lambda self, name: Here(name, tmp_path, ""))
-    monkeypatch.setattr(labels, "QUICK_SIZES", (10,))
+    for name, value in smaller.items():
+        monkeypatch.setattr(topic, name, value)
+    # tests/services/evaluation/test_fitting.py
+    monkeypatch.setattr(evaluate, "fit_release", lambda release_id: None)
     report = Report(tmp_path / "figures.jsonl")
 
-    labels.run(Stock("sqlite", tmp_path), tmp_path, True, report, silence)
+    topic.run(here, tmp_path, True, report, silence)
 
-    assert [limit.limit for limit in report.limits] == [3.0, 1.3, 3.0, 1.3]
+    assert [limit.limit for limit in report.limits] == limits
     assert all(limit.found > 0 for limit in report.limits)
-    assert Trajectory.objects.filter(state=TrajectoryState.DISPUTED).count() == 3
-    assert Trajectory.objects.filter(state=TrajectoryState.UNANIMOUS).count() == 7
 
 
-def test_bench_people_have_the_password_of_the_tests() -> None:
-    assert people.PASSWORD == PASSWORD
+def test_bench_logs_are_read_as_what_they_are(tmp_path: Path) -> None:
+    for name, write in logs.WRITERS.items():
+        write(tmp_path / name, 3)
+        with (tmp_path / name).open("rb") as stream:
+            importer = sniff(stream.read(HEAD_BYTES))
+            stream.seek(0)
+            read = list(importer.read(stream, ReadContext(filename=name)))
+        assert importer.name == {"own.jsonl": "agentprocessbench", "otlp.json": "opentelemetry"}.get(
+            name, "inspect"
+        )
+        assert [type(one) for one in read] == [TrajectoryDraft] * 3, name
 
 
 @pytest.mark.slow
@@ -129,22 +176,18 @@ def test_imports_are_measured_in_processes_of_their_own(tmp_path: Path, django_d
     folder.mkdir()
     databases.copy_migrated(folder / "db.sqlite3")
     stock = Stock("sqlite", tmp_path, first=Installation("first", folder, ""))
+    paths = imports.written(tmp_path, "own.jsonl", [3, 6], records.write)
+    rates: list[imports.Rate] = []
 
-    found, references, installations = imports.measure(stock, [3, 6], tmp_path, 1, silence)
+    found = imports.measure(
+        stock, paths, 1, silence, lambda: rates.append(imports.bare_rate(stock, paths[3]))
+    )
 
     assert [one.trajectories for one in found] == [3, 6]
     assert all(one.rate > 0 and one.peak >= one.idle > 0 for one in found)
-    assert set(references) == {"json.loads", "bare loop"}
-    assert set(installations) == {3, 6}
-
-
-def test_bench_loop_writes_what_it_reads(tmp_path: Path) -> None:
-    first = Installation("first", tmp_path, f"sqlite:///{tmp_path / 'db.sqlite3'}")
-    (tmp_path / "db.sqlite3").touch()
-    path = tmp_path / "some.jsonl"
-    records.write(path, 3)
-
-    assert imports.bare_rate(Stock("sqlite", tmp_path, first=first), path).rate > 0
+    assert len(rates) == 1 and rates[0].rate > 0
+    stock.clear()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["first"]
 
 
 def test_report_says_what_holds_and_keeps_the_figures(
@@ -152,27 +195,20 @@ def test_report_says_what_holds_and_keeps_the_figures(
 ) -> None:
     report = Report(tmp_path / "figures.jsonl")
 
-    report.limit(Limit("memory", 1.2, 1.3))
+    report.limit(Limit("memory", 1.17, 1.3))
     report.limit(Limit("rate", 900, 1_000, at_least=True))
     table("Title", ("", "one"), [("first", "1"), ("second", number(1234.5))])
 
     said = capsys.readouterr().out
-    assert "ok   memory: 1.20 (≤ 1.30)" in said
-    assert "MISS rate: 900 (≥ 1,000)" in said
+    assert "memory: 1.17 (≤ 1.30), holds" in said
+    assert "rate: 900 (≥ 1,000), does not hold" in said
     assert "second  1,234" in said
     lines = [json.loads(line) for line in report.path.read_text().splitlines()]
     assert [line["holds"] for line in lines] == [True, False]
+    assert not report.verdicts()
+    assert re.search(r"memory +1\.17 +≤ 1\.30 +0\.90 +holds", capsys.readouterr().out)
 
 
-@pytest.mark.django_db
-def test_bench_leaderboard_measures_a_release_with_all_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        evaluate, "fit_release", lambda release_id: None
-    )  # tests/services/evaluation/test_fitting.py
-    release = leaderboard.fill(20)
-    leaderboard.predict(release, 2)
-    found = leaderboard.measure(release, repeat=2)
-
-    assert (found["records"], found["tasks"], found["models"]) == (20, 4, 2)
-    assert 5 < found["steps"] / 20 < 20
-    assert all(found[f"{name}, ms"]["p50"] > 0 for name in ("figures", "page", "figures from nothing"))
+def test_every_topic_is_described() -> None:
+    described = (ROOT / "docs" / "performance.md").read_text()
+    assert [topic for topic in TOPICS if f"`{topic}`" not in described] == []

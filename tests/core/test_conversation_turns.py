@@ -1,4 +1,4 @@
-"""Which records are tasks in several turns that stand alone, and what that does to proposals."""
+"""Records that are tasks in several turns which stand alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from annotation.core.trajectories.conversation_turns import turns_stand_alone
-from bench.propagation import measured
 
 CALLS = [["cd(folder='a')", "ls()"], []]
 
@@ -46,11 +45,3 @@ def test_turns_of_published_records(published: Path, name: str, alone: int) -> N
     lines = (published / f"agentprocessbench/{name}.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     assert sum(turns_stand_alone(one["messages"], one["ground_truth"]) for one in records) == alone
-
-
-def test_proposals_are_counted_with_and_without_suspension() -> None:
-    # −1, then a proposal that is right; after the user's next request one that is wrong, and +1 from there on
-    record = {"messages": messages("suaauaa"), "step_labels": {"2": -1, "3": -1, "5": 1, "6": 1}}
-    found = measured([record])
-    assert found["without"] == {"proposed": 2, "wrong": 1}
-    assert +found["suspended"] == {"proposed": 1}
