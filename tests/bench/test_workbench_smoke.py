@@ -45,7 +45,7 @@ def test_replay_ends_with_exactly_the_labels_in_few_presses(
 
     eventually(lambda: compare(rows.stored(mode.slug), targets, tally), (10, 3, []))
     sit.close()
-    stored = rows.stored(mode.slug)
+    stored = eventually(lambda: rows.stored(mode.slug), bool)
     assert tally.problems == []
     assert {2, 3} <= tally.confirmed[targets[0].record_id]
     assert tally.floor <= tally.presses.total() < tally.steps

@@ -158,6 +158,7 @@ def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None
           - button "Note"
         """
     )
+    seen(page)
     expect(page.locator("#m4")).to_match_aria_snapshot(
         """
         - article "Step 2":
@@ -166,7 +167,7 @@ def test_screen_reader_is_told_what_happens(bench: Callable, cast: Cast) -> None
             - radio "0"
             - radio "−1"
           - paragraph: "/Proposed: a consequence of step 1/"
-          - button "Confirm ↵"
+          - button "Confirm 2–3 ↵"
         """
     )
     expect(page.locator(".desk")).to_match_aria_snapshot(
