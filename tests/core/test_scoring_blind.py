@@ -57,7 +57,6 @@ def test_blind_human_is_the_pool_of_all_labellings_where_two_labelled() -> None:
 
 def test_blind_human_needs_two_people_somewhere() -> None:
     records = [record(0, [1, 1], [1, 1]), record(1, [1])]
-    del records[1]["blind_labels"]
     released = ReleasedLabels.of(records)
     assert packed_blind(released, records) == b""
     assert human_scores(released, read_blind(b"", released), np.ones(2, dtype=bool)) is None

@@ -24,7 +24,7 @@ from tests.suggesting import suggest
 
 pytestmark = pytest.mark.django_db
 TASKS = 6
-QUERIES = 26
+QUERIES = 24
 """Of the page of an experiment."""
 
 
