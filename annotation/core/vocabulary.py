@@ -12,6 +12,11 @@ from typing import Final
 
 VALUES: Final[tuple[int, int, int]] = (-1, 0, 1)
 """The values of a label: −1 incorrect or harmful, 0 neutral or exploratory, +1 correct and effective."""
+VALUE_NAMES: Final = {-1: "minus", 0: "zero", 1: "plus"}
+SIGNS: Final = {-1: "−1", 0: "0", 1: "+1"}
+"""Values as people read them."""
+PLAIN_SIGNS: Final = {-1: "-1", 0: "0", 1: "+1"}
+"""Values as names in manifests and JSON."""
 
 
 class Role(StrEnum):

@@ -12,6 +12,8 @@ from annotation import language
 from annotation.core.text import unescape
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
+    SIGNS,
+    VALUE_NAMES,
     AssignmentState,
     ConsensusKind,
     ExpiryReason,
@@ -29,9 +31,6 @@ from frontend.rendering.icons import ICONS
 from frontend.rendering.tables import cells
 
 register = template.Library()
-
-MARK_KINDS = {1: "plus", 0: "zero", -1: "minus"}
-SIGNS = {1: "+1", 0: "0", -1: "−1"}
 
 BADGES = {
     TrajectoryState.LABELLING: "",
@@ -98,7 +97,7 @@ def icon(name: str) -> dict[str, str]:
 @register.simple_tag
 def mark(value: int | None, proposal: bool = False, chip: bool = False) -> str:
     """A label value by sign, shape and colour; `None` is "no label"."""
-    kind, sign = ("none", "") if value is None else (MARK_KINDS[value], SIGNS[value])
+    kind, sign = ("none", "") if value is None else (VALUE_NAMES[value], SIGNS[value])
     return cells.mark(kind, sign, proposal, chip)
 
 

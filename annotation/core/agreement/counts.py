@@ -32,8 +32,9 @@ from annotation.core.agreement.firsterror import CLASSES, NONE, classify
 from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.agreement.pairs import BoolArray, LabelTable, Pairs, pair_up
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
+from annotation.core.vocabulary import VALUE_NAMES, VALUES
 
-_NAMES: Final = ("minus", "zero", "plus")
+_NAMES: Final = tuple(VALUE_NAMES[value] for value in VALUES)
 _CELLS: Final = tuple(f"{a}_{b}" for a in _NAMES for b in _NAMES)
 _UPPER: Final = tuple((a, b) for a in range(SIZE) for b in range(a, SIZE))
 

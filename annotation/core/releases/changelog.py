@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from ..vocabulary import REASON_CODES_BY_CODE, VALUES
+from ..vocabulary import REASON_CODES_BY_CODE, SIGNS, VALUES
 from .diff import Counts, ReleaseDiff
 
 T = TypeVar("T")
-SIGNS: Final = {1: "+1", 0: "0", -1: "−1"}
 
 
 def changelog(

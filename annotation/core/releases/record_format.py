@@ -16,6 +16,7 @@ from typing import Any, Final
 from ..errors import Conflict
 from ..i18n import translatable
 from ..jsonio.canonical import canonical_json, sha256_hex
+from ..vocabulary import PLAIN_SIGNS
 
 FORMAT: Final = "tristep-release/4"
 OLDER_FORMATS: Final = ("tristep-release/1", "tristep-release/2", "tristep-release/3")
@@ -215,4 +216,4 @@ def manifest_problems(manifest: Any) -> list[str]:
 
 def distribution(counts: Mapping[int, int]) -> dict[str, int]:
     """How often each value occurs, by its name: {"-1": n, "0": n, "+1": n}."""
-    return {"-1": counts.get(-1, 0), "0": counts.get(0, 0), "+1": counts.get(1, 0)}
+    return {name: counts.get(value, 0) for value, name in PLAIN_SIGNS.items()}

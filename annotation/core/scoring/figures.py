@@ -26,6 +26,7 @@ from annotation.core.scoring.counts import (
     TABLE,
     tables,
 )
+from annotation.core.vocabulary import SIGNS, VALUE_NAMES, VALUES
 
 NO_STEPS: Final = translatable("there are no steps")
 NO_TRAJECTORIES: Final = translatable("there are no trajectories")
@@ -40,8 +41,6 @@ NEVER_THERE: Final = translatable("no step of the release has this label")
 Sums = Callable[[FloatArray], FloatArray]
 EVERY: Final = slice(None)
 """Each figure gets all columns."""
-NAMES: Final = ("minus", "zero", "plus")
-SIGNS: Final = ("−1", "0", "+1")
 
 
 def _total(part: slice) -> Sums:
@@ -237,8 +236,8 @@ _ALL: Final = (
 )
 
 
-def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
-    name, sign = NAMES[code], SIGNS[code]
+def _of_class(code: int, value: int) -> tuple[Figure, Figure, Figure]:
+    name, sign = VALUE_NAMES[value], SIGNS[value]
 
     def hits(s: FloatArray) -> FloatArray:
         return tables(s)[..., code, code]
@@ -284,7 +283,8 @@ def _of_class(code: int) -> tuple[Figure, Figure, Figure]:
 
 
 FIGURES: Final[dict[str, Figure]] = {
-    one.name: one for one in (*_ALL, *(one for code in range(3) for one in _of_class(code)))
+    one.name: one
+    for one in (*_ALL, *(one for at, value in enumerate(VALUES) for one in _of_class(at, value)))
 }
 RANKED: Final = (
     "step_accuracy",

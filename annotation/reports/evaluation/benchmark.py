@@ -8,6 +8,7 @@ from typing import Any, Final
 from annotation.core.agreement.measure import Measure
 from annotation.core.scoring.benchmark import Composition, composition, pearson
 from annotation.core.scoring.scores import scores
+from annotation.core.vocabulary import PLAIN_SIGNS
 from annotation.models import Release
 from annotation.policies import Actor, require
 
@@ -85,7 +86,7 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "policy_model": part.policy_model,
                 "trajectories": part.records,
                 "steps": part.steps,
-                "labels": dict(zip(("-1", "0", "+1"), part.labels, strict=True)),
+                "labels": dict(zip(PLAIN_SIGNS.values(), part.labels, strict=True)),
                 "first_errors": dict(zip(("first", "second", "last"), part.thirds, strict=True)),
                 "error_free": part.error_free,
                 "median_first_error": part.median,

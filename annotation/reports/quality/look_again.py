@@ -17,6 +17,7 @@ from annotation.core.i18n import translatable
 from annotation.core.trajectories.messages import normalise
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
+    VALUES,
     AdjudicationState,
     AssignmentState,
     ExposureKind,
@@ -159,7 +160,7 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Pre
 def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
     """The labels that make a trajectory fit, by value and reason; None: any."""
     value, reason = filters.get("value", ""), filters.get("reason", "")
-    if value not in ("", "-1", "0", "1"):
+    if value not in ("", *map(str, VALUES)):
         raise Invalid(translatable("There is no label “{value}”.", value=value[:40]))
     if reason and reason not in REASON_CODES_BY_CODE:
         raise Invalid(translatable("There is no reason “{reason}”.", reason=reason[:40]))

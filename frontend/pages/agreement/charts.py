@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy
 
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_table import PLACES
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import SIGNS, VALUE_NAMES, VALUES
 from annotation.reports.agreement.cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, Part
 from annotation.reports.agreement.pictures import Group
 from annotation.reports.agreement.report import Agreement
 from frontend.pages.shared.figure_cells import ARM_NAMES
 from frontend.rendering import charts
-from frontend.templatetags.tristep import MARK_KINDS, SIGNS, percent
+from frontend.templatetags.tristep import percent
 
 CUT_TITLES = {
     "subset": gettext_lazy("Subset"),
@@ -204,7 +204,7 @@ class Charts:
         rows = []
         for pk, counts in self.shown.annotators:
             bars = charts.stacked(
-                (MARK_KINDS[value], count) for value, count in zip(VALUES, counts, strict=True)
+                (VALUE_NAMES[value], count) for value, count in zip(VALUES, counts, strict=True)
             )
             values = [
                 {

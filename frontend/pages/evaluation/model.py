@@ -17,14 +17,13 @@ from annotation import policies
 from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering import charts
-from frontend.templatetags.tristep import SIGNS
 
 OFFSETS = {
     "same": gettext_lazy("at the right step"),
@@ -86,7 +85,7 @@ def _pictures(found: ModelScores) -> dict[str, Any]:
     return {
         "heads": [
             {"sign": sign, "x": charts.CELL * (at + 1) + charts.CELL // 2, "y": charts.CELL * (at + 1)}
-            for at, sign in enumerate(("−1", "0", "+1"))
+            for at, sign in enumerate(SIGNS.values())
         ],
         "none_x": charts.CELL * 4 + charts.CELL // 2,
         "cells": [

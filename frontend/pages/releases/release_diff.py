@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.releases.diff import WHATS, Counts, RecordChange
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.pages.releases.release_pictures import distribution
@@ -146,12 +146,11 @@ def _sides(found: service.Comparison) -> list[dict[str, Any]]:
 def _matrix(moved: Any) -> dict[str, Any]:
     """A heat map of (before, after), its tint that of the changes among themselves."""
     largest = max((count for (was, now), count in moved.items() if was != now), default=0)
-    signs = ("−1", "0", "+1")
     return {
         "changed": sum(count for (was, now), count in moved.items() if was != now),
         "heads": [
             {"sign": sign, "x": CELL * (at + 1) + CELL // 2, "y": CELL * (at + 1)}
-            for at, sign in enumerate(signs)
+            for at, sign in enumerate(SIGNS.values())
         ],
         "cells": [
             {

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.core.releases.statistics import Bin, ReleaseStatistics
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import PLAIN_SIGNS, VALUE_NAMES, VALUES
 from frontend.rendering import charts
-from frontend.templatetags.tristep import MARK_KINDS
 
-WRITTEN = {1: "+1", 0: "0", -1: "-1"}
 SHOWN_PARTS = 24
 """So many rows of policy models stand in the picture; the others are folded."""
 
 
 def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
     """Counts by value (−1, 0, 1, or as a manifest writes them) as rows with shares, and as a bar."""
-    by_value = {value: int(counts.get(value, counts.get(WRITTEN[value], 0))) for value in reversed(VALUES)}
+    by_value = {
+        value: int(counts.get(value, counts.get(PLAIN_SIGNS[value], 0))) for value in reversed(VALUES)
+    }
     total = sum(by_value.values())
     return {
         "total": total,
@@ -25,7 +25,7 @@ def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
             {"value": value, "count": count, "share": count / total if total else None}
             for value, count in by_value.items()
         ],
-        "bars": charts.stacked([(MARK_KINDS[value], count) for value, count in by_value.items()]),
+        "bars": charts.stacked([(VALUE_NAMES[value], count) for value, count in by_value.items()]),
     }
 
 

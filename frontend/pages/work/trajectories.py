@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
 from annotation.core.text import unescape
-from annotation.core.vocabulary import Role, TrajectoryState
+from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
 from annotation.models import Subset, Trajectory
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import trajectory_list as report
@@ -28,7 +28,7 @@ from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
 from frontend.rendering.charts import strip
 from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
-from frontend.templatetags.tristep import MARK_KINDS, SIGNS, badge_kind, percent, state_name
+from frontend.templatetags.tristep import badge_kind, percent, state_name
 
 VERB = "trajectory.list"
 SHOWN_OF_QUESTION = {False: 140, True: 80}
@@ -173,7 +173,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _kind(cell: report.Cell) -> str:
-    return "differ" if isinstance(cell, report.Differ) else "none" if cell is None else MARK_KINDS[cell]
+    return "differ" if isinstance(cell, report.Differ) else "none" if cell is None else VALUE_NAMES[cell]
 
 
 def _word(cell: report.Cell) -> str:
