@@ -19,9 +19,11 @@ from tests.servers import ROOT
 
 DOCS = ROOT / "docs"
 DESIGN = DOCS / "design.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 WALKS = ("From upload to row", "From key to row", "From judge to screen", "From freeze to verify")
 WALK_LINES = 12
 WALK_LINE = re.compile(r"(\d+)\. `([\w./-]+)` `([\w.]+)`: \S.*")
+RECIPE_STEP = re.compile(r"(\d+)\. `([^`]+)`(?: `([\w.]+)`)?: \S.*")
 CITED_SECTION = re.compile(r"docs/([\w/-]+\.md), [\"'“]([^\"'”]+)[\"'”]")
 CITED_FILE = re.compile(r"[\w/-]+\.(?:md|py)")
 BETWEEN_WORDS = re.compile(r"[\s`'\"“”(),;:]+|\.(?=\s|$)")
@@ -118,6 +120,37 @@ def python_names(tree: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[
             yield from (prefix + target.id for target in node.targets if isinstance(target, ast.Name))
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield prefix + node.target.id
+
+
+# ── Recipes of CONTRIBUTING.md ────────────
+def recipe_steps(recipe: str) -> list[tuple[int, str, str]]:
+    """Number, path and name (or "") of each step of a recipe; fails on a step of another form."""
+    lines = [line for line in section(CONTRIBUTING, recipe).splitlines() if re.match(r"\d+\. ", line)]
+    steps = [RECIPE_STEP.fullmatch(line) for line in lines]
+    assert [line for line, step in zip(lines, steps, strict=True) if step is None] == []
+    return [(int(step[1]), step[2], step[3] or "") for step in steps if step]
+
+
+def fault_of(path: str, name: str) -> str:
+    """The fault of a place, or "". Of `<…>`, which one chooses, only the folder above is looked for."""
+    known = ROOT / (path.partition("<")[0].rpartition("/")[0] if "<" in path else path)
+    if not known.exists():
+        return f"{path}: no such file"
+    return f"{path}: {name}" if name and not defines(known, name) else ""
+
+
+@pytest.mark.parametrize("recipe", re.findall(r"^### (An? .+)$", CONTRIBUTING.read_text("utf-8"), re.M))
+def test_recipe_is_numbered_and_names_what_exists(recipe: str) -> None:
+    steps = recipe_steps(recipe)
+    assert [number for number, _, _ in steps] == list(range(1, len(steps) + 1))
+    assert [fault for _, path, name in steps if (fault := fault_of(path, name))] == []
+
+
+def test_recipe_would_not_take_what_is_not_there() -> None:
+    assert fault_of("tests/test_docs.py", "fault_of") == "" == fault_of("tests/<kind>/<name>.py", "")
+    assert fault_of("tests/absent.py", "")
+    assert fault_of("absent/<name>.py", "")
+    assert fault_of("tests/test_docs.py", "absent")
 
 
 # ── What documents and docstrings cite ────

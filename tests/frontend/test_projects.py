@@ -7,6 +7,9 @@ import re
 import pytest
 
 from annotation.models import Guideline, Project, Subset
+from annotation.services.projects import settings
+from api.serializers import projects
+from frontend.forms.projects import SettingsForm
 from tests import people
 
 SETTINGS = {
@@ -21,6 +24,12 @@ SETTINGS = {
     "suggestion_policy": "never",
     "show_reference_answer": "on",
 }
+
+
+def test_settings_of_a_project_are_on_the_page_and_in_the_api():
+    change = set(projects.ProjectChange().fields)
+    assert change == settings.SETTINGS == set(SettingsForm.base_fields)
+    assert change <= set(projects.Project().fields)
 
 
 def test_projects_are_seen_by_their_people_and_all_by_site_admins(browse, at, text):
