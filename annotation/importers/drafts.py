@@ -14,7 +14,7 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft, content_dig
 
 from .base import ReadContext
 from .conversion import Conversation
-from .records import Identities, Problems, as_text, first_text, messages_of, short_text, tools_of
+from .records import RecordIdentities, RecordProblems, as_text, first_text, messages_of, short_text, tools_of
 
 MAX_NAME: Final = 255
 MAX_DATA_SOURCE: Final = 200
@@ -27,7 +27,7 @@ SOURCE_STEPS: Final = "source_steps"
 WITHOUT_STEPS: Final = translatable("conversations without a response of the model, left out")
 
 
-class Piece(Protocol):
+class SourceRecord(Protocol):
     """A record with its value, its bytes and its line (`jsonlines.Record`, `parts.elements.Element`)."""
 
     @property
@@ -45,7 +45,7 @@ def draft_of(
     raw: bytes,
     line: int,
     context: ReadContext,
-    problems: Problems,
+    problems: RecordProblems,
     *,
     format: str,
     converter: int,
@@ -93,9 +93,9 @@ def draft_of(
 
 
 def read_conversations(
-    pieces: Iterable[Piece | RecordError],
+    pieces: Iterable[SourceRecord | RecordError],
     context: ReadContext,
-    convert: Callable[[Any, Problems], Iterable[Conversation]],
+    convert: Callable[[Any, RecordProblems], Iterable[Conversation]],
     *,
     format: str,
     converter: int,
@@ -106,7 +106,7 @@ def read_conversations(
     as long as the file has others; a file without any is refused for the first of them. Identities seen twice
     are errors. Of more than eight drafts with the bytes of one record, only the first keeps them.
     """
-    seen = Identities()
+    seen = RecordIdentities()
     empty: list[RecordError] = []
     expected = 0
     for piece in pieces:
@@ -114,7 +114,7 @@ def read_conversations(
         if isinstance(piece, RecordError):
             yield piece
             continue
-        problems = Problems(context.filename, piece.line)
+        problems = RecordProblems(context.filename, piece.line)
         drafts = []
         for conversation in convert(piece, problems):
             if not problems and not step_indexes(_objects(conversation.messages)):
@@ -154,7 +154,7 @@ def _objects(messages: list[Any]) -> list[dict[str, Any]]:
 
 
 def _empty(conversation: Conversation, filename: str, line: int) -> Iterator[RecordError]:
-    problems = Problems(filename, line)
+    problems = RecordProblems(filename, line)
     if conversation.why_empty:
         problems.add("", conversation.why_empty)
     else:

@@ -22,7 +22,7 @@ GATHER_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class Preview:
+class FilePreview:
     """What the beginning of a file shows.
 
     `drafts` is how many trajectories were read (`whole`: to the end of the file), `steps` how many steps they
@@ -49,7 +49,7 @@ def preview(
     format: str = "",
     options: ReadOptions,
     records: int = LOOKED_AT,
-) -> Preview:
+) -> FilePreview:
     """Read the beginning of a file: at most so many records, and not much longer than two seconds.
 
     `stream` must be seekable. Raises `Invalid` for a file of no known format.
@@ -57,7 +57,7 @@ def preview(
     head = stream.read(HEAD_BYTES)
     stream.seek(0)
     importer = by_name(format) if format else sniff(head)
-    beginning = Preview(importer, importer.sniff(head), _others(importer, head), context=context)
+    beginning = FilePreview(importer, importer.sniff(head), _others(importer, head), context=context)
     end = time.monotonic() + SECONDS
     for item in apply_options(importer.read(stream, context), options, context):
         if isinstance(item, RecordError):

@@ -21,7 +21,7 @@ MAX_PROBLEMS_PER_RECORD: Final = 20
 LABEL_KEYS: Final = frozenset({"step_labels", "final_label"})
 
 
-class Problems:
+class RecordProblems:
     """What is wrong with one record: the first findings, and how many more there are."""
 
     def __init__(self, filename: str, line: int) -> None:
@@ -46,13 +46,13 @@ class Problems:
             )
 
 
-class Identities:
+class RecordIdentities:
     """The identities met in a file, eight bytes each, so that memory stays small for any file."""
 
     def __init__(self) -> None:
         self._lines: dict[int, int] = {}
 
-    def check(self, record_id: str, line: int, name: str, problems: Problems) -> None:
+    def check(self, record_id: str, line: int, name: str, problems: RecordProblems) -> None:
         """Note `record_id`; a problem of field `name` if an earlier line has the same."""
         digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         key = int.from_bytes(digest, "big")
@@ -78,7 +78,7 @@ class Identities:
 def read_drafts(
     stream: BinaryIO,
     context: ReadContext,
-    draft_of: Callable[[Record, Problems], TrajectoryDraft | None],
+    draft_of: Callable[[Record, RecordProblems], TrajectoryDraft | None],
 ) -> Iterator[TrajectoryDraft | RecordError]:
     """Every record of a file as `draft_of` reads it, or the problems that it has noted, as errors."""
     records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
@@ -86,7 +86,7 @@ def read_drafts(
         if isinstance(record, RecordError):
             yield record
             continue
-        problems = Problems(context.filename, record.line)
+        problems = RecordProblems(context.filename, record.line)
         draft = draft_of(record, problems)
         if problems or draft is None:
             yield from problems.errors()
@@ -94,7 +94,7 @@ def read_drafts(
             yield draft
 
 
-def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
+def messages_of(value: Any, problems: RecordProblems) -> list[dict[str, Any]]:
     """`value` as messages: objects with a role, at least one of them the assistant's."""
     if not isinstance(value, list):
         problems.add(
@@ -124,7 +124,7 @@ def messages_of(value: Any, problems: Problems) -> list[dict[str, Any]]:
     return value
 
 
-def tools_of(value: Any, problems: Problems) -> list[Any]:
+def tools_of(value: Any, problems: RecordProblems) -> list[Any]:
     """`value` as a list of tool schemas; null counts as an empty list."""
     if value is None:
         return []
@@ -135,7 +135,7 @@ def tools_of(value: Any, problems: Problems) -> list[Any]:
 
 
 def labels_of(
-    record: dict[str, Any], messages: list[dict[str, Any]], problems: Problems
+    record: dict[str, Any], messages: list[dict[str, Any]], problems: RecordProblems
 ) -> FileLabels | None:
     """The labels that stand in a trajectory record, checked against its messages, or `None`."""
     source = record.get("step_labels")
@@ -161,7 +161,7 @@ def labels_of(
     return FileLabels(step_labels, read_value(final, "final_label", problems.found))
 
 
-def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
+def index_of(record: dict[str, Any], key: str, problems: RecordProblems) -> int:
     """A required index: a whole number from 0 to 2³¹ − 1."""
     value = record.get(key)
     if type(value) is int and 0 <= value <= MAX_INT:
@@ -175,7 +175,7 @@ def index_of(record: dict[str, Any], key: str, problems: Problems) -> int:
     return 0
 
 
-def short_text(value: str, name: str, limit: int, problems: Problems) -> str:
+def short_text(value: str, name: str, limit: int, problems: RecordProblems) -> str:
     """`value`, which must fit a column of `limit` characters once escaped."""
     if len(escape(value)) > limit:
         problems.add(name, translatable("is longer than {limit} characters", limit=limit))

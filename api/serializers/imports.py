@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS
-from annotation.importers.preview import Preview
+from annotation.importers.preview import FilePreview
 from annotation.models import ImportFile
 
 from .base import Output, Query, Sentence, words
@@ -203,7 +203,7 @@ class ImportPreview(Output):
     first = PreviewedTrajectory(allow_null=True)
 
     @extend_schema_field(ImportNote(many=True))
-    def get_notes(self, preview: Preview) -> Any:
+    def get_notes(self, preview: FilePreview) -> Any:
         """The counts by what was met."""
         notes = [{"what": what, "count": count} for what, count in sorted(preview.context.notes.items())]
         return ImportNote(notes, many=True).data

@@ -10,7 +10,7 @@ from annotation.core.trajectories.trajectory import normalise
 from annotation.importers.conversion import Conversation
 from annotation.importers.parts.claude import add_response, add_user
 from annotation.importers.parts.content_blocks import content_of, parts_of, text_of
-from annotation.importers.parts.conversation_builder import Thread
+from annotation.importers.parts.conversation_builder import ConversationBuilder
 from annotation.importers.parts.response_items import CALLS, OUTPUTS, add_item
 from annotation.importers.traces.langchain_messages import add_messages
 from tests.strategies import ANY_JSON
@@ -41,7 +41,7 @@ BLOCK = st.builds(
 @given(st.lists(BLOCK | ANY_JSON, max_size=4), ANY_JSON)
 @settings(max_examples=60)
 def test_blocks_of_any_json_become_messages_that_can_be_shown(blocks: list[Any], content: Any) -> None:
-    thread = Thread(Conversation())
+    thread = ConversationBuilder(Conversation())
     add_response(thread, blocks, "a")
     add_user(thread, blocks)
     add_user(thread, content)
@@ -83,7 +83,7 @@ def test_block_becomes_the_parts_of_a_chat_or_stays_what_it_is(content: Any, par
 
 
 def test_response_split_over_pieces_with_results_between_them_is_one_step() -> None:
-    thread = Thread(Conversation())
+    thread = ConversationBuilder(Conversation())
     thread.add("user", "Q")
     thread.respond("a", "r1").call("c1", "f", {"x": 1})
     thread.result("c1", "one", failed=True)

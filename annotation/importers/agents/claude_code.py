@@ -20,11 +20,11 @@ from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.claude import add_response, add_user
 from ..parts.content_blocks import as_json, parts_of, text_of
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.sessions import sessions
 from ..parts.sniffing import samples, strings
-from ..records import Problems
-from .line_tree import Tree, trees
+from ..records import RecordProblems
+from .line_tree import LineTree, trees
 
 CONVERTER: Final = 1
 BRANCHES = translatable("branches left out")
@@ -81,7 +81,7 @@ def _session_of(record: Line) -> str | None:
     return record["sessionId"] if named and "uuid" in record else ""
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     if isinstance(value, dict) and isinstance(value.get("loglines"), list):
         value = value["loglines"]
@@ -95,8 +95,8 @@ def session(events: list[Any]) -> Iterator[Conversation]:
     """The conversations of one session: the agent's own, then those of its sub-agents."""
     whole = Conversation()
     lines = _unique([event for event in events if isinstance(event, dict)], whole)
-    main: list[Tree] = []
-    subs: dict[str, list[Tree]] = {}
+    main: list[LineTree] = []
+    subs: dict[str, list[LineTree]] = {}
     for tree in trees(lines, _is_spoken, _companions):
         if all(line.get("isSidechain") for line in tree.kept):
             name = as_json(tree.kept[0].get("agentId")) or as_json(tree.kept[0].get("uuid"))
@@ -193,10 +193,10 @@ def _about(lines: list[Line]) -> dict[str, str]:
     return about
 
 
-def _conversation(paths: list[Tree], about: dict[str, str], conversation: Conversation) -> Conversation:
+def _conversation(paths: list[LineTree], about: dict[str, str], conversation: Conversation) -> Conversation:
     conversation.record_id, conversation.format_version = about["session"], about["version"]
     conversation.hints.update({key: about[key] for key in ("cwd", "gitBranch", "title") if about[key]})
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     models: dict[str, None] = {}
     for tree in paths:
         if tree.branches:
@@ -216,7 +216,7 @@ def _responses(lines: list[Line]) -> int:
     return len({_response_id(line) or id(line) for line in spoken})
 
 
-def _add_line(thread: Thread, line: Line, models: dict[str, None]) -> None:
+def _add_line(thread: ConversationBuilder, line: Line, models: dict[str, None]) -> None:
     message = line["message"]
     conversation = thread.conversation
     if line["type"] == "user":

@@ -17,11 +17,11 @@ from ..base import ReadContext
 from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json, parts_of, text_of
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.response_items import COMPACTIONS, ITEM_TYPES, add_item, kind_of
 from ..parts.sessions import sessions
 from ..parts.sniffing import samples
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 COPIED = translatable("sessions that were copied into another, read as its beginning")
@@ -93,7 +93,7 @@ def _meta(record: dict[str, Any]) -> dict[str, Any] | None:
     return record if _is_old_head(record) else None
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     if not isinstance(piece.value, list):
         problems.add("", translatable("is not a line of a session"))
         return
@@ -104,7 +104,7 @@ def session(lines: list[dict[str, Any]]) -> Conversation:
     """The lines of one session as a conversation."""
     metas = [meta for meta in map(_meta, lines) if meta is not None]
     conversation = _conversation(metas)
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     if metas and (instructions := _instructions(metas[0])):
         thread.add("system", instructions)
     models: dict[str, None] = {}

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Tree", "trees"]
+__all__ = ["LineTree", "trees"]
 
 Line = dict[str, Any]
 Companions = Callable[[list[Line], list[Line]], Callable[[Line], bool]]
 
 
 @dataclass(slots=True)
-class Tree:
+class LineTree:
     """The spoken lines below one root, in the order of the file.
 
     `kept` lead to the last of them or go with those that do; `dropped` are those of `branches` branches that
@@ -27,7 +27,7 @@ class Tree:
     branches: int = 0
 
 
-def trees(lines: Sequence[Line], is_spoken: Callable[[Line], bool], companions: Companions) -> list[Tree]:
+def trees(lines: Sequence[Line], is_spoken: Callable[[Line], bool], companions: Companions) -> list[LineTree]:
     """The trees that `parentUuid` makes of these lines, those without a spoken line left out.
 
     A line whose parent is missing, comes later or is itself is a root, so there are no circles. Given the
@@ -53,7 +53,7 @@ def trees(lines: Sequence[Line], is_spoken: Callable[[Line], bool], companions: 
         way = [lines[index] for index in spoken if index in on_way]
         goes_along = companions(way, [lines[index] for index in spoken])
         kept.update(index for index in spoken if index in on_way or goes_along(lines[index]))
-    found_trees = {root: Tree(lines[root]) for root in members}
+    found_trees = {root: LineTree(lines[root]) for root in members}
     below_lost = [False] * len(lines)
     for index, parent in enumerate(parents):
         below_lost[index] = parent is not None and below_lost[parent]

@@ -18,11 +18,11 @@ from ..base import ReadContext
 from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json, parts_of, text_of
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.response_items import add_item, kind_of
 from ..parts.sniffing import messages_in, samples
 from ..parts.unknown_fields import keep_rest
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 MARK: Final = "mini-swe-agent"
@@ -72,7 +72,7 @@ def _acts_in_bash(messages: tuple[dict[str, Any], ...]) -> bool:
     )
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = {"messages": piece.value} if isinstance(piece.value, list) else piece.value
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
         problems.add("messages", translatable("must be a list of messages"))
@@ -94,7 +94,7 @@ def trajectory(value: dict[str, Any], version: str) -> Conversation:
     conversation = Conversation(
         format_version=version or as_json(info.get("mini_version")), task_key=name, policy_model=_model(info)
     )
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     for index, message in enumerate(value["messages"]):
         if isinstance(message, dict):
             _add(thread, message, f"messages[{index}]")
@@ -109,7 +109,7 @@ def trajectory(value: dict[str, Any], version: str) -> Conversation:
     return conversation
 
 
-def _add(thread: Thread, message: dict[str, Any], place: str) -> None:
+def _add(thread: ConversationBuilder, message: dict[str, Any], place: str) -> None:
     role = as_json(message.get("role"))
     extra = message["extra"] if isinstance(message.get("extra"), dict) else {}
     if "response" in extra:

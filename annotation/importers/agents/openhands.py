@@ -17,11 +17,11 @@ from ..base import ReadContext
 from ..conversion import Conversation, SourceLabel
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json, part_of
-from ..parts.conversation_builder import Response, Thread
+from ..parts.conversation_builder import ConversationBuilder, Response
 from ..parts.folder_layouts import is_one_event
 from ..parts.sessions import sessions
 from ..parts.sniffing import samples
-from ..records import Problems
+from ..records import RecordProblems
 from .openhands_sdk import is_sdk_event, sdk_conversation
 
 CONVERTER: Final = 1
@@ -74,7 +74,7 @@ def _session_of(record: Event) -> str | None:
     return "" if _is_event(record) or is_sdk_event(record) else None
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     about: Event = {}
     if isinstance(value, dict) and isinstance(value.get("history"), list):
@@ -109,7 +109,7 @@ def _add_about(conversation: Conversation, about: Event) -> None:
 def event_conversation(events: list[Event]) -> Conversation:
     """The events of one session as a conversation."""
     conversation = Conversation()
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     told: set[str] = set()
     for number, event in enumerate(events):
         if isinstance(event.get("action"), str):
@@ -119,7 +119,7 @@ def event_conversation(events: list[Event]) -> Conversation:
     return conversation
 
 
-def _add_action(thread: Thread, event: Event, action: str, number: int, told: set[str]) -> None:
+def _add_action(thread: ConversationBuilder, event: Event, action: str, number: int, told: set[str]) -> None:
     args = event["args"] if isinstance(event.get("args"), dict) else {}
     conversation = thread.conversation
     if action == "condensation":
@@ -145,7 +145,7 @@ def _images(args: Event) -> list[Any]:
 
 
 def _add_response(
-    thread: Thread, event: Event, action: str, args: Event, number: int, told: set[str]
+    thread: ConversationBuilder, event: Event, action: str, args: Event, number: int, told: set[str]
 ) -> None:
     """An action of the agent: its whole response, which comes with the first of its actions."""
     metadata = event["tool_call_metadata"] if isinstance(event.get("tool_call_metadata"), dict) else {}
@@ -196,7 +196,7 @@ def _add_told(response: Response, event: Event, action: str, args: Event, metada
     response.call(metadata.get("tool_call_id"), metadata.get("function_name") or action, arguments)
 
 
-def _add_observation(thread: Thread, event: Event, observation: str) -> None:
+def _add_observation(thread: ConversationBuilder, event: Event, observation: str) -> None:
     if observation in QUIET or event.get("cause") is None:
         return
     metadata = event["tool_call_metadata"] if isinstance(event.get("tool_call_metadata"), dict) else {}

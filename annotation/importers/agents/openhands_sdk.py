@@ -8,7 +8,7 @@ from annotation.core.i18n import translatable
 
 from ..conversion import Conversation
 from ..parts.content_blocks import as_json, parts_of, text_of
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 
 __all__ = ["is_sdk_event", "sdk_conversation"]
 
@@ -46,7 +46,7 @@ def is_sdk_event(record: Event) -> bool:
 def sdk_conversation(events: list[Event]) -> Conversation:
     """The events of one conversation of the SDK. A result whose action is not there stands alone."""
     conversation = Conversation()
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     actions: set[str] = set()
     for number, event in enumerate(events):
         kind = event.get("kind")
@@ -71,7 +71,7 @@ def sdk_conversation(events: list[Event]) -> Conversation:
     return conversation
 
 
-def _add_action(thread: Thread, event: Event, number: int) -> None:
+def _add_action(thread: ConversationBuilder, event: Event, number: int) -> None:
     """One call of a response; what the response said and thought comes with its first action."""
     key = as_json(event.get("llm_response_id"))
     if not key:
@@ -111,7 +111,7 @@ def _without_thought(text: str, reasoning: str) -> str:
     return text
 
 
-def _add_message(thread: Thread, event: Event, number: int) -> None:
+def _add_message(thread: ConversationBuilder, event: Event, number: int) -> None:
     message = event["llm_message"] if isinstance(event.get("llm_message"), dict) else event
     content = message.get("content")
     if event.get("source") == "agent":
@@ -123,7 +123,7 @@ def _add_message(thread: Thread, event: Event, number: int) -> None:
         thread.add("user", content)
 
 
-def _add_result(thread: Thread, event: Event) -> None:
+def _add_result(thread: ConversationBuilder, event: Event) -> None:
     observation = event.get("observation")
     call_id, name = event.get("tool_call_id"), event.get("tool_name")
     if event.get("kind") == "AgentErrorEvent":
@@ -138,7 +138,7 @@ def _add_result(thread: Thread, event: Event) -> None:
         thread.result(call_id, observation, name=name)
 
 
-def _add_prompt(thread: Thread, event: Event) -> None:
+def _add_prompt(thread: ConversationBuilder, event: Event) -> None:
     prompt = event.get("system_prompt")
     thread.add("system", [prompt] if isinstance(prompt, dict) else prompt)
     for tool in event["tools"] if isinstance(event.get("tools"), list) else []:

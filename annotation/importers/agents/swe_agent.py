@@ -17,9 +17,9 @@ from ..base import ReadContext
 from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json, parts_of, text_of
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.sniffing import samples
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 DEMONSTRATIONS: Final = translatable("messages of a demonstration, which are no steps")
@@ -49,7 +49,7 @@ class SweAgent:
         records = read_records(stream, filename=context.filename, max_record_bytes=context.max_record_bytes)
         task = context.filename.rsplit("/", 1)[-1].removesuffix(".json").removesuffix(".traj")
 
-        def convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+        def convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
             yield from trajectory(piece, task, problems)
 
         return read_conversations(records, context, convert, format=self.name, converter=CONVERTER)
@@ -68,7 +68,7 @@ def _certainty(record: dict[str, Any]) -> float:
     return 0.9 if marked else 0.8 if _MARKS & record.keys() and history else 0.0
 
 
-def trajectory(piece: Record, task: str, problems: Problems) -> Iterator[Conversation]:
+def trajectory(piece: Record, task: str, problems: RecordProblems) -> Iterator[Conversation]:
     """One run as a conversation. `task` is the name of its file, which is that of the task."""
     value = piece.value
     history = value.get("history") if isinstance(value, dict) else None
@@ -81,7 +81,7 @@ def trajectory(piece: Record, task: str, problems: Problems) -> Iterator[Convers
         task_key=as_json(value.get("instance_id")) or task,
         policy_model=_model(value.get("replay_config")),
     )
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     for index, entry in enumerate(history):
         if isinstance(entry, dict):
             _add(thread, entry, index)
@@ -100,7 +100,7 @@ def trajectory(piece: Record, task: str, problems: Problems) -> Iterator[Convers
     yield conversation
 
 
-def _add(thread: Thread, entry: dict[str, Any], index: int) -> None:
+def _add(thread: ConversationBuilder, entry: dict[str, Any], index: int) -> None:
     role, content = entry.get("role"), entry.get("content")
     conversation = thread.conversation
     if entry.get("is_demo") is True and role in ("assistant", "tool", "user"):

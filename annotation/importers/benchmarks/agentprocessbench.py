@@ -18,8 +18,8 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 from ..base import ReadContext
 from ..records import (
     LABEL_KEYS,
-    Identities,
-    Problems,
+    RecordIdentities,
+    RecordProblems,
     as_text,
     first_text,
     index_of,
@@ -60,12 +60,12 @@ class AgentProcessBench:
         return 0.8 if likely else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        seen = Identities()
+        seen = RecordIdentities()
         return read_drafts(stream, context, lambda record, problems: _draft(record, context, seen, problems))
 
 
 def _draft(
-    record: Record, context: ReadContext, seen: Identities, problems: Problems
+    record: Record, context: ReadContext, seen: RecordIdentities, problems: RecordProblems
 ) -> TrajectoryDraft | None:
     value = record.value
     if not isinstance(value, dict):

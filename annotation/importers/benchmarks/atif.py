@@ -22,8 +22,8 @@ from annotation.core.trajectories.trajectory import SourceLabel, TrajectoryDraft
 
 from ..base import ReadContext
 from ..conversion import Conversation
-from ..drafts import Piece, read_conversations
-from ..records import Problems, as_text
+from ..drafts import SourceRecord, read_conversations
+from ..records import RecordProblems, as_text
 
 CONVERTER: Final = 1
 LAST_MINOR: Final = 7
@@ -60,7 +60,7 @@ class Atif:
         return (_restored(item) if isinstance(item, TrajectoryDraft) else item for item in drafts)
 
 
-def _conversations(piece: Piece, problems: Problems) -> Iterator[Conversation]:
+def _conversations(piece: SourceRecord, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     named = isinstance(value, dict) and "schema_version" not in value and value
     for document in value.values() if named else [value]:
@@ -72,7 +72,7 @@ def _conversations(piece: Piece, problems: Problems) -> Iterator[Conversation]:
 
 
 def _trajectory(
-    document: dict[str, Any], parent: str, raw: bytes | None, problems: Problems
+    document: dict[str, Any], parent: str, raw: bytes | None, problems: RecordProblems
 ) -> Iterator[Conversation]:
     """The conversation of a document, and those of the sub-agents in it."""
     conversation = Conversation(raw=raw)
@@ -106,7 +106,7 @@ def _trajectory(
         yield from _trajectory(child, conversation.record_id or "parent", canonical_json(child), problems)
 
 
-def _check_version(document: dict[str, Any], conversation: Conversation, problems: Problems) -> bool:
+def _check_version(document: dict[str, Any], conversation: Conversation, problems: RecordProblems) -> bool:
     version = document.get("schema_version")
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match is None or match[1] != "1":

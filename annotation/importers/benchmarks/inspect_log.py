@@ -19,7 +19,7 @@ from annotation.core.jsonio.jsonlines import BadJson, Record, RecordError, parse
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
-from ..drafts import Piece, read_conversations
+from ..drafts import SourceRecord, read_conversations
 from ..parts.archive import Archive, BadArchive, is_zip, names_in
 from ..parts.json_array_stream import Element, records_at
 from .inspect_chunks import ChunkedSample, chunked_samples, read_chunked
@@ -83,7 +83,7 @@ class _Log:
         )
 
 
-def _elements(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:
+def _elements(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[SourceRecord | RecordError]:
     seen: object = None
     late: list[dict[str, Any]] | None = None
     logs = 0
@@ -138,7 +138,7 @@ def _late_headers(stream: BinaryIO, context: ReadContext) -> list[dict[str, Any]
     return headers if last is None else [*headers, _header(last)]
 
 
-def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[Piece | RecordError]:
+def _members(stream: BinaryIO, context: ReadContext, log: _Log) -> Iterator[SourceRecord | RecordError]:
     try:
         archive = Archive(stream)
         members = (archive.named(name) for name in _HEADERS)

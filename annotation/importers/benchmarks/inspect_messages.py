@@ -11,7 +11,7 @@ from annotation.core.i18n import translatable
 from annotation.core.trajectories.trajectory import SourceLabel
 
 from ..conversion import Conversation
-from ..records import Problems, as_text, first_text
+from ..records import RecordProblems, as_text, first_text
 
 MAX_EXPANSION: Final = 64 * 1024 * 1024
 ATTACHMENT: Final = "attachment://"
@@ -29,7 +29,7 @@ _UNPARSED: Final = translatable("tool calls whose arguments Inspect could not pa
 class _Attachments:
     """Texts that a sample keeps apart, put back where they are referred to, up to a total size."""
 
-    def __init__(self, texts: Any, problems: Problems, notes: Counter[str]) -> None:
+    def __init__(self, texts: Any, problems: RecordProblems, notes: Counter[str]) -> None:
         self._texts = texts if isinstance(texts, dict) else {}
         self._left = MAX_EXPANSION
         self._problems = problems
@@ -60,7 +60,7 @@ class _Attachments:
         return self.resolve(value)
 
 
-def conversation_of(sample: Any, header: dict[str, Any], problems: Problems) -> Iterator[Conversation]:
+def conversation_of(sample: Any, header: dict[str, Any], problems: RecordProblems) -> Iterator[Conversation]:
     """The conversation of one sample; `header` has the log's `version`, `status` and `eval`."""
     if not isinstance(sample, dict):
         problems.add("", translatable("is not a JSON object"))

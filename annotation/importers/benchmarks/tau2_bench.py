@@ -22,7 +22,7 @@ from ..parts.dialects import read_tools
 from ..parts.json_array_stream import Element, records_at
 from ..parts.message_parts import MessageParts, as_object, as_text
 from ..parts.trace_conversations import TIMES, TOKENS
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 
@@ -97,7 +97,7 @@ class _Settings:
         return held if isinstance(held, dict) else {}
 
 
-def _convert(piece: Any, settings: _Settings, problems: Problems) -> list[Conversation]:
+def _convert(piece: Any, settings: _Settings, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     settings.read(piece)
     if not isinstance(value, dict):

@@ -12,9 +12,9 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
 from ..conversion import Conversation, SourceLabel
-from ..drafts import Piece, read_conversations
+from ..drafts import SourceRecord, read_conversations
 from ..parts.message_parts import as_object, as_text
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 
@@ -41,7 +41,7 @@ class TauBench:
         return read_conversations(records, context, _convert, format=self.name, converter=CONVERTER)
 
 
-def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
+def _convert(piece: SourceRecord, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     if not isinstance(value, dict) or not isinstance(value.get("traj"), list):
         problems.add("traj", translatable("must be a list of messages"))

@@ -18,9 +18,9 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
 from ..conversion import Conversation, SourceLabel
-from ..drafts import Piece, read_conversations
+from ..drafts import SourceRecord, read_conversations
 from ..parts.message_parts import as_object, as_text
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 
@@ -55,7 +55,7 @@ class WhoAndWhen:
         return read_conversations(records, context, _convert, format=self.name, converter=CONVERTER)
 
 
-def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
+def _convert(piece: SourceRecord, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     if not isinstance(value, dict) or not isinstance(value.get("history"), list):
         problems.add("history", translatable("must be a list of messages"))

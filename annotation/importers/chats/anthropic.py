@@ -19,11 +19,11 @@ from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.claude import TOOL_BLOCKS, add_response, add_user, tools_of
 from ..parts.content_blocks import as_json
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.sessions import sessions
 from ..parts.sniffing import messages_in, samples, strings
 from ..parts.unknown_fields import keep_rest
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 COMPACTIONS = translatable("compactions")
@@ -93,7 +93,7 @@ def _session_of(record: dict[str, Any]) -> str | None:
     return as_json(record.get("session_id")) if _is_event(record) else None
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     if (
         isinstance(value, list)
@@ -109,7 +109,7 @@ def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
         yield conversation
 
 
-def messages_request(value: Any, problems: Problems) -> Conversation | None:
+def messages_request(value: Any, problems: RecordProblems) -> Conversation | None:
     """One request of the Messages API, with the response when it is there, as a conversation."""
     if not isinstance(value, dict):
         problems.add("", translatable("is not a JSON object"))
@@ -120,7 +120,7 @@ def messages_request(value: Any, problems: Problems) -> Conversation | None:
         problems.add("messages", translatable("must be a list of messages"))
         return None
     conversation = Conversation(record_id=as_json(value.get("id")))
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     if request.get("system"):
         thread.add("system", request["system"])
     for index, message in enumerate(messages):
@@ -135,7 +135,7 @@ def messages_request(value: Any, problems: Problems) -> Conversation | None:
     return conversation
 
 
-def _add_message(thread: Thread, message: Any, place: str, problems: Problems) -> None:
+def _add_message(thread: ConversationBuilder, message: Any, place: str, problems: RecordProblems) -> None:
     role = message.get("role") if isinstance(message, dict) else None
     if role == "assistant":
         thread.close()
@@ -150,12 +150,12 @@ def _add_message(thread: Thread, message: Any, place: str, problems: Problems) -
 
 def agent_sdk(events: list[dict[str, Any]]) -> Iterator[Conversation]:
     """The messages of one session of the Agent SDK: the agent's own conversation, then its sub-agents'."""
-    threads: dict[str, Thread] = {}
+    threads: dict[str, ConversationBuilder] = {}
     about = _about(events)
     for number, event in enumerate(events):
         agent = as_json(event.get("parent_tool_use_id"))
         if agent not in threads:
-            threads[agent] = Thread(_conversation(about, agent))
+            threads[agent] = ConversationBuilder(_conversation(about, agent))
         _add_event(threads[agent], event, f"[{number}]")
     if "" in threads and len(threads) > 1:
         threads[""].conversation.notes[SUB_AGENTS] += len(threads) - 1
@@ -198,7 +198,7 @@ def _conversation(about: dict[str, Any], agent: str) -> Conversation:
     return conversation
 
 
-def _add_event(thread: Thread, event: dict[str, Any], place: str) -> None:
+def _add_event(thread: ConversationBuilder, event: dict[str, Any], place: str) -> None:
     kind, message = event["type"], event.get("message")
     conversation = thread.conversation
     if kind == "stream_event":

@@ -25,8 +25,8 @@ from ..benchmarks.agentprocessbench import MAX_DATA_SOURCE, MAX_POLICY_MODEL, ow
 from ..parts.dialects import parse_json
 from ..records import (
     LABEL_KEYS,
-    Identities,
-    Problems,
+    RecordIdentities,
+    RecordProblems,
     as_text,
     first_text,
     labels_of,
@@ -67,9 +67,9 @@ class OpenAIChat:
         return 0.5 if layout.bare or "messages" in layout.keys else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
-        seen = Identities()
+        seen = RecordIdentities()
 
-        def draft_of(record: Record, problems: Problems) -> TrajectoryDraft | None:
+        def draft_of(record: Record, problems: RecordProblems) -> TrajectoryDraft | None:
             draft = _draft(record, context, problems)
             if draft is not None and not problems:
                 seen.check(draft.record_id, record.line, "id", problems)
@@ -78,7 +78,7 @@ class OpenAIChat:
         return read_drafts(stream, context, draft_of)
 
 
-def _draft(record: Record, context: ReadContext, problems: Problems) -> TrajectoryDraft | None:
+def _draft(record: Record, context: ReadContext, problems: RecordProblems) -> TrajectoryDraft | None:
     value = {"messages": record.value} if isinstance(record.value, list) else record.value
     if not isinstance(value, dict):
         problems.add("", translatable("is neither an object with messages nor a list of messages"))
@@ -139,7 +139,7 @@ def _said(message: dict[str, Any]) -> tuple[Any, Any]:
     return message.get("content"), message.get("tool_calls")
 
 
-def _identity(value: dict[str, Any], key: str, limit: int, problems: Problems) -> str:
+def _identity(value: dict[str, Any], key: str, limit: int, problems: RecordProblems) -> str:
     """A record's own identity as text, or `""` when it has none."""
     identity = value.get(key)
     if identity is None:

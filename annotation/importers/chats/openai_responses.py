@@ -15,12 +15,12 @@ from ..base import ReadContext
 from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.response_items import ITEM_TYPES, add_item, chat_tools, kind_of
 from ..parts.sessions import sessions
 from ..parts.sniffing import samples
 from ..parts.unknown_fields import keep_rest
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 MAJOR: Final = "1."
@@ -86,11 +86,11 @@ def _is_item(record: dict[str, Any]) -> bool:
     return kind_of(record) in ITEM_TYPES or plain
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     if isinstance(value, list):
         conversation = Conversation()
-        _add_items(Thread(conversation), value, "")
+        _add_items(ConversationBuilder(conversation), value, "")
         yield conversation
     elif not isinstance(value, dict):
         problems.add("", translatable("is neither an item nor a response"))
@@ -100,7 +100,7 @@ def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
         yield from exchange(value, problems)
 
 
-def _add_items(thread: Thread, value: Any, place: str) -> None:
+def _add_items(thread: ConversationBuilder, value: Any, place: str) -> None:
     """Items of an input or an output, which may be a mere text."""
     if isinstance(value, str):
         thread.add("user", value)
@@ -112,7 +112,7 @@ def _add_items(thread: Thread, value: Any, place: str) -> None:
             thread.add("user", item)
 
 
-def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation]:
+def exchange(value: dict[str, Any], problems: RecordProblems) -> Iterator[Conversation]:
     """A Response object, or a request with its response, as a conversation."""
     response = value["response"] if isinstance(value.get("response"), dict) else value
     request = value["request"] if isinstance(value.get("request"), dict) else value
@@ -121,7 +121,7 @@ def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation
         problems.add("output", translatable("must be a list of items"))
         return
     conversation = Conversation(record_id=as_json(response.get("id")))
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     instructions = request.get("instructions") or response.get("instructions")
     if instructions:
         thread.add("system", instructions if isinstance(instructions, str) else as_json(instructions))
@@ -139,14 +139,14 @@ def exchange(value: dict[str, Any], problems: Problems) -> Iterator[Conversation
     yield conversation
 
 
-def run_state(value: dict[str, Any], problems: Problems) -> Iterator[Conversation]:
+def run_state(value: dict[str, Any], problems: RecordProblems) -> Iterator[Conversation]:
     """The saved state of a run: its input, then what it has generated so far."""
     version = as_json(value[RUN_STATE])
     if not version.startswith(MAJOR):
         problems.add(RUN_STATE, translatable("is {version}; Tristep reads 1.x", version=version[:20]))
         return
     conversation = Conversation(format_version=version)
-    thread = Thread(conversation)
+    thread = ConversationBuilder(conversation)
     generated = value.get("generated_items")
     entries = [item for item in generated if isinstance(item, dict)] if isinstance(generated, list) else []
     owners = _responses_of(value.get("model_responses"))

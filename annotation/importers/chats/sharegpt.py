@@ -19,10 +19,10 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
 from ..conversion import Conversation
-from ..drafts import Piece, read_conversations
+from ..drafts import SourceRecord, read_conversations
 from ..parts.dialects import parse_json, read_tools
 from ..parts.message_parts import MessageParts, as_text
-from ..records import Problems
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 
@@ -91,7 +91,7 @@ class _Rows:
     def __init__(self) -> None:
         self._met: Counter[bytes] = Counter()
 
-    def convert(self, piece: Piece, problems: Problems) -> list[Conversation]:
+    def convert(self, piece: SourceRecord, problems: RecordProblems) -> list[Conversation]:
         """The conversations of a row; the second of equal rows has an identity that ends in `:2`."""
         conversations = _convert(piece, problems)
         if any(not conversation.record_id for conversation in conversations):
@@ -104,7 +104,7 @@ class _Rows:
         return conversations
 
 
-def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
+def _convert(piece: SourceRecord, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     if not isinstance(value, dict):
         problems.add("", translatable("is not a JSON object"))

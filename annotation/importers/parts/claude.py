@@ -8,7 +8,7 @@ from annotation.core.i18n import translatable
 from annotation.importers.conversion import Conversation
 
 from .content_blocks import as_json, without
-from .conversation_builder import Response, Thread
+from .conversation_builder import ConversationBuilder, Response
 
 __all__ = ["ENCRYPTED", "TOOL_BLOCKS", "add_response", "add_user", "tools_of"]
 
@@ -19,7 +19,7 @@ TOOL_BLOCKS: Final = frozenset(
 _CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def add_response(thread: Thread, content: Any, address: str, key: str = "") -> Response:
+def add_response(thread: ConversationBuilder, content: Any, address: str, key: str = "") -> Response:
     """The blocks of an assistant message, as one response or as a further piece of the response `key`."""
     response = thread.respond(address, key)
     for block in content if isinstance(content, list) else [content]:
@@ -27,7 +27,7 @@ def add_response(thread: Thread, content: Any, address: str, key: str = "") -> R
     return response
 
 
-def _add_block(thread: Thread, response: Response, block: Any) -> None:
+def _add_block(thread: ConversationBuilder, response: Response, block: Any) -> None:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str):
         response.say(block)
@@ -43,7 +43,7 @@ def _add_block(thread: Thread, response: Response, block: Any) -> None:
         response.say(block)
 
 
-def _add_result(thread: Thread, block: dict[str, Any]) -> None:
+def _add_result(thread: ConversationBuilder, block: dict[str, Any]) -> None:
     content = block.get("content")
     failed = block.get("is_error") is True
     if isinstance(content, dict):
@@ -52,7 +52,7 @@ def _add_result(thread: Thread, block: dict[str, Any]) -> None:
     thread.result(block.get("tool_use_id"), content, failed=failed)
 
 
-def add_user(thread: Thread, content: Any) -> None:
+def add_user(thread: ConversationBuilder, content: Any) -> None:
     """A user message: its tool results as messages of their own, then what else it says."""
     if not isinstance(content, list):
         thread.add("user", content)

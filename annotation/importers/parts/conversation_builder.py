@@ -8,7 +8,7 @@ from annotation.importers.conversion import Conversation
 
 from .content_blocks import as_json, call_of, content_of, part_of, parts_of
 
-__all__ = ["Response", "Thread"]
+__all__ = ["ConversationBuilder", "Response"]
 
 
 class Response:
@@ -46,7 +46,7 @@ class Response:
         self._message[key] = value
 
 
-class Thread:
+class ConversationBuilder:
     """The messages of a conversation in the order they came.
 
     A response stays open for further pieces with the same `key` until somebody else speaks: results of tools

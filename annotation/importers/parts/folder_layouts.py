@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Log", "is_one_event", "joined", "together"]
+__all__ = ["FolderLog", "is_one_event", "joined", "together"]
 
 _EVENT: Final = re.compile(r"((?:.*/)?events)/event-(\d{1,18})-[^/]+\.json")
 _SIMULATION: Final = re.compile(r"((?:.*/)?)simulations/[^/]+\.json")
@@ -19,7 +19,7 @@ _ONE_EVENT: Final = re.compile(r"event-\d+-[^/ ]+\.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class FolderLog:
     """One log: what it is called, its first file, and the others in their order (most have none)."""
 
     name: str
@@ -27,7 +27,7 @@ class Log:
     parts: tuple[str, ...] = ()
 
 
-def together(names: Iterable[str]) -> list[Log]:
+def together(names: Iterable[str]) -> list[FolderLog]:
     """The logs in files of these names (with `/`), each where its first file stands."""
     every = dict.fromkeys(names)
     events: dict[str, list[tuple[int, str]]] = {}
@@ -42,19 +42,19 @@ def together(names: Iterable[str]) -> list[Log]:
 
 def _logs(
     every: Iterable[str], events: dict[str, list[tuple[int, str]]], simulations: dict[str, list[str]]
-) -> Iterator[Log]:
+) -> Iterator[FolderLog]:
     taken = {name for names in simulations.values() for name in names}
     for name in every:
         match = _EVENT.fullmatch(name)
         if match is not None:
             if in_order := events.pop(match[1], None):
                 first, *rest = (member for _, member in sorted(in_order))
-                yield Log(match[1], first, tuple(rest))
+                yield FolderLog(match[1], first, tuple(rest))
         elif name not in taken:
-            yield Log(name, name, tuple(simulations.get(name, ())))
+            yield FolderLog(name, name, tuple(simulations.get(name, ())))
 
 
-def joined(log: Log, read: Callable[[str], Iterable[bytes]]) -> Iterator[bytes]:
+def joined(log: FolderLog, read: Callable[[str], Iterable[bytes]]) -> Iterator[bytes]:
     """The bytes of a log whose files `read` gives: events line by line, simulations as their list."""
     if not log.parts:
         yield from read(log.first)

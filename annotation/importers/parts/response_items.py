@@ -15,7 +15,7 @@ from annotation.importers.conversion import Conversation
 
 from .claude import ENCRYPTED
 from .content_blocks import as_json, data_uri, without
-from .conversation_builder import Response, Thread
+from .conversation_builder import ConversationBuilder, Response
 
 __all__ = ["CALLS", "COMPACTIONS", "ITEM_TYPES", "OUTPUTS", "add_item", "chat_tools", "kind_of"]
 
@@ -70,7 +70,9 @@ def kind_of(item: dict[str, Any]) -> str:
     return kind if isinstance(kind, str) else "message" if isinstance(item.get("role"), str) else ""
 
 
-def add_item(thread: Thread, item: dict[str, Any], place: str, key: str = "", speaker: str = "") -> None:
+def add_item(
+    thread: ConversationBuilder, item: dict[str, Any], place: str, key: str = "", speaker: str = ""
+) -> None:
     """One item. `place` is its address where it has no `id`; `key` names its response where that is known."""
     kind = kind_of(item)
     if kind == "message" and item.get("role") != "assistant":
@@ -99,7 +101,7 @@ def _count(conversation: Conversation, kind: str) -> None:
         conversation.notes[UNKNOWN] += 1
 
 
-def _add_made(thread: Thread, response: Response, kind: str, item: dict[str, Any]) -> None:
+def _add_made(thread: ConversationBuilder, response: Response, kind: str, item: dict[str, Any]) -> None:
     """What the model made: a message, reasoning, or a call."""
     if kind == "message":
         response.say(item.get("content"))
@@ -137,7 +139,7 @@ def _name(kind: str, item: dict[str, Any]) -> str:
     return as_json(named) or kind.removesuffix("_call")
 
 
-def _think(thread: Thread, response: Response, item: dict[str, Any]) -> None:
+def _think(thread: ConversationBuilder, response: Response, item: dict[str, Any]) -> None:
     texts = [
         block["text"]
         for field in ("summary", "content")
@@ -150,7 +152,7 @@ def _think(thread: Thread, response: Response, item: dict[str, Any]) -> None:
         thread.conversation.notes[ENCRYPTED] += 1
 
 
-def _add_own_result(thread: Thread, kind: str, item: dict[str, Any], call_id: Any) -> None:
+def _add_own_result(thread: ConversationBuilder, kind: str, item: dict[str, Any], call_id: Any) -> None:
     """The result that stands in the call itself, of a tool that the provider ran."""
     if kind == "mcp_call" and (item.get("output") is not None or item.get("error")):
         failed = bool(item.get("error"))
@@ -162,7 +164,7 @@ def _add_own_result(thread: Thread, kind: str, item: dict[str, Any], call_id: An
             thread.result(call_id, item[field], inside=True)
 
 
-def _add_output(thread: Thread, item: dict[str, Any]) -> None:
+def _add_output(thread: ConversationBuilder, item: dict[str, Any]) -> None:
     output = next((item[name] for name in _ANSWERS if item.get(name) is not None), "")
     failed = item.get("status") in ("failed", "incomplete") or _tells_failure(output)
     thread.result(item.get("call_id"), _answer(output), name=item.get("name"), failed=failed)
@@ -195,7 +197,7 @@ def _tells_failure(output: Any) -> bool:
     return type(code) is int and code != 0
 
 
-def _add_agent_message(thread: Thread, item: dict[str, Any]) -> None:
+def _add_agent_message(thread: ConversationBuilder, item: dict[str, Any]) -> None:
     """What one agent told another: not the model's own, and no end of its response."""
     content = item.get("content")
     blocks = [

@@ -19,7 +19,7 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.importers.base import ReadContext
 
-__all__ = ["BEGINNING", "Spool", "SpooledTrace", "too_large"]
+__all__ = ["BEGINNING", "SpooledTrace", "TraceSpool", "too_large"]
 
 BEGINNING: Final = translatable("long file, of which only the beginning was gathered")
 IN_MEMORY: Final = 8 * 1024 * 1024
@@ -37,7 +37,7 @@ class SpooledTrace:
     too_large: bool
 
 
-class Spool:
+class TraceSpool:
     """A context manager that takes spans one by one and gives them back trace by trace, in the order in
     which the traces first appeared."""
 
@@ -48,7 +48,7 @@ class Spool:
         self._sizes: dict[str, int] = {}
         self._end = 0
 
-    def __enter__(self) -> Spool:
+    def __enter__(self) -> TraceSpool:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=self._context.scratch)
         return self
 

@@ -13,7 +13,7 @@ from annotation.importers.conversion import Conversation
 from .model_calls import ModelCall, ToolRun, stitch
 from .span_tree import Span, SpanTree
 
-__all__ = ["OF_NO_STEP", "TIMES", "TOKENS", "Kind", "SpanReader", "conversations_of"]
+__all__ = ["OF_NO_STEP", "TIMES", "TOKENS", "SpanKind", "SpanReader", "conversations_of"]
 
 SUB_AGENTS: Final = translatable("sub-agents, read as trajectories of their own")
 WRAPPED: Final = translatable("model calls that only wrap another, left out")
@@ -27,7 +27,7 @@ NOTHING_SAID: Final = translatable(
 )
 
 
-class Kind(enum.Enum):
+class SpanKind(enum.Enum):
     """What a span stands for."""
 
     MODEL = enum.auto()
@@ -40,7 +40,7 @@ class Kind(enum.Enum):
 class SpanReader:
     """How a format's spans are read. `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`."""
 
-    kind: Callable[[Span], Kind]
+    kind: Callable[[Span], SpanKind]
     call: Callable[[Span], ModelCall]
     run: Callable[[Span], ToolRun]
 
@@ -55,7 +55,7 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
     """
     kinds = {span: reader.kind(span) for span in tree.spans}
     calls = _calls(tree, kinds, reader)
-    owner = tree.nearest(lambda span: kinds[span] in (Kind.AGENT, Kind.TOOL))
+    owner = tree.nearest(lambda span: kinds[span] in (SpanKind.AGENT, SpanKind.TOOL))
     busy = {owner[span] for span in calls}
     home = _homes(tree, owner, busy, kinds)
     by_home: dict[Span | None, tuple[list[ModelCall], list[ToolRun]]] = {None: ([], [])}
@@ -65,8 +65,8 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
         at = home[above] if above is not None else None
         if span in calls:
             by_home.setdefault(at, ([], []))[0].append(calls[span])
-        elif kinds[span] is Kind.TOOL:
-            if above is not None and kinds[above] is Kind.TOOL and above not in busy:
+        elif kinds[span] is SpanKind.TOOL:
+            if above is not None and kinds[above] is SpanKind.TOOL and above not in busy:
                 inner_runs += 1
             else:
                 by_home.setdefault(at, ([], []))[1].append(reader.run(span))
@@ -87,10 +87,10 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
     return conversations
 
 
-def _calls(tree: SpanTree, kinds: dict[Span, Kind], reader: SpanReader) -> dict[Span, ModelCall]:
+def _calls(tree: SpanTree, kinds: dict[Span, SpanKind], reader: SpanReader) -> dict[Span, ModelCall]:
     """The calls of the model that count, by their spans: not those that wrap another with a response."""
-    calls = {span: reader.call(span) for span in tree.spans if kinds[span] is Kind.MODEL}
-    above = tree.nearest(lambda span: kinds[span] is not Kind.OTHER)
+    calls = {span: reader.call(span) for span in tree.spans if kinds[span] is SpanKind.MODEL}
+    above = tree.nearest(lambda span: kinds[span] is not SpanKind.OTHER)
     told_within: set[Span] = set()
     for span in reversed(list(tree.walk())):
         if span not in calls:
@@ -109,13 +109,13 @@ def _calls(tree: SpanTree, kinds: dict[Span, Kind], reader: SpanReader) -> dict[
 
 
 def _homes(
-    tree: SpanTree, owner: dict[Span, Span | None], busy: set[Span | None], kinds: dict[Span, Kind]
+    tree: SpanTree, owner: dict[Span, Span | None], busy: set[Span | None], kinds: dict[Span, SpanKind]
 ) -> dict[Span, Span | None]:
     """For each agent and tool whose trajectory it belongs to: that of a sub-agent, or `None` for the main."""
     home: dict[Span, Span | None] = {}
     under_busy: dict[Span, bool] = {}
     for span in tree.walk():
-        if kinds[span] not in (Kind.AGENT, Kind.TOOL):
+        if kinds[span] not in (SpanKind.AGENT, SpanKind.TOOL):
             continue
         above = owner[span]
         under_busy[span] = above is not None and (above in busy or under_busy[above])
@@ -126,12 +126,12 @@ def _homes(
     return home
 
 
-def _counted(kinds: dict[Span, Kind], calls: dict[Span, ModelCall], inner_runs: int) -> dict[str, int]:
-    models = sum(1 for kind in kinds.values() if kind is Kind.MODEL)
+def _counted(kinds: dict[Span, SpanKind], calls: dict[Span, ModelCall], inner_runs: int) -> dict[str, int]:
+    models = sum(1 for kind in kinds.values() if kind is SpanKind.MODEL)
     counts = {WRAPPED: models - len(calls), INNER_RUNS: inner_runs}
     return {name: count for name, count in counts.items() if count}
 
 
-def _why_empty(kinds: dict[Span, Kind]) -> str:
-    models = sum(1 for kind in kinds.values() if kind is Kind.MODEL)
+def _why_empty(kinds: dict[Span, SpanKind]) -> str:
+    models = sum(1 for kind in kinds.values() if kind is SpanKind.MODEL)
     return translatable(NOTHING_SAID, n=models) if models else NO_CALL

@@ -18,11 +18,11 @@ from ..base import ReadContext
 from ..conversion import Conversation
 from ..drafts import read_conversations
 from ..parts.content_blocks import as_json
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.sessions import sessions
 from ..parts.sniffing import messages_in, samples
 from ..parts.unknown_fields import keep_rest
-from ..records import Problems
+from ..records import RecordProblems
 from .langchain_messages import add_messages, is_message, models_of
 from .langsmith import is_run, trace_conversation, trace_of
 
@@ -92,7 +92,7 @@ def _thread_of(state: dict[str, Any]) -> str:
     )
 
 
-def _convert(piece: Any, problems: Problems) -> Iterator[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     value = piece.value
     states = (
         [run for run in value if isinstance(run, dict) and _holder(run)] if isinstance(value, list) else []
@@ -121,14 +121,14 @@ def _progress(state: dict[str, Any]) -> tuple[str, int]:
     return as_json(state.get("created_at") or state.get("ts")), len(_messages(state))
 
 
-def _of_record(record: dict[str, Any], problems: Problems) -> Conversation:
+def _of_record(record: dict[str, Any], problems: RecordProblems) -> Conversation:
     """A list of messages, or a state, as a conversation."""
     held = (_holder(record) or record).get("messages")
     if not isinstance(held, list):
         problems.add("messages", translatable("must be a list of messages"))
         held = []
     conversation = Conversation(record_id=_thread_of(record) or as_json(record.get("id")))
-    add_messages(Thread(conversation), held, "messages")
+    add_messages(ConversationBuilder(conversation), held, "messages")
     models = models_of(held)
     conversation.policy_model = models[0] if models else ""
     if len(models) > 1:

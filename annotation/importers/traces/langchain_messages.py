@@ -8,7 +8,7 @@ from typing import Any, Final
 from annotation.core.i18n import translatable
 
 from ..parts.content_blocks import as_json
-from ..parts.conversation_builder import Response, Thread
+from ..parts.conversation_builder import ConversationBuilder, Response
 
 __all__ = ["add_messages", "fields_of", "is_message", "models_of", "role_of"]
 
@@ -72,7 +72,7 @@ def is_message(value: Any) -> bool:
     return value.get("type") == "constructor" or isinstance(value.get("data"), dict) or "content" in value
 
 
-def add_messages(thread: Thread, messages: list[Any], place: str = "") -> None:
+def add_messages(thread: ConversationBuilder, messages: list[Any], place: str = "") -> None:
     """These messages, in order. What is no message becomes one of the user, as it stands."""
     for number, message in _whole(messages, thread):
         if isinstance(message, dict):
@@ -81,7 +81,7 @@ def add_messages(thread: Thread, messages: list[Any], place: str = "") -> None:
             thread.add("user", message)
 
 
-def _whole(messages: list[Any], thread: Thread) -> Iterator[tuple[int, Any]]:
+def _whole(messages: list[Any], thread: ConversationBuilder) -> Iterator[tuple[int, Any]]:
     """The messages with chunks of one id put together, and without those that were removed again."""
     gone = {
         fields_of(message).get("id") if isinstance(fields_of(message).get("id"), str) else None
@@ -152,7 +152,7 @@ def _joined_calls(pieces: list[Any]) -> list[Message]:
     return [{**call, "args": "".join(arguments[index])} for index, call in calls.items()]
 
 
-def _add(thread: Thread, message: Message, place: str) -> None:
+def _add(thread: ConversationBuilder, message: Message, place: str) -> None:
     fields, role = fields_of(message), role_of(message)
     name = {"name": fields["name"]} if isinstance(fields.get("name"), str) and fields["name"] else {}
     content = fields.get("content")
@@ -169,7 +169,7 @@ def _add(thread: Thread, message: Message, place: str) -> None:
         thread.add(role or "user", content if role else message, **name)
 
 
-def _respond(thread: Thread, response: Response, fields: Message) -> None:
+def _respond(thread: ConversationBuilder, response: Response, fields: Message) -> None:
     extra = fields.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     response.think(extra.get("reasoning_content"))

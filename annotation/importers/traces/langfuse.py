@@ -18,7 +18,7 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
 from ..conversion import Conversation, SourceLabel
-from ..drafts import Piece, read_conversations
+from ..drafts import SourceRecord, read_conversations
 from ..parts.dialects import parse_json, read_messages, read_tools
 from ..parts.json_array_stream import records_at
 from ..parts.message_parts import as_object, as_text
@@ -26,16 +26,16 @@ from ..parts.model_calls import ModelCall, ToolRun, short_model, text_of
 from ..parts.peekable_stream import rewound
 from ..parts.span_records import time_of
 from ..parts.span_tree import Span, SpanTree
-from ..parts.spool import Spool, SpooledTrace, too_large
-from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, Kind, SpanReader, conversations_of
-from ..records import Problems
+from ..parts.spool import SpooledTrace, TraceSpool, too_large
+from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, SpanKind, SpanReader, conversations_of
+from ..records import RecordProblems
 
 CONVERTER: Final = 1
 
 NO_OBSERVATIONS: Final = translatable(
     "is a trace without its observations; export the trace with them, or the observations themselves"
 )
-_KINDS: Final = {"GENERATION": Kind.MODEL, "TOOL": Kind.TOOL, "AGENT": Kind.AGENT}
+_KINDS: Final = {"GENERATION": SpanKind.MODEL, "TOOL": SpanKind.TOOL, "AGENT": SpanKind.AGENT}
 _TYPES: Final = re.compile(
     rb'"type"\s*:\s*"(?:GENERATION|SPAN|EVENT|TOOL|AGENT|CHAIN|RETRIEVER|EMBEDDING|EVALUATOR|GUARDRAIL)"'
 )
@@ -65,7 +65,7 @@ class Langfuse:
         return read_conversations(pieces, context, _convert, format=self.name, converter=CONVERTER)
 
 
-def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[Piece | RecordError]:
+def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[SourceRecord | RecordError]:
     """Records that are traces as they come, then those that loose observations make up."""
     limit = context.max_record_bytes
     head, rest = rewound(stream)
@@ -75,7 +75,7 @@ def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[Piece | RecordEr
         )
     else:
         records = read_records(rest, filename=context.filename, max_record_bytes=limit)
-    with Spool(context) as spool:
+    with TraceSpool(context) as spool:
         for record in records:
             value = {} if isinstance(record, RecordError) else as_object(record.value)
             if "observations" not in value and value.get("traceId"):
@@ -97,7 +97,7 @@ def _gathered(trace: SpooledTrace, context: ReadContext) -> Record | RecordError
         return RecordError(context.filename, trace.line, "", bad.args[0])
 
 
-def _convert(piece: Piece, problems: Problems) -> list[Conversation]:
+def _convert(piece: SourceRecord, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     if not isinstance(value, dict):
         problems.add("", translatable("is not a JSON object"))
@@ -144,8 +144,8 @@ def _span(observation: dict[str, Any], order: int) -> Span:
     )
 
 
-def _kind(span: Span) -> Kind:
-    return _KINDS.get(as_text(span.attributes.get("type")).upper(), Kind.OTHER)
+def _kind(span: Span) -> SpanKind:
+    return _KINDS.get(as_text(span.attributes.get("type")).upper(), SpanKind.OTHER)
 
 
 def _call(span: Span) -> ModelCall:

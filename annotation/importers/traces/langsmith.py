@@ -6,7 +6,7 @@ from typing import Any
 
 from ..conversion import Conversation, SourceLabel
 from ..parts.content_blocks import as_json
-from ..parts.conversation_builder import Thread
+from ..parts.conversation_builder import ConversationBuilder
 from ..parts.model_calls import ModelCall, ToolRun, stitch
 from .langchain_messages import add_messages, fields_of, is_message, models_of
 
@@ -95,7 +95,7 @@ def _answer(run: Run) -> Any:
 
 def _read(messages: list[Any]) -> list[dict[str, Any]]:
     conversation = Conversation()
-    add_messages(Thread(conversation), [message for message in messages if message is not None])
+    add_messages(ConversationBuilder(conversation), [message for message in messages if message is not None])
     return conversation.messages
 
 

@@ -25,8 +25,8 @@ from ..parts.model_calls import ModelCall, ToolRun, short_model
 from ..parts.peekable_stream import rewound
 from ..parts.span_records import read_span
 from ..parts.span_tree import Span, SpanTree
-from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, Kind, SpanReader, conversations_of
-from ..records import Problems
+from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, SpanKind, SpanReader, conversations_of
+from ..records import RecordProblems
 from .opentelemetry.contents import reader as opentelemetry
 
 CONVERTER: Final = 1
@@ -37,7 +37,12 @@ WITHOUT_SPANS: Final = translatable(
 )
 NOT_A_TRACE: Final = translatable("is not a trace of MLflow: it has no list of spans")
 OVERRIDDEN: Final = translatable("assessments that later ones replace, left out")
-_KINDS: Final = {"CHAT_MODEL": Kind.MODEL, "LLM": Kind.MODEL, "TOOL": Kind.TOOL, "AGENT": Kind.AGENT}
+_KINDS: Final = {
+    "CHAT_MODEL": SpanKind.MODEL,
+    "LLM": SpanKind.MODEL,
+    "TOOL": SpanKind.TOOL,
+    "AGENT": SpanKind.AGENT,
+}
 _REFERENCES: Final = ("expected_response", "expected_answer", "ground_truth", "expected_output")
 
 
@@ -71,7 +76,7 @@ def _pieces(stream: BinaryIO, context: ReadContext) -> Iterator[Any]:
     return read_records(rest, filename=context.filename, max_record_bytes=limit)
 
 
-def _convert(piece: Any, problems: Problems) -> list[Conversation]:
+def _convert(piece: Any, problems: RecordProblems) -> list[Conversation]:
     value = piece.value
     if not isinstance(value, dict):
         problems.add("", translatable("is not a JSON object"))
@@ -127,11 +132,11 @@ def _trace_id(info: dict[str, Any], tree: SpanTree) -> str:
     return next((span.trace_id for span in tree.spans if span.trace_id), "")
 
 
-def _kind(span: Span) -> Kind:
+def _kind(span: Span) -> SpanKind:
     kind = span.attributes.get("mlflow.spanType")
     if isinstance(kind, str) and kind in _KINDS:
         return _KINDS[kind]
-    return opentelemetry().kind(span) if kind in (None, "UNKNOWN") else Kind.OTHER
+    return opentelemetry().kind(span) if kind in (None, "UNKNOWN") else SpanKind.OTHER
 
 
 def _call(span: Span) -> ModelCall:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.importers import FORMATS, ReadContext
 from annotation.importers.options import ReadOptions
-from annotation.importers.parts.folder_layouts import Log, joined, together
+from annotation.importers.parts.folder_layouts import FolderLog, joined, together
 from annotation.importers.preview import preview
 from annotation.management.base import OperatorCommand, add_project, counted, existing_file
 from annotation.models import ImportFile, Project
@@ -103,7 +103,7 @@ class Command(OperatorCommand):
             raise CommandError(refused[0] if len(logs) == 1 else several)
 
     def _import(
-        self, project: Project, log: Log, names: dict[int, str], options: dict[str, Any]
+        self, project: Project, log: FolderLog, names: dict[int, str], options: dict[str, Any]
     ) -> tuple[list[ImportFile], list[str]]:
         """What was imported of a file or of an archive, and why members of the archive were not."""
         received = ingest.receive_upload(
@@ -145,7 +145,7 @@ class Command(OperatorCommand):
             )
         return done
 
-    def _preview(self, logs: list[Log], options: dict[str, Any]) -> None:
+    def _preview(self, logs: list[FolderLog], options: dict[str, Any]) -> None:
         """What each file would become; nothing is stored."""
         for log in logs:
             context = ReadContext(_name(log), _policy_models(options["policy_model"]))
@@ -175,14 +175,14 @@ class Command(OperatorCommand):
             self.stderr.write(f"{place}:{field} {item['reason']}")
 
 
-def _name(log: Log) -> str:
+def _name(log: FolderLog) -> str:
     """What a log is called: its file, or the folder of its files and the one around it."""
     path = Path(log.name)
     return f"{path.parent.name} › {path.name}".removeprefix(" › ") if log.parts else path.name
 
 
 @contextmanager
-def _opened(log: Log) -> Iterator[BinaryIO]:
+def _opened(log: FolderLog) -> Iterator[BinaryIO]:
     """A file of the bytes of a log; of one in several files, one without a name."""
     if not log.parts:
         with Path(log.first).open("rb") as file:

@@ -14,7 +14,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.importers import ReadContext
 from annotation.importers.options import ReadOptions
-from annotation.importers.preview import GATHER_BYTES, LOOKED_AT, Preview, preview
+from annotation.importers.preview import GATHER_BYTES, LOOKED_AT, FilePreview, preview
 from annotation.models import ImportFile
 from annotation.policies import Actor, require
 
@@ -23,7 +23,7 @@ from ..transitions import advance
 from .receive import QUEUE_PATIENCE, stored_path
 
 
-def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> Preview:
+def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> FilePreview:
     """What the first `records` of a waiting file would become. Raises NotFound when its bytes are gone.
 
     Nothing is written; no query.

@@ -17,7 +17,7 @@ from annotation.core.i18n import translatable
 from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.core.vocabulary import ImportState
 from annotation.importers.options import pointers, record_of
-from annotation.importers.preview import Preview
+from annotation.importers.preview import FilePreview
 from annotation.language import translated
 from annotation.models import ImportFile, Step
 from annotation.reports.shared import transcripts
@@ -53,7 +53,7 @@ class Previewed:
 
 def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) -> HttpResponse:
     """The preview of a waiting file, or why there is none."""
-    found: Preview | None = None
+    found: FilePreview | None = None
     problem = ""
     try:
         found = ingest.look_at(actor=opened.user, source=row)

@@ -22,7 +22,7 @@ from annotation.importers.parts.message_parts import as_text
 from annotation.importers.parts.span_records import read_span
 from annotation.importers.parts.span_tree import Span, SpanTree
 from annotation.importers.parts.trace_conversations import TIMES, TOKENS, conversations_of
-from annotation.importers.records import Problems
+from annotation.importers.records import RecordProblems
 
 from .contents import reader
 from .traces import Trace, read_traces
@@ -64,7 +64,7 @@ class OpenTelemetry:
         )
 
 
-def _convert(trace: Trace, problems: Problems) -> list[Conversation]:
+def _convert(trace: Trace, problems: RecordProblems) -> list[Conversation]:
     spans = [read_span(record, order) for order, record in enumerate(trace.value) if isinstance(record, dict)]
     tree = SpanTree(spans)
     conversations = conversations_of(tree, reader(), trace.trace_id)

@@ -15,25 +15,25 @@ from annotation.importers.parts.message_parts import as_text
 from annotation.importers.parts.model_calls import ModelCall, ToolRun, short_model
 from annotation.importers.parts.span_records import unindexed
 from annotation.importers.parts.span_tree import Span
-from annotation.importers.parts.trace_conversations import Kind, SpanReader
+from annotation.importers.parts.trace_conversations import SpanKind, SpanReader
 from annotation.importers.traces.opentelemetry.incremental_inputs import GrowingInput
 
 __all__ = ["reader"]
 
 _KINDS: Final = {
-    "LLM": Kind.MODEL,
-    "TOOL": Kind.TOOL,
-    "AGENT": Kind.AGENT,
-    "chat": Kind.MODEL,
-    "text_completion": Kind.MODEL,
-    "generate_content": Kind.MODEL,
-    "execute_tool": Kind.TOOL,
-    "invoke_agent": Kind.AGENT,
-    "create_agent": Kind.AGENT,
-    "ai.toolCall": Kind.TOOL,
-    "tool": Kind.TOOL,
-    "agent": Kind.AGENT,
-    "completion": Kind.MODEL,
+    "LLM": SpanKind.MODEL,
+    "TOOL": SpanKind.TOOL,
+    "AGENT": SpanKind.AGENT,
+    "chat": SpanKind.MODEL,
+    "text_completion": SpanKind.MODEL,
+    "generate_content": SpanKind.MODEL,
+    "execute_tool": SpanKind.TOOL,
+    "invoke_agent": SpanKind.AGENT,
+    "create_agent": SpanKind.AGENT,
+    "ai.toolCall": SpanKind.TOOL,
+    "tool": SpanKind.TOOL,
+    "agent": SpanKind.AGENT,
+    "completion": SpanKind.MODEL,
 }
 _SAYING: Final = ("openinference.span.kind", "gen_ai.operation.name", "ai.operationId", "traceloop.span.kind")
 _INPUTS: Final = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt")
@@ -45,23 +45,23 @@ _ROLE_OF_EVENT: Final = {
 }
 
 
-def kind_of(span: Span) -> Kind:
+def kind_of(span: Span) -> SpanKind:
     """What a span stands for, by whichever convention says so first."""
     attributes = span.attributes
     for key in _SAYING:
         kind = attributes.get(key)
         if isinstance(kind, str):
             if kind.endswith((".doGenerate", ".doStream")):
-                return Kind.MODEL
+                return SpanKind.MODEL
             if kind in _KINDS:
                 return _KINDS[kind]
             if key == "openinference.span.kind" and kind:
-                return Kind.OTHER
+                return SpanKind.OTHER
     if attributes.get("llm.request.type") in ("chat", "completion"):
-        return Kind.MODEL
+        return SpanKind.MODEL
     if any(key.startswith(("gen_ai.completion", "llm.output_messages.")) for key in attributes):
-        return Kind.MODEL
-    return Kind.OTHER
+        return SpanKind.MODEL
+    return SpanKind.OTHER
 
 
 def call_of(span: Span, inputs: GrowingInput) -> ModelCall:

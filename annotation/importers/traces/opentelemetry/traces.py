@@ -16,7 +16,7 @@ from annotation.importers.base import ReadContext
 from annotation.importers.parts.json_array_stream import Element, records_at
 from annotation.importers.parts.peekable_stream import rewound
 from annotation.importers.parts.span_records import trace_of
-from annotation.importers.parts.spool import Spool, SpooledTrace, too_large
+from annotation.importers.parts.spool import SpooledTrace, TraceSpool, too_large
 
 __all__ = ["Trace", "read_traces"]
 
@@ -44,7 +44,7 @@ def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | Reco
     head, rest = rewound(stream)
     path = _path(outline(head).keys, head)
     indexes: dict[Surroundings, int] = {}
-    with Spool(context) as spool:
+    with TraceSpool(context) as spool:
         number = 0
         for span in _spans(rest, path, context):
             if isinstance(span, RecordError):
