@@ -41,7 +41,12 @@ def fill(size: int) -> Any:
     from django.utils import timezone
 
     from annotation.core.jsonio.canonical import canonical_json
-    from annotation.core.releases.record_format import RecordIndexes, Resolved, record_line, release_record
+    from annotation.core.releases.record_format import (
+        ConsensusSnapshot,
+        RecordIndexes,
+        record_line,
+        release_record,
+    )
     from annotation.core.trajectories.trajectory import step_indexes
     from annotation.models import Release, ReleaseRecord
     from annotation.policies import OPERATOR
@@ -62,7 +67,7 @@ def fill(size: int) -> Any:
         record = release_record(
             {"messages": messages, "question": f"{place // SAMPLES}", "query_index": query},
             RecordIndexes(subset, f"{subset}:{query}:{sample}", "", place, query, sample),
-            Resolved(
+            ConsensusSnapshot(
                 {index: (value, "unanimous") for index, value in zip(indexes, values, strict=True)},
                 (values[-1] or 1, "unanimous"),
             ),

@@ -22,7 +22,7 @@ class DisputeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class TrajectoryDifferences:
     """Where the annotators of one trajectory differ; each disputed step is a sign flip or a neutral
     boundary."""
 
@@ -32,7 +32,7 @@ class Differences:
     outcome: bool
 
 
-def differences(steps: Iterable[Sequence[int]], outcomes: Sequence[int]) -> Differences:
+def differences(steps: Iterable[Sequence[int]], outcomes: Sequence[int]) -> TrajectoryDifferences:
     """Compare complete labels: for each step in order the values of all annotators, always in the same order
     of annotators; and their outcomes."""
     flips = boundaries = 0
@@ -46,7 +46,7 @@ def differences(steps: Iterable[Sequence[int]], outcomes: Sequence[int]) -> Diff
             if value == -1:
                 first_errors.setdefault(annotator, ordinal)
     positions = {first_errors.get(annotator) for annotator in range(len(outcomes))}
-    return Differences(
+    return TrajectoryDifferences(
         sign_flips=flips,
         neutral_boundaries=boundaries,
         first_error=len(positions) > 1,

@@ -19,7 +19,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Error:
+class ErrorChain:
     """One error: the step at which it began (None: nobody says, or they differ), the reason code of that
     step, and the later −1 that are its consequences."""
 
@@ -28,14 +28,14 @@ class Error:
     members: tuple[int, ...]
 
 
-def errors(labels: Iterable[tuple[int, Judged]]) -> tuple[Error, ...]:
+def errors(labels: Iterable[tuple[int, Judged]]) -> tuple[ErrorChain, ...]:
     """The errors of a whole trajectory, by where they began; those without a root come last, as one."""
     wrong = {step: label for step, label in labels if label.value == -1}
     steps_by_root: dict[int | None, list[int]] = {}
     for step, label in sorted(wrong.items()):
         steps_by_root.setdefault(label.root, []).append(step)
     return tuple(
-        Error(
+        ErrorChain(
             root=root,
             reason=wrong[root].reason if root in wrong else "",
             members=tuple(step for step in steps_by_root[root] if step != root),

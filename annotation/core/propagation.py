@@ -22,7 +22,7 @@ Closes = Literal["", "corrected", "independent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PropagationRules:
     """What a project and a subset have chosen.
 
     `suspend_on_user_turn` (subset): a user message suspends the open run.
@@ -81,7 +81,7 @@ class _Run:
     last_explicit: int | None = None
 
 
-def resolve(steps: Sequence[StepInput], rules: Rules) -> tuple[StepResult, ...]:
+def resolve(steps: Sequence[StepInput], rules: PropagationRules) -> tuple[StepResult, ...]:
     """Judge every step of a trajectory, in order; same length and order as `steps`.
 
     `steps` come with strictly rising message indexes (ValueError otherwise). The result, read as input again,
@@ -105,7 +105,7 @@ def resolve(steps: Sequence[StepInput], rules: Rules) -> tuple[StepResult, ...]:
 
 
 def allowed_confirmation(
-    steps: Sequence[StepInput], rules: Rules, message_index: int, value: int, root: int | None
+    steps: Sequence[StepInput], rules: PropagationRules, message_index: int, value: int, root: int | None
 ) -> bool:
     """Whether a label with source "propagated" may be saved here: it equals the step's proposal.
 
@@ -148,7 +148,9 @@ def _root_of_error(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -
     return (step.message_index if run.root is None else run.root), False
 
 
-def _filled(step: StepInput, run: _Run, done: Mapping[int, StepResult], rules: Rules) -> StepResult:
+def _filled(
+    step: StepInput, run: _Run, done: Mapping[int, StepResult], rules: PropagationRules
+) -> StepResult:
     """A step without an explicit label: a fill that still holds, else unlabelled with its proposal."""
     had_fill = step.value is not None and step.source == "propagated"
     if had_fill and step.value == -1:
@@ -169,7 +171,7 @@ def _living_root(root: int | None, done: Mapping[int, StepResult]) -> int | None
     return origin.root
 
 
-def _proposal(run: _Run, rules: Rules) -> Proposal | None:
+def _proposal(run: _Run, rules: PropagationRules) -> Proposal | None:
     if run.root is not None:
         return None if run.suspended else Proposal(-1, run.root)
     if rules.carry_forward and run.last_explicit == 1:

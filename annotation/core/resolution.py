@@ -18,7 +18,7 @@ FEWEST_FOR_A_MAJORITY: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class AnnotatorPosition:
     """What one annotator says of a step: as submitted, and now, when they have changed their mind.
 
     `root` and `reason` belong to `value`; `revised_at` is null for who has changed nothing.
@@ -59,17 +59,17 @@ class Resolution:
     at: datetime | None = None
 
 
-def was_disputed(positions: Iterable[Position]) -> bool:
+def was_disputed(positions: Iterable[AnnotatorPosition]) -> bool:
     """Whether the labels as submitted differ."""
     return len({position.submitted for position in positions}) > 1
 
 
-def is_disputed(positions: Iterable[Position]) -> bool:
+def is_disputed(positions: Iterable[AnnotatorPosition]) -> bool:
     """Whether the annotators differ now, after what they have changed."""
     return len({position.value for position in positions}) > 1
 
 
-def majority(positions: Sequence[Position]) -> int | None:
+def majority(positions: Sequence[AnnotatorPosition]) -> int | None:
     """The value that more than half of at least three annotators say now; None without one."""
     if len(positions) < FEWEST_FOR_A_MAJORITY:
         return None
@@ -77,7 +77,7 @@ def majority(positions: Sequence[Position]) -> int | None:
     return value if 2 * count > len(positions) else None
 
 
-def resolve(positions: Sequence[Position], ruling: Ruling | None) -> Resolution | None:
+def resolve(positions: Sequence[AnnotatorPosition], ruling: Ruling | None) -> Resolution | None:
     """What a step comes to; None while it is open: the annotators differ, and nothing is decided.
 
     A decision counts wherever the step was or is disputed. The majority's counts as long as they are the
@@ -119,7 +119,7 @@ def sound_roots(resolved: Mapping[int | None, Resolution]) -> dict[int | None, R
 def _resolution(
     value: int,
     kind: ConsensusKind,
-    positions: Sequence[Position],
+    positions: Sequence[AnnotatorPosition],
     ruling: Ruling | None,
     at: datetime | None,
 ) -> Resolution:

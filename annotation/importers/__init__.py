@@ -11,7 +11,7 @@ from typing import Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import HEAD_BYTES, RecordError, describe_not_text
 
 from .agents.claude_code import ClaudeCode
@@ -105,7 +105,7 @@ def sniff(head: bytes) -> Importer:
             )
         if sure > 0:
             return best
-    if {"step_labels", "final_label"} <= outline(head).keys:
+    if {"step_labels", "final_label"} <= json_head(head).keys:
         raise Invalid(
             translatable(
                 "This is a file of labels or predictions, without messages; it is not a trajectory file."

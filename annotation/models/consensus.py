@@ -15,7 +15,7 @@ from .projects import Project
 CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
 
 
-class Resolved(models.Model):
+class ConsensusFields(models.Model):
     """What the consensus of a step and that of an outcome have in common.
 
     `reason` is the code of the scheme that the resolved value has. `resolved_by` is the adjudicator where one
@@ -37,7 +37,7 @@ class Resolved(models.Model):
         abstract = True
 
 
-class Consensus(Resolved):
+class Consensus(ConsensusFields):
     """The resolved label of one step; `root` is the step at which the error began, where that is agreed."""
 
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="consensus")
@@ -57,7 +57,7 @@ class Consensus(Resolved):
         return f"consensus of step {self.step_id}"
 
 
-class OutcomeConsensus(Resolved):
+class OutcomeConsensus(ConsensusFields):
     """The resolved outcome of one trajectory."""
 
     trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="outcome_consensus")

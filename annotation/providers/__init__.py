@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
@@ -37,7 +37,7 @@ PROVIDERS: Final[dict[str, str]] = {"openai_compatible": "openai_compatible"}
 
 class _Kind(Protocol):
     def create(
-        self, settings: JudgeSettings, *, environ: Mapping[str, str], operator: Operator, hooks: Hooks
+        self, settings: JudgeSettings, *, environ: Mapping[str, str], operator: OperatorRules, hooks: Hooks
     ) -> Provider: ...
 
 
@@ -46,7 +46,7 @@ def create(
     settings: JudgeSettings,
     *,
     environ: Mapping[str, str],
-    operator: Operator,
+    operator: OperatorRules,
     hooks: Hooks | None = None,
 ) -> Provider:
     """A judge of this kind, ready to work; `environ` holds the keys by their variables' names.

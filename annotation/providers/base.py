@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from annotation.core.judging import Estimate, JudgeInput, Judgement, Usage
+from annotation.core.judging import CostEstimate, JudgeInput, Judgement, Usage
 
 
 class FailureKind(StrEnum):
@@ -165,7 +165,7 @@ class Provider(Protocol):
     def judge(self, request: Request) -> Reply | Failure:
         """Judge one trajectory. Raises nothing but `Stopped`. Holds no lock while it waits."""
 
-    def estimate(self, request: Request) -> Estimate:
+    def estimate(self, request: Request) -> CostEstimate:
         """What `judge` would take, without asking anybody. Never raises."""
 
     def close(self) -> None:

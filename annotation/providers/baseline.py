@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from annotation.core.baseline.features import VERSION
 from annotation.core.baseline.training import Trained
-from annotation.core.judging import Estimate, Usage
+from annotation.core.judging import CostEstimate, Usage
 
 from .base import Exchange, Hooks, Reply, Request
 
@@ -52,9 +52,9 @@ class Baseline:
             exchange=Exchange(response=json.dumps(kept).encode(), seconds=time.perf_counter() - begun),
         )
 
-    def estimate(self, request: Request) -> Estimate:
+    def estimate(self, request: Request) -> CostEstimate:
         """Nothing but the call."""
-        return Estimate(calls=1)
+        return CostEstimate(calls=1)
 
     def close(self) -> None:
         """Nothing to release."""

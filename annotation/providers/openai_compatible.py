@@ -12,12 +12,12 @@ import httpx
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import ANSWER_SCHEMA, Estimate, Prompt, TooLong, build
+from annotation.core.judging import ANSWER_SCHEMA, CostEstimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.parts import expected, plan
 from annotation.core.judging.prompts import template
-from annotation.core.judging.setting_kinds import Kind
+from annotation.core.judging.setting_kinds import SettingKind
 from annotation.core.judging.settings import SETTINGS, JudgeSettings
 
 from .asking import ask_in_parts
@@ -40,7 +40,9 @@ _FORMAT_WORDS: Final = (
     "grammar",
 )
 _SENT: Final = [
-    one.name for one in SETTINGS if one.sampling and one.kind is not Kind.OBJECT and one.name != "max_tokens"
+    one.name
+    for one in SETTINGS
+    if one.sampling and one.kind is not SettingKind.OBJECT and one.name != "max_tokens"
 ]
 """Settings that stand in a request under their own names, where they are given."""
 _MAX_ADAPTATIONS: Final = 4
@@ -51,7 +53,7 @@ _MAX_HOLDS: Final = 5
 
 
 def create(
-    settings: JudgeSettings, *, environ: Mapping[str, str], operator: Operator, hooks: Hooks
+    settings: JudgeSettings, *, environ: Mapping[str, str], operator: OperatorRules, hooks: Hooks
 ) -> OpenAICompatible:
     """The judge with these settings, its key taken from `environ`. Raises `Invalid`."""
     if wrong := operator.problems(settings):
@@ -142,7 +144,7 @@ class OpenAICompatible:
         """Close the connections."""
         self._client.close()
 
-    def estimate(self, request: Request) -> Estimate:
+    def estimate(self, request: Request) -> CostEstimate:
         """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
         steps = request.material.open_steps(request.earlier)
         return expected(self._settings, request.material, steps=steps)[0]

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.disputes import differences
-from annotation.core.resolution import Position, Resolution, resolve
+from annotation.core.resolution import AnnotatorPosition, Resolution, resolve
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, CaseEventKind, TrajectoryState
 from annotation.models import (
     Adjudication,
@@ -63,7 +63,7 @@ class SubmittedLabels:
         return 1 - len(self.disputed_steps) / len(self.steps)
 
 
-Positions = dict[int | None, list[Position]]
+Positions = dict[int | None, list[AnnotatorPosition]]
 """What each annotator says of each step (by pk, in order), and under None of the outcome; by slot."""
 
 
@@ -92,7 +92,7 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
     }
     positions: dict[int, Positions] = {pk: {} for pk in trajectories}
 
-    def put(trajectory: int, step: int | None, assignment: int, position: Position) -> None:
+    def put(trajectory: int, step: int | None, assignment: int, position: AnnotatorPosition) -> None:
         row = changed.get((step, assignment))
         if row is not None:
             position = replace(
@@ -102,11 +102,11 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
 
     for trajectory, step, assignment, value, root, reason in of_steps:
         if value is not None:
-            position = Position(submitted=value, value=value, root=root, reason=reason)
+            position = AnnotatorPosition(submitted=value, value=value, root=root, reason=reason)
             put(trajectory, step, assignment, position)
     for trajectory, assignment, value, reason in of_outcome:
         if value is not None:
-            put(trajectory, None, assignment, Position(submitted=value, value=value, reason=reason))
+            put(trajectory, None, assignment, AnnotatorPosition(submitted=value, value=value, reason=reason))
     return positions
 
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.judging import settings
-from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Setting, SettingKind
 from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
@@ -56,22 +56,22 @@ class Price(serializers.DecimalField):
 def input_field(setting: Setting) -> Field:
     """A setting in a request, where none is required: defaults hold."""
     options: dict[str, Any] = {"required": False, "help_text": str(setting.help) or None}
-    if setting.nullable and setting.kind is not Kind.OBJECT:
+    if setting.nullable and setting.kind is not SettingKind.OBJECT:
         options["allow_null"] = True
     errors: Any = dict.fromkeys(NUMBER_ERRORS, translated_lazy(setting.rule))
     match setting.kind:
-        case Kind.CHOICE:
+        case SettingKind.CHOICE:
             return serializers.ChoiceField(choices=[value for value, _ in setting.choices], **options)
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             return serializers.BooleanField(**options)
-        case Kind.WHOLE | Kind.NUMBER:
-            number = Whole if setting.kind is Kind.WHOLE else Number
+        case SettingKind.WHOLE | SettingKind.NUMBER:
+            number = Whole if setting.kind is SettingKind.WHOLE else Number
             return number(
                 min_value=setting.minimum, max_value=setting.maximum, error_messages=errors, **options
             )
-        case Kind.PRICE:
+        case SettingKind.PRICE:
             return Price(min_value=setting.minimum, error_messages=errors, **options)
-        case Kind.OBJECT:
+        case SettingKind.OBJECT:
             return Object(setting, **options)
     return serializers.CharField(allow_blank=True, max_length=setting.max_length, **options)
 
@@ -80,11 +80,11 @@ def output_field(setting: Setting) -> Field:
     """A setting in an answer."""
     options: dict[str, Any] = {"allow_null": True} if setting.nullable else {}
     match setting.kind:
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             return serializers.BooleanField(**options)
-        case Kind.WHOLE:
+        case SettingKind.WHOLE:
             return serializers.IntegerField(**options)
-        case Kind.PRICE:
+        case SettingKind.PRICE:
             return Price(**options)
     return serializers.CharField(**options)
 

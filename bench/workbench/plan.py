@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from annotation.core.propagation import Proposal, Rules, StepInput, resolve
+from annotation.core.propagation import PropagationRules, Proposal, StepInput, resolve
 
 LABEL_KEYS = {1: "1", 0: "0", -1: "-"}
 CONFIRM = "Enter"
@@ -70,7 +70,7 @@ class Case:
 
     indexes: tuple[int, ...]
     targets: tuple[int, ...]
-    rules: Rules
+    rules: PropagationRules
 
     def proposals(self, done: int) -> tuple[Proposal | None, ...]:
         """What is proposed for each step when the first `done` have their target labels."""

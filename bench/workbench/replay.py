@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.core.propagation import Rules
+from annotation.core.propagation import PropagationRules
 from bench.client import Refused
 from bench.workbench.browser import Look, Workbench
 from bench.workbench.plan import CONFIRM, LABEL_KEYS, SCROLL, Case, confirmable, floor, kept, plan, right
@@ -47,14 +47,14 @@ class Mode:
     name: str
     slug: str
     assisted: bool
-    rules: Rules
+    rules: PropagationRules
     limit: float
 
 
 MODES = (
-    Mode("no assistance", "bench-plain", False, Rules(), 1.0),
-    Mode("propagation", "bench-propagation", True, Rules(), 0.97),
-    Mode("propagation, carry-forward", "bench-carry", True, Rules(carry_forward=True), 0.90),
+    Mode("no assistance", "bench-plain", False, PropagationRules(), 1.0),
+    Mode("propagation", "bench-propagation", True, PropagationRules(), 0.97),
+    Mode("propagation, carry-forward", "bench-carry", True, PropagationRules(carry_forward=True), 0.90),
 )
 
 

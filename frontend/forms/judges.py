@@ -10,7 +10,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
-from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Kind, Setting
+from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Setting, SettingKind
 from annotation.core.judging.settings import NAME, NUMBER_ERRORS
 from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import JudgeKind
@@ -57,21 +57,21 @@ def form_field(setting: Setting) -> forms.Field:
         **given,
     }
     match setting.kind:
-        case Kind.CHOICE:
+        case SettingKind.CHOICE:
             return forms.ChoiceField(
                 choices=[(value, translated_lazy(title)) for value, title in setting.choices], **given
             )
-        case Kind.ADDRESS:
+        case SettingKind.ADDRESS:
             return forms.ChoiceField(**given)
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             return forms.BooleanField(**given)
-        case Kind.WHOLE:
+        case SettingKind.WHOLE:
             return forms.IntegerField(**number)
-        case Kind.NUMBER:
+        case SettingKind.NUMBER:
             return forms.FloatField(**number)
-        case Kind.PRICE:
+        case SettingKind.PRICE:
             return forms.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, **number)
-        case Kind.OBJECT:
+        case SettingKind.OBJECT:
             return ObjectField(setting, **given)
     if setting.secret:
         given["help_text"] = format_lazy("{} {}", given["help_text"], readable_keys())
@@ -135,7 +135,7 @@ class ServerForm(NameForm):
         for one in settings.SETTINGS:
             group = groups.setdefault(one.group, [] if groups else [self["name"]])
             group.append(self[one.name])
-            if one.kind is Kind.ADDRESS:
+            if one.kind is SettingKind.ADDRESS:
                 group.append(self["path"])
         return [(translated(title), fields) for title, fields in groups.items()]
 

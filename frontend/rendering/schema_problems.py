@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotation.core.trajectories.tool_schema import Problem
+from annotation.core.trajectories.tool_schema import SchemaProblem
 from frontend.rendering.control_chars import escape_control_chars
 
 
-def in_words(problem: Problem) -> str:
+def in_words(problem: SchemaProblem) -> str:
     """What is wrong with a call's arguments, as a sentence."""
     sentences = {
         "unknown_tool": _("No tool has this name"),

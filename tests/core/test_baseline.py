@@ -14,9 +14,9 @@ from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
 from annotation.core.baseline.features import FEATURES
 from annotation.core.baseline.forest import Floats, Forest, Ints, grow
-from annotation.core.baseline.model import CrossFit, Labelled, cross_fit, deal
+from annotation.core.baseline.model import CrossFit, TrainingSet, cross_fit, deal
 from annotation.core.baseline.regression import regress
-from annotation.core.baseline.training import Example, digest, task_of, train
+from annotation.core.baseline.training import TrainingExample, digest, task_of, train
 from annotation.core.judging import JudgeInput
 
 TASKS, PER_TASK = 30, 8
@@ -35,7 +35,7 @@ def crossed(
     """Cross-fitted by group; trajectories of four steps."""
     first = np.arange(len(rows)) % STEPS == 0
     fold = deal(groups, seed=seed)
-    given = Labelled(fit=fit, rows=rows, labels=labels, groups=groups, first=first, fold=fold)
+    given = TrainingSet(fit=fit, rows=rows, labels=labels, groups=groups, first=first, fold=fold)
     return cross_fit(given, seed=seed, alive=alive)
 
 
@@ -129,7 +129,7 @@ def test_step_is_judged_in_the_light_of_how_the_step_before_was() -> None:
     right = crossed(rows, labels, groups).probabilities.argmax(axis=1) - 1 == labels
     assert right.mean() > 0.95
     # trajectories that are torn apart tell nothing of their later steps
-    alone = Labelled(
+    alone = TrainingSet(
         fit=grow,
         rows=rows,
         labels=labels,
@@ -172,12 +172,12 @@ def test_baseline_training_is_interrupted() -> None:
 
 
 # ── A training ────────────────────────────
-def examples_of(rows: Floats, labels: Ints, groups: Ints) -> list[Example]:
+def examples_of(rows: Floats, labels: Ints, groups: Ints) -> list[TrainingExample]:
     """Trajectories of four steps; their outcome is their last label."""
     wide = np.zeros((len(rows), len(FEATURES)))
     wide[:, : rows.shape[1]] = rows
     return [
-        Example(
+        TrainingExample(
             task=f"task {groups[start]}",
             features=wide[start : start + 4],
             labels=tuple(int(value) for value in labels[start : start + 4]),
@@ -214,7 +214,7 @@ def test_baseline_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
     examples = examples_of(*data(1, signal=3.0))
     own = examples[0]
     turned = [
-        Example(one.task, one.features, tuple(-label for label in one.labels), -one.outcome)
+        TrainingExample(one.task, one.features, tuple(-label for label in one.labels), -one.outcome)
         if one.task == own.task
         else one
         for one in examples
@@ -239,9 +239,9 @@ def test_digest_changes_with_everything_a_training_depends_on() -> None:
     others = [
         digest(examples, seed=6),
         digest(examples[1:], seed=5),
-        digest([Example(one.task, features, one.labels, one.outcome), *examples[1:]], seed=5),
-        digest([Example(one.task, one.features, (0, 0, 0, 0), one.outcome), *examples[1:]], seed=5),
-        digest([Example("other", one.features, one.labels, one.outcome), *examples[1:]], seed=5),
+        digest([TrainingExample(one.task, features, one.labels, one.outcome), *examples[1:]], seed=5),
+        digest([TrainingExample(one.task, one.features, (0, 0, 0, 0), one.outcome), *examples[1:]], seed=5),
+        digest([TrainingExample("other", one.features, one.labels, one.outcome), *examples[1:]], seed=5),
     ]
     assert len({first, *others}) == 6
     assert digest(list(examples), seed=5) == first

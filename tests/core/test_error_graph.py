@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.core.error_graph import Error, Judged, errors
+from annotation.core.error_graph import ErrorChain, Judged, errors
 
 
 def test_errors_stand_by_their_roots_with_what_follows_and_those_without_one_last() -> None:
@@ -17,8 +17,8 @@ def test_errors_stand_by_their_roots_with_what_follows_and_those_without_one_las
         16: Judged(-1),
     }
     assert errors(reversed(labels.items())) == (
-        Error(4, "wrong_tool", (12,)),
-        Error(8, "", ()),
-        Error(None, "", (6, 16)),
+        ErrorChain(4, "wrong_tool", (12,)),
+        ErrorChain(8, "", ()),
+        ErrorChain(None, "", (6, 16)),
     )
     assert errors([(2, Judged(1))]) == ()

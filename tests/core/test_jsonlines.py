@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.jsonio import splitting
-from annotation.core.jsonio.json_layout import HEAD_BYTES, Layout, outline
+from annotation.core.jsonio.json_layout import HEAD_BYTES, Layout, json_head
 from annotation.core.jsonio.jsonlines import (
     MAX_DEPTH,
     BadJson,
@@ -119,13 +119,13 @@ def test_layouts_give_the_same_values_however_they_are_chunked(
 
 
 def test_layouts_are_told_from_the_head() -> None:
-    assert outline(b'{"a": 1}\n{"a": 2}').layout is Layout.LINES
-    assert outline(b'{\n "a": 1\n}').layout is Layout.VALUES
-    assert outline(b'{"messages": [\n{"role": "user"').layout is Layout.VALUES
-    assert outline(b' [ {"messages": [').layout is Layout.LIST
-    assert outline(b"").layout is Layout.LINES
-    assert outline(b'[{"messages": [{"role": "user"}], "id": "[{\\"x\\": 1"').keys == {"messages", "id"}
-    assert outline(b'{"k\\u0065y": {"inner": 1}, "other').keys == {"key"}
+    assert json_head(b'{"a": 1}\n{"a": 2}').layout is Layout.LINES
+    assert json_head(b'{\n "a": 1\n}').layout is Layout.VALUES
+    assert json_head(b'{"messages": [\n{"role": "user"').layout is Layout.VALUES
+    assert json_head(b' [ {"messages": [').layout is Layout.LIST
+    assert json_head(b"").layout is Layout.LINES
+    assert json_head(b'[{"messages": [{"role": "user"}], "id": "[{\\"x\\": 1"').keys == {"messages", "id"}
+    assert json_head(b'{"k\\u0065y": {"inner": 1}, "other').keys == {"key"}
 
 
 # ── What real logs contain ────────────────

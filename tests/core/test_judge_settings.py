@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.core.judging import settings as specification
-from annotation.core.judging.setting_kinds import Kind, setting
+from annotation.core.judging.setting_kinds import SettingKind, setting
 from annotation.core.judging.settings import JudgeSettings, check, named, table_of
 from annotation.models import Judge
 from api.views import index
@@ -158,7 +158,7 @@ class More(JudgeSettings):
     """The settings with one more."""
 
     zeal: int | None = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         "Zeal",
         help="How hard it tries.",
         group="Sampling",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.core.judging import FREE, Estimate, Price, Usage, cost, estimate
+from annotation.core.judging import FREE, CostEstimate, Price, Usage, cost, estimate
 
 PRICE = Price(Decimal("2.5"), Decimal(10), Decimal("1.25"))
 
@@ -48,6 +48,8 @@ def test_usage_as_servers_say_it_and_an_estimate_for_the_rest(usage: Any, found:
 
 def test_cost_estimates_add_up() -> None:
     one = estimate(1_000, 3, PRICE)
-    assert one == Estimate(1_000, 600, Decimal("0.0085"), calls=1)
+    assert one == CostEstimate(1_000, 600, Decimal("0.0085"), calls=1)
     assert estimate(1_000, 3, PRICE, max_tokens=100).tokens_out == 100
-    assert sum([one, one, Estimate(too_long=1)], Estimate()) == Estimate(2_000, 1_200, Decimal("0.017"), 2, 1)
+    assert sum([one, one, CostEstimate(too_long=1)], CostEstimate()) == CostEstimate(
+        2_000, 1_200, Decimal("0.017"), 2, 1
+    )

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from annotation.core.errors import Invalid, TooLarge
 from annotation.core.trajectories.images import MAX_IMAGE_BYTES, decode_data_uri, image_size, sniff_data_uri
 from annotation.core.trajectories.messages import (
+    ContentPart,
     Message,
-    Part,
     ToolCall,
     message_text,
     normalise,
@@ -53,7 +53,7 @@ def test_content_that_is_none_is_no_part(content: Any) -> None:
 
 def test_string_is_one_part_left_exactly_as_it_is() -> None:
     text = "  <script>alert(1)</script>\x00\ud800 "
-    assert one(content=text).parts == (Part("text", text),)
+    assert one(content=text).parts == (ContentPart("text", text),)
     assert one(content=text).content == text
 
 
@@ -85,7 +85,7 @@ def test_content_parts_are_told_apart_and_their_text_joined() -> None:
 
 def test_content_that_is_none_at_all_is_shown_as_json() -> None:
     assert one(content={"message": 1}).content == '{"message": 1}'
-    assert one(content=7).parts == (Part("other", "7"),)
+    assert one(content=7).parts == (ContentPart("other", "7"),)
 
 
 def test_reasoning_is_the_first_part_of_a_step_and_of_nothing_else() -> None:
@@ -329,7 +329,7 @@ def test_image_in_another_spelling() -> None:
     assert one(
         content=[{"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}}]
     ).parts == (
-        Part(
+        ContentPart(
             "other", json.dumps({"type": "image_url", "image_url": {"url": uri(b"<svg/>", "image/svg+xml")}})
         ),
     )

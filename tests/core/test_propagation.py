@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core.propagation import Proposal, Rules, StepInput, StepResult, allowed_confirmation, resolve
+from annotation.core.propagation import (
+    PropagationRules,
+    Proposal,
+    StepInput,
+    StepResult,
+    allowed_confirmation,
+    resolve,
+)
 
 CASES = json.loads((Path(__file__).parent.parent / "propagation_cases.json").read_text("utf-8"))["cases"]
 VALUE = {"+": 1, "0": 0, "-": -1}
@@ -19,8 +26,8 @@ TOKEN = re.compile(
 )
 
 
-def rules_of(names: list[str]) -> Rules:
-    return Rules(suspend_on_user_turn="turn" in names, carry_forward="carry" in names)
+def rules_of(names: list[str]) -> PropagationRules:
+    return PropagationRules(suspend_on_user_turn="turn" in names, carry_forward="carry" in names)
 
 
 def read_steps(text: str) -> list[StepInput]:
@@ -98,9 +105,9 @@ def test_case_names_are_unique() -> None:
 
 def test_steps_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="rise by message index: 2 after 4"):
-        resolve([StepInput(4), StepInput(2)], Rules())
+        resolve([StepInput(4), StepInput(2)], PropagationRules())
     with pytest.raises(ValueError, match="rise"):
-        resolve([StepInput(4), StepInput(4)], Rules())
+        resolve([StepInput(4), StepInput(4)], PropagationRules())
 
 
 @pytest.mark.parametrize(
@@ -123,13 +130,13 @@ def test_steps_out_of_order_are_refused() -> None:
     ],
 )
 def test_confirmation_is_of_the_present_proposal_only(steps, index, value, root, allowed) -> None:
-    assert allowed_confirmation(read_steps(steps), Rules(), index, value, root) is allowed
+    assert allowed_confirmation(read_steps(steps), PropagationRules(), index, value, root) is allowed
 
 
 def test_confirmation_of_a_carried_plus_one() -> None:
     steps = read_steps("2:+ 4:. 6:.")
-    assert allowed_confirmation(steps, Rules(carry_forward=True), 6, 1, None)
-    assert not allowed_confirmation(steps, Rules(carry_forward=True), 6, 1, 2)
+    assert allowed_confirmation(steps, PropagationRules(carry_forward=True), 6, 1, None)
+    assert not allowed_confirmation(steps, PropagationRules(carry_forward=True), 6, 1, 2)
 
 
 @st.composite
@@ -154,12 +161,14 @@ def labellings(draw: st.DrawFn) -> list[StepInput]:
     return steps
 
 
-all_rules = st.builds(Rules, suspend_on_user_turn=st.booleans(), carry_forward=st.booleans())
+all_rules = st.builds(PropagationRules, suspend_on_user_turn=st.booleans(), carry_forward=st.booleans())
 
 
 @given(labellings(), all_rules)
 @settings(max_examples=400)
-def test_propagation_of_any_labelling_has_its_properties(steps: list[StepInput], rules: Rules) -> None:
+def test_propagation_of_any_labelling_has_its_properties(
+    steps: list[StepInput], rules: PropagationRules
+) -> None:
     results = resolve(steps, rules)
     by_index = {r.message_index: r for r in results}
     assert [r.message_index for r in results] == [s.message_index for s in steps]
@@ -198,7 +207,7 @@ def _fill_since_explicit(results: tuple[StepResult, ...], before: int) -> bool:
 
 
 @given(labellings(), all_rules)
-def test_propagation_of_its_result_gives_the_result(steps: list[StepInput], rules: Rules) -> None:
+def test_propagation_of_its_result_gives_the_result(steps: list[StepInput], rules: PropagationRules) -> None:
     results = resolve(steps, rules)
     assert resolve(as_input(results, steps), rules) == tuple(replace(r, orphaned=False) for r in results)
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.core.trajectories import tool_schema
 from annotation.core.trajectories.raw_message import message_json
-from annotation.core.trajectories.tool_schema import Problem, problems, read_tools
+from annotation.core.trajectories.tool_schema import SchemaProblem, problems, read_tools
 from frontend.rendering import structure
 from frontend.rendering.structure import Fields, Items, Passage, Passages, Text, Value
 
@@ -124,21 +124,23 @@ SCHEMA = {
     ("arguments", "found"),
     [
         ({"n": 1.5, "kind": "a", "maybe": None}, ()),
-        ({}, (Problem("missing", "n"),)),
-        ({"n": "1"}, (Problem("type", "n", "number", "string"),)),
-        ({"n": 1, "kind": "c"}, (Problem("choice", "kind", '"a", "b"', '"c"'),)),
-        ({"n": 1, "rows": [{"id": 1}, {}]}, (Problem("missing", "rows[1].id"),)),
-        ({"n": 1, "maybe": 3}, (Problem("type", "maybe", "string or null", "integer"),)),
-        ({"n": 1, "m": 2}, (Problem("unexpected", "m"),)),
-        ([1], (Problem("type", "", "object", "array"),)),
+        ({}, (SchemaProblem("missing", "n"),)),
+        ({"n": "1"}, (SchemaProblem("type", "n", "number", "string"),)),
+        ({"n": 1, "kind": "c"}, (SchemaProblem("choice", "kind", '"a", "b"', '"c"'),)),
+        ({"n": 1, "rows": [{"id": 1}, {}]}, (SchemaProblem("missing", "rows[1].id"),)),
+        ({"n": 1, "maybe": 3}, (SchemaProblem("type", "maybe", "string or null", "integer"),)),
+        ({"n": 1, "m": 2}, (SchemaProblem("unexpected", "m"),)),
+        ([1], (SchemaProblem("type", "", "object", "array"),)),
     ],
 )
-def test_arguments_that_break_a_schema(arguments: object, found: tuple[Problem, ...]) -> None:
+def test_arguments_that_break_a_schema(arguments: object, found: tuple[SchemaProblem, ...]) -> None:
     assert problems(read_tools(tool(SCHEMA)), "f", arguments) == found
 
 
 def test_tool_that_is_unknown_is_told_only_where_all_are_known() -> None:
-    assert problems(read_tools(tool({"type": "object"})), "g", {}) == (Problem("unknown_tool", found="g"),)
+    assert problems(read_tools(tool({"type": "object"})), "g", {}) == (
+        SchemaProblem("unknown_tool", found="g"),
+    )
     assert problems((), "g", {}) == ()
     assert problems(read_tools([{"odd": 1}, *tool({})]), "g", {}) == ()
 

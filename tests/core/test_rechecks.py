@@ -9,7 +9,7 @@ from scipy import stats
 from annotation.core.rechecks.drawing import chosen, gap, origin_of, rank
 from annotation.core.rechecks.label_error import (
     LabelError,
-    Rechecked,
+    RecheckedTrajectory,
     effective_labels_per_hour,
     label_error,
 )
@@ -125,8 +125,10 @@ def test_the_origin_of_a_trajectory_is_that_of_its_most_disputed_part(kinds: set
 
 def test_label_error_weighs_strata_by_their_steps() -> None:
     rechecked = [
-        Rechecked(("unanimous", "a"), task, 10, wrong) for task, wrong in enumerate([1, 0, 0, 1])
-    ] + [Rechecked(("adjudicated", "a"), 100 + task, 10, wrong) for task, wrong in enumerate([5, 3])]
+        RecheckedTrajectory(("unanimous", "a"), task, 10, wrong) for task, wrong in enumerate([1, 0, 0, 1])
+    ] + [
+        RecheckedTrajectory(("adjudicated", "a"), 100 + task, 10, wrong) for task, wrong in enumerate([5, 3])
+    ]
 
     found = label_error(rechecked, {("unanimous", "a"): 900, ("adjudicated", "a"): 100})
 
@@ -135,7 +137,10 @@ def test_label_error_weighs_strata_by_their_steps() -> None:
 
 
 def test_label_error_takes_the_rate_of_its_origin_for_a_stratum_without_rechecks() -> None:
-    rechecked = [Rechecked(("unanimous", "a"), 1, 10, 1), Rechecked(("adjudicated", "a"), 2, 10, 5)]
+    rechecked = [
+        RecheckedTrajectory(("unanimous", "a"), 1, 10, 1),
+        RecheckedTrajectory(("adjudicated", "a"), 2, 10, 5),
+    ]
     steps = {("unanimous", "a"): 50, ("unanimous", "b"): 30, ("adjudicated", "a"): 10, ("discussed", "a"): 10}
 
     found = label_error(rechecked, steps)
@@ -145,7 +150,7 @@ def test_label_error_takes_the_rate_of_its_origin_for_a_stratum_without_rechecks
 
 
 def test_label_error_of_independent_labels_has_the_bound_of_clopper_and_pearson() -> None:
-    rechecked = [Rechecked(("u",), task, 1, task < 10) for task in range(100)]
+    rechecked = [RecheckedTrajectory(("u",), task, 1, task < 10) for task in range(100)]
 
     found = label_error(rechecked, {("u",): 100})
 
@@ -156,7 +161,7 @@ def test_label_error_of_independent_labels_has_the_bound_of_clopper_and_pearson(
 
 
 def test_label_error_without_errors_counts_each_task_once() -> None:
-    found = label_error([Rechecked(("u",), task, 8, 0) for task in range(20)], {("u",): 160})
+    found = label_error([RecheckedTrajectory(("u",), task, 8, 0) for task in range(20)], {("u",): 160})
 
     assert (found.error.value, found.deff) == (0.0, 8.0)
     assert found.bound == pytest.approx(1 - 0.05 ** (1 / 20))
@@ -164,7 +169,9 @@ def test_label_error_without_errors_counts_each_task_once() -> None:
 
 def test_label_error_is_undefined_without_rechecks_and_unbounded_for_one_task() -> None:
     nothing = label_error([], {("u",): 10})
-    one = label_error([Rechecked(("u",), 1, 5, 1), Rechecked(("u",), 1, 5, 0)], {("u",): 10})
+    one = label_error(
+        [RecheckedTrajectory(("u",), 1, 5, 1), RecheckedTrajectory(("u",), 1, 5, 0)], {("u",): 10}
+    )
 
     assert nothing.error.value is None and nothing.error.reason
     assert one.error.value == pytest.approx(0.1)
@@ -178,7 +185,7 @@ def test_label_error_holds_what_its_bound_promises() -> None:
     for _ in range(400):
         rates = rng.beta(0.3, 2.7, size=60)  # mean 0.1, very unequal tasks
         rechecked = [
-            Rechecked(("u", task % 2), task, 12, int(rng.binomial(12, rate)))
+            RecheckedTrajectory(("u", task % 2), task, 12, int(rng.binomial(12, rate)))
             for task, rate in enumerate(rates)
         ]
         bound = label_error(rechecked, {("u", 0): 500, ("u", 1): 500}).bound
@@ -189,7 +196,7 @@ def test_label_error_holds_what_its_bound_promises() -> None:
 
 @pytest.mark.parametrize(("error", "kept"), [(0.0, 1.0), (0.2, 0.49), (2 / 3, 0.0), (0.9, 0.0)])
 def test_effective_labels_per_hour_are_what_errors_and_clusters_leave(error: float, kept: float) -> None:
-    known = label_error([Rechecked(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
+    known = label_error([RecheckedTrajectory(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
     given = LabelError(type(known.error)(error, 100), 1.0, "", 2.0, 10, 10, 1.0)
 
     found = effective_labels_per_hour(labels=1000, error=given, milliseconds=5 * 3_600_000)
@@ -198,7 +205,7 @@ def test_effective_labels_per_hour_are_what_errors_and_clusters_leave(error: flo
 
 
 def test_effective_labels_per_hour_need_an_error_and_time() -> None:
-    known = label_error([Rechecked(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
+    known = label_error([RecheckedTrajectory(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
 
     assert effective_labels_per_hour(labels=9, error=known, milliseconds=0).value is None
     assert effective_labels_per_hour(labels=9, error=label_error([], {}), milliseconds=9).reason

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.core.releases.changelog import changelog
 from annotation.core.releases.details import DetailsOf, ReleasedDetails
-from annotation.core.releases.diff import Outline, ReleaseDiff, compare
+from annotation.core.releases.diff import ComparedRelease, ReleaseDiff, compare
 from annotation.core.releases.statistics import release_statistics
 from annotation.core.scoring import ReleasedLabels
 
@@ -46,13 +46,13 @@ def record(
     }
 
 
-def outline(records: list[dict[str, Any]]) -> Outline:
+def outline(records: list[dict[str, Any]]) -> ComparedRelease:
     """As it is kept: packed and unpacked."""
     taken = DetailsOf()
     labels = ReleasedLabels.of(taken.watched(records))
     details = ReleasedDetails.unpacked(taken.details.packed())
     assert details == taken.details
-    return Outline(ReleasedLabels.unpacked(labels.packed()), details)
+    return ComparedRelease(ReleasedLabels.unpacked(labels.packed()), details)
 
 
 def compared(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> ReleaseDiff:

@@ -9,18 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.mentions import mentions
-from annotation.core.resolution import Position, Ruling, majority, resolve
+from annotation.core.resolution import AnnotatorPosition, Ruling, majority, resolve
 from annotation.core.vocabulary import ConsensusKind
 
 LATER = datetime(2026, 3, 14, tzinfo=UTC)
 MAJORITY = ConsensusKind.MAJORITY
 
 
-def said(*values: tuple[int, int] | int) -> list[Position]:
+def said(*values: tuple[int, int] | int) -> list[AnnotatorPosition]:
     """Positions: a value, or (as submitted, now)."""
     pairs = [(one, one) if isinstance(one, int) else one for one in values]
     return [
-        Position(given, now, revised_at=LATER if given != now else None, root=2 if now == -1 else None)
+        AnnotatorPosition(
+            given, now, revised_at=LATER if given != now else None, root=2 if now == -1 else None
+        )
         for given, now in pairs
     ]
 
@@ -42,7 +44,7 @@ def said(*values: tuple[int, int] | int) -> list[Position]:
     ],
 )
 def test_resolution_has_the_value_and_the_origin(
-    positions: list[Position], ruling: Ruling | None, expected: tuple[int, str] | None
+    positions: list[AnnotatorPosition], ruling: Ruling | None, expected: tuple[int, str] | None
 ) -> None:
     found = resolve(positions, ruling)
     assert (None if found is None else (found.value, found.kind)) == expected
@@ -74,11 +76,14 @@ def test_majority_is_more_than_half_of_at_least_three(values: tuple[int, ...], e
 
 
 def test_root_and_reason_are_those_on_which_all_agree_who_say_the_value() -> None:
-    first = Position(-1, -1, root=2, reason="fabrication")
-    alike, elsewhere = Position(-1, -1, root=2, reason=""), Position(-1, -1, root=4, reason="wrong_tool")
-    plus = Position(1, 1, reason="recovery")
+    first = AnnotatorPosition(-1, -1, root=2, reason="fabrication")
+    alike, elsewhere = (
+        AnnotatorPosition(-1, -1, root=2, reason=""),
+        AnnotatorPosition(-1, -1, root=4, reason="wrong_tool"),
+    )
+    plus = AnnotatorPosition(1, 1, reason="recovery")
 
-    def graph(positions: list[Position], ruling: Ruling | None = None) -> tuple[int | None, str]:
+    def graph(positions: list[AnnotatorPosition], ruling: Ruling | None = None) -> tuple[int | None, str]:
         found = resolve(positions, ruling)
         assert found is not None
         return found.root, found.reason

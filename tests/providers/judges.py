@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import Failure, Hooks, Reply, Request, create
 from tests.judge_server import JudgeServer
@@ -46,7 +46,7 @@ class Judge:
             "openai_compatible",
             JudgeSettings.of(settings),
             environ={"ACME_API_KEY": KEY},
-            operator=Operator([server.url], ["ACME_API_KEY"]),
+            operator=OperatorRules([server.url], ["ACME_API_KEY"]),
             hooks=hooks,
         )
 

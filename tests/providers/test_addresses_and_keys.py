@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid
 from annotation.core.judging.addresses import allowed, normalised
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import create
 from annotation.providers.http.redaction import Redactor
@@ -82,7 +82,7 @@ def make(environ: Mapping[str, str] | None = None, **change: Any) -> Any:
         "openai_compatible",
         JudgeSettings(**{**GOOD, **change}),
         environ={"ACME_API_KEY": KEY} if environ is None else environ,
-        operator=Operator(LIST, ["ACME_API_KEY", "odd key"]),
+        operator=OperatorRules(LIST, ["ACME_API_KEY", "odd key"]),
     )
 
 
@@ -115,7 +115,7 @@ def test_keys_that_the_operator_allows_are_taken(name: str) -> None:
 
 def test_kind_of_judge_that_there_is_not() -> None:
     with pytest.raises(Invalid, match="Unknown kind of judge “oracle”"):
-        create("oracle", JudgeSettings(), environ={}, operator=Operator())
+        create("oracle", JudgeSettings(), environ={}, operator=OperatorRules())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import Failure, FailureKind, Hooks, Reply, Request, Stopped, create
 from annotation.providers.http.posting import KEPT_BYTES, MAX_BYTES
@@ -146,7 +146,7 @@ def test_clipping_is_told_with_the_reply(server: JudgeServer) -> None:
 def test_connection_refused_is_a_failure_that_may_pass() -> None:
     nobody = "http://127.0.0.1:9/v1"
     settings = JudgeSettings(base_url=nobody, model="ok")
-    allowed = Operator([nobody])
+    allowed = OperatorRules([nobody])
     provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=Hooks(attempts=1))
     found = provider.judge(Request(material()))
     assert isinstance(found, Failure) and found.kind == FailureKind.CONNECTION and not found.permanent
@@ -158,7 +158,7 @@ def test_hook_stops_a_call_between_attempts(server: JudgeServer) -> None:
         raise Stopped
 
     settings = JudgeSettings(base_url=server.url, model="http_500")
-    allowed = Operator([server.url])
+    allowed = OperatorRules([server.url])
     provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=Hooks(sleep=stop))
     with pytest.raises(Stopped):
         provider.judge(Request(material()))
@@ -178,7 +178,7 @@ def test_threads_share_one_judge_its_connections_and_its_rate() -> None:
     hooks = Hooks(admit=admitted.release)
     with JudgeServer(delay=0.05) as server, ThreadPoolExecutor(24) as pool:
         settings = JudgeSettings(base_url=server.url, model="ok", concurrency=16)
-        allowed = Operator([server.url])
+        allowed = OperatorRules([server.url])
         provider = create("openai_compatible", settings, environ={}, operator=allowed, hooks=hooks)
         requests = [Request(material(str(number))) for number in range(96)]
         replies = list(pool.map(provider.judge, requests))

@@ -37,7 +37,7 @@ def _nothing() -> None:
     """Nobody waits."""
 
 
-class Raw(Protocol):
+class FittedModel(Protocol):
     """Trees or a regression: probabilities (n, 3) of rows, and how frequent each label was, (3,)."""
 
     @property
@@ -46,12 +46,12 @@ class Raw(Protocol):
     def forward(self, rows: Floats, first: Bools) -> Floats: ...
 
 
-class Fit(Protocol):
+class FitFunction(Protocol):
     """`forest.grow` or `regression.regress`."""
 
     def __call__(
         self, rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable[[], None]
-    ) -> Raw: ...
+    ) -> FittedModel: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Classifier:
     `rows` (n, n_features): the figures it was fitted on; `trust`: the `a` of the module's docstring.
     """
 
-    raw: Raw
+    raw: FittedModel
     rows: Floats
     trust: float
 
@@ -86,30 +86,30 @@ class CrossFit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
+class TrainingSet:
     """What is fitted on, and with what: `rows` (n, n_features) in the order of their trajectories, `labels`
     (n,) of `VALUES`, `groups` (n,): the task as a number, `first` (n,): where a trajectory begins, `fold`
     (n,) from `deal`."""
 
-    fit: Fit
+    fit: FitFunction
     rows: Floats
     labels: Ints
     groups: Ints
     first: Bools
     fold: Ints
 
-    def fitted(self, left_out: set[int], seed: int, alive: Callable[[], None]) -> Raw:
+    def fitted(self, left_out: set[int], seed: int, alive: Callable[[], None]) -> FittedModel:
         """Fitted on everything but these folds."""
         kept = ~np.isin(self.fold, list(left_out))
         return self.fit(self.rows[kept], self.labels[kept], self.first[kept], seed=seed, alive=alive)
 
-    def asked(self, raw: Raw, fold: int) -> Floats:
+    def asked(self, raw: FittedModel, fold: int) -> Floats:
         """What it says of the rows of a fold, (n_rows_of_it, 3)."""
         held = self.fold == fold
         return raw.forward(self.rows[held], self.first[held])
 
 
-def cross_fit(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> CrossFit:
+def cross_fit(table: TrainingSet, *, seed: int, alive: Callable[[], None] = _nothing) -> CrossFit:
     """Fit a model of all and one without each fold of tasks.
 
     `alive` is called between trees and may raise. The same input and seed give the same models.
@@ -127,7 +127,7 @@ def cross_fit(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothin
     return CrossFit(whole, without, table.fold, probabilities)
 
 
-def held_out(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
+def held_out(table: TrainingSet, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
     """The probabilities (n, 3) of each row by the model without its fold, as `cross_fit` has them."""
     from threadpoolctl import threadpool_limits
 
@@ -136,7 +136,7 @@ def held_out(table: Labelled, *, seed: int, alive: Callable[[], None] = _nothing
 
 
 def _without(
-    table: Labelled, seed: int, alive: Callable[[], None]
+    table: TrainingSet, seed: int, alive: Callable[[], None]
 ) -> tuple[tuple[Classifier, ...], Floats, Floats]:
     """The models without each fold, and what each says of its fold, (n, 3): raw, and as it is trusted."""
     folds = range(int(table.fold.max()) + 1)
@@ -154,7 +154,7 @@ def _without(
     return tuple(without), raw, probabilities
 
 
-def _pairs(table: Labelled, folds: range, seed: int, alive: Callable[[], None]) -> tuple[Floats, Floats]:
+def _pairs(table: TrainingSet, folds: range, seed: int, alive: Callable[[], None]) -> tuple[Floats, Floats]:
     """For each fold a, what is said of the rows of every other fold b by who has seen neither, and the shares
     it has seen: (n_folds, n, 3) each. Nothing of fold a plays a part in row a. One fit serves (a, b) and
     (b, a); with two folds nothing is left to fit on, and both say the same.

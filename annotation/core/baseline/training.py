@@ -22,7 +22,7 @@ from .evidence import Evidence
 from .explanations import reason
 from .features import VERSION, run_features, step_features
 from .forest import Floats, Forest, Ints, grow
-from .model import Classifier, CrossFit, Labelled, cross_fit, deal, held_out, log_loss, places
+from .model import Classifier, CrossFit, TrainingSet, cross_fit, deal, held_out, log_loss, places
 from .regression import regress
 
 METHOD: Final = f"{VERSION}/{model.VERSION}"
@@ -33,7 +33,7 @@ PLACES: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """One labelled trajectory. `task`: who shares it is one task (`task_of`); `features` (n_steps,
     n_features); `labels` (n_steps,) of VALUES."""
 
@@ -64,7 +64,7 @@ def task_of(question: str, otherwise: str) -> str:
     return f"question {digest}" if plain else otherwise
 
 
-def digest(examples: Sequence[Example], *, seed: int) -> str:
+def digest(examples: Sequence[TrainingExample], *, seed: int) -> str:
     """The sha256 of everything a training depends on but its method; the order of the examples is part of
     it."""
     sha256 = hashlib.sha256(f"{VERSION} {seed}".encode())
@@ -124,7 +124,7 @@ class Trained:
 
 
 def train(
-    examples: Sequence[Example], *, seed: int, alive: Callable[[], None] = lambda: None
+    examples: Sequence[TrainingExample], *, seed: int, alive: Callable[[], None] = lambda: None
 ) -> tuple[Trained, dict[str, Any]]:
     """Train on these, and the figures as `details` of a judge keep them (JSON-ready, see `figures`).
 
@@ -145,7 +145,7 @@ def train(
 
 
 def unseen_labels(
-    examples: Sequence[Example], *, seed: int, alive: Callable[[], None] = lambda: None
+    examples: Sequence[TrainingExample], *, seed: int, alive: Callable[[], None] = lambda: None
 ) -> tuple[Ints, Ints]:
     """What models that saw no run of a task say of it: the most probable label of every step, example by
     example (n_steps,), and of every outcome (n_examples,).
@@ -174,7 +174,7 @@ class _Table:
     of_run: Ints
 
     @classmethod
-    def of(cls, examples: Sequence[Example]) -> _Table:
+    def of(cls, examples: Sequence[TrainingExample]) -> _Table:
         names = sorted({example.task for example in examples})
         place = {name: at for at, name in enumerate(names)}
         of_run = np.array([place[example.task] for example in examples])
@@ -190,15 +190,15 @@ class _Table:
             of_run,
         )
 
-    def labelled(self, seed: int) -> tuple[Labelled, Labelled]:
+    def labelled(self, seed: int) -> tuple[TrainingSet, TrainingSet]:
         """Steps and outcomes, dealt into the same folds of tasks."""
         fold = deal(self.groups, seed=seed)
         starts = np.unique(self.trajectory, return_index=True)[1]
         first = np.isin(np.arange(len(fold)), starts)
-        steps = Labelled(
+        steps = TrainingSet(
             fit=grow, rows=self.rows, labels=self.labels, groups=self.groups, first=first, fold=fold
         )
-        outcomes = Labelled(
+        outcomes = TrainingSet(
             fit=regress,
             rows=self.runs,
             labels=self.outcomes,

@@ -25,7 +25,7 @@ class Layout(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class JsonHead:
     """What the head of a file shows: its layout and the keys of its first record.
 
     `bare`: the first record is a list of messages; `keys` are then those of the first message.
@@ -38,7 +38,7 @@ class Outline:
 
 # every sniffer asks it about the same head
 @lru_cache(maxsize=4)
-def outline(head: bytes) -> Outline:
+def json_head(head: bytes) -> JsonHead:
     """The layout of a file and the keys of its first record, from its first bytes.
 
     `HEAD_BYTES` of them are best; a shorter head only makes the answer less sure.
@@ -49,12 +49,12 @@ def outline(head: bytes) -> Outline:
     if opening == b"[":
         bare = "messages" not in keys and ("role" in keys or (end is None and bool(keys & _MESSAGE_KEYS)))
         if bare and head[1:].lstrip(b" \t\r\n")[:1] == b"{":
-            return Outline(_lines_or_values(head, end), keys, True)
+            return JsonHead(_lines_or_values(head, end), keys, True)
         odd_first_line = end is not None and "messages" not in keys and head[end:].strip()
-        return Outline(Layout.LINES if odd_first_line else Layout.LIST, keys, bare)
+        return JsonHead(Layout.LINES if odd_first_line else Layout.LIST, keys, bare)
     if opening == b"{":
-        return Outline(_lines_or_values(head, end), keys, False)
-    return Outline(Layout.LINES, frozenset(), False)
+        return JsonHead(_lines_or_values(head, end), keys, False)
+    return JsonHead(Layout.LINES, frozenset(), False)
 
 
 def _lines_or_values(head: bytes, end: int | None) -> Layout:

@@ -24,8 +24,8 @@ from typing import Any, BinaryIO, Final
 from annotation.core.i18n import translatable
 
 from .json_bytes import STRING
-from .json_layout import HEAD_BYTES, Layout, outline
-from .splitting import RawRecord, Source, SplitError, split_elements, split_lines
+from .json_layout import HEAD_BYTES, Layout, json_head
+from .splitting import PeekedStream, RawRecord, SplitError, split_elements, split_lines
 
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 200
@@ -84,11 +84,11 @@ def read_records(
     Goes on after a bad record; needs no more memory than a few times `max_record_bytes`. An empty file is
     one error.
     """
-    source = Source(stream)
+    source = PeekedStream(stream)
     if reason := describe_not_text(source.head):
         yield RecordError(filename, 0, "", reason)
         return
-    layout = outline(source.head).layout
+    layout = json_head(source.head).layout
     pieces = (
         split_lines(source, limit=max_record_bytes)
         if layout is Layout.LINES

@@ -44,7 +44,7 @@ class SplitError:
     reason: str
 
 
-class Source:
+class PeekedStream:
     """A stream whose beginning (`head`) has been looked at, without its byte order mark.
 
     The stream needs `read` and `readline` with a limit, and need not be seekable.
@@ -79,7 +79,7 @@ class Source:
         return taken
 
 
-def split_lines(source: Source, *, limit: int) -> Iterator[RawRecord | SplitError]:
+def split_lines(source: PeekedStream, *, limit: int) -> Iterator[RawRecord | SplitError]:
     """One record a line; blank lines are passed over."""
     line, offset = 0, source.offset
     while raw := source.readline(limit + 2):
@@ -95,7 +95,9 @@ def split_lines(source: Source, *, limit: int) -> Iterator[RawRecord | SplitErro
         offset += size
 
 
-def split_elements(source: Source, *, limit: int, within_list: bool) -> Iterator[RawRecord | SplitError]:
+def split_elements(
+    source: PeekedStream, *, limit: int, within_list: bool
+) -> Iterator[RawRecord | SplitError]:
     """Records as the elements of one list (`within_list`), or as values with white space between them.
 
     Commas between elements are passed over, not counted.

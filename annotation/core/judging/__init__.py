@@ -1,6 +1,6 @@
 """Ask an LLM about a trajectory: the input, the prompt, the strict reading of its answer, the cost."""
 
-from .cost import FREE, Estimate, Price, Usage, cost, estimate
+from .cost import FREE, CostEstimate, Price, Usage, cost, estimate
 from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .judge_input import JudgeInput
 from .parsing import parse
@@ -13,7 +13,7 @@ __all__ = [
     "FREE",
     "LATEST",
     "VERSIONS",
-    "Estimate",
+    "CostEstimate",
     "JudgeInput",
     "Judgement",
     "Price",

@@ -77,7 +77,7 @@ def cost(usage: Usage, price: Price) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a call, or a run of calls, is expected to take at most. Sums: `a + b`."""
 
     tokens_in: int = 0
@@ -87,8 +87,8 @@ class Estimate:
     too_long: int = 0
     """Trajectories that do not fit the judge's token budget, and so will not be asked about."""
 
-    def __add__(self, other: Estimate) -> Estimate:
-        return Estimate(
+    def __add__(self, other: CostEstimate) -> CostEstimate:
+        return CostEstimate(
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
             self.cost + other.cost,
@@ -103,13 +103,13 @@ def answer_tokens(steps: int) -> int:
     return ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
 
 
-def estimate(tokens_in: int, steps: int, price: Price, *, max_tokens: int | None = None) -> Estimate:
+def estimate(tokens_in: int, steps: int, price: Price, *, max_tokens: int | None = None) -> CostEstimate:
     """One call before it is made: an answer of `answer_tokens`, at most `max_tokens`; hidden reasoning of a
     reasoning model comes on top, and cannot be known."""
     answer = answer_tokens(steps)
     if max_tokens is not None:
         answer = min(answer, max_tokens)
-    return Estimate(tokens_in, answer, cost(Usage(tokens_in, answer), price), calls=1)
+    return CostEstimate(tokens_in, answer, cost(Usage(tokens_in, answer), price), calls=1)
 
 
 def _count(value: Any) -> int | None:

@@ -26,37 +26,37 @@ _BEGUN: Final = re.compile(r'\{\s*+"?+(\w{0,20})\Z')
 _CONTAINER: Final = list | dict
 
 
-class Object(dict[str, Any]):
+class JsonObject(dict[str, Any]):
     """A JSON object. `contradictory`: keys that occur more than once in it with different values."""
 
     contradictory: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundObject:
     """`value`: the object, or `None`. `cut`: the text ends inside it, and `value` has what was finished until
     then. `any_json`: there was some JSON object. `lenient`: it was read although it was not quite JSON."""
 
-    value: Object | None = None
+    value: JsonObject | None = None
     cut: bool = False
     any_json: bool = False
     lenient: bool = False
 
 
-def last_object(text: str, keys: Sequence[str], *, cut_off: bool = False) -> Found:
+def last_object(text: str, keys: Sequence[str], *, cut_off: bool = False) -> FoundObject:
     """The last object in `text` that has a list or an object under one of `keys`. Never raises.
 
     `cut_off`: the text is known to end too early, so that an object before a begun one was a draft.
     """
     search = _Search(text, keys)
     if cut_off and _THINKING.match(text):
-        return Found(cut=True)
+        return FoundObject(cut=True)
     try:
         candidate, end = search.run()
     except RecursionError:
-        return Found(any_json=search.any_json)
+        return FoundObject(any_json=search.any_json)
     if cut_off and candidate.value is not None and not candidate.cut and search.begins_anew(end):
-        return Found(cut=True, any_json=True)
+        return FoundObject(cut=True, any_json=True)
     return candidate
 
 
@@ -83,9 +83,9 @@ class _Search:
         begun = _BEGUN.search(self.text, position)
         return begun is not None and any(key.startswith(begun.group(1)) for key in self.keys)
 
-    def run(self) -> tuple[Found, int]:
+    def run(self) -> tuple[FoundObject, int]:
         """What was found, and where it ends."""
-        candidate, cut = Found(), False
+        candidate, cut = FoundObject(), False
         position = 0
         while (opening := _OPENING.search(self.text, position)) and self.work < _MAX_WORK:
             start = opening.start()
@@ -95,30 +95,30 @@ class _Search:
             except _Failed as failed:
                 if failed.cut and start < self.last_key:
                     cut = True
-                    candidate = Found(self._finished(failed.text, start), cut=True)
+                    candidate = FoundObject(self._finished(failed.text, start), cut=True)
                     if candidate.value is not None:
                         break
                 continue  # what is asked for may lie deeper
             self.any_json = True
             # inside what is cut off it counts only when nothing of the sort was begun after it
             if self._wanted(value) and (not cut or start <= self.last_key < end):
-                candidate = Found(value, lenient=lenient)
+                candidate = FoundObject(value, lenient=lenient)
                 position = end
         if self.work >= _MAX_WORK:
-            return Found(any_json=self.any_json), position  # the last object may not have been reached
+            return FoundObject(any_json=self.any_json), position  # the last object may not have been reached
         return replace(candidate, any_json=self.any_json or candidate.value is not None), position
 
-    def _wanted(self, value: Object) -> bool:
+    def _wanted(self, value: JsonObject) -> bool:
         return any(isinstance(value.get(key), _CONTAINER) or key in value.contradictory for key in self.keys)
 
-    def _finished(self, text: str, start: int) -> Object | None:
+    def _finished(self, text: str, start: int) -> JsonObject | None:
         """The object that begins at `start` and is cut off, as far as its values were finished."""
         self.work += (len(text) - start) // 4
         whole = _closed(text, start)
         value = _LINES.decode(whole) if whole else None
-        return value if isinstance(value, Object) and self._wanted(value) else None
+        return value if isinstance(value, JsonObject) and self._wanted(value) else None
 
-    def _object(self, start: int) -> tuple[Object, int, bool]:
+    def _object(self, start: int) -> tuple[JsonObject, int, bool]:
         """The object at `start`, where it ends, and whether it was mended; `_Failed` without one."""
         text, decoder, lenient = self.text, _STRICT, False
         while True:
@@ -200,8 +200,8 @@ def _blank(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def _of(pairs: list[tuple[str, Any]]) -> Object:
-    object_ = Object(pairs)
+def _of(pairs: list[tuple[str, Any]]) -> JsonObject:
+    object_ = JsonObject(pairs)
     if len(object_) < len(pairs):
         first: dict[str, Any] = {}
         object_.contradictory = frozenset(

@@ -17,7 +17,7 @@ _KEY: Final = re.compile(rf"{KEY_PREFIX}[A-Z0-9_]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class OperatorRules:
     """What the operator of the server allows. An admin of a project is not the operator: were any address or
     any variable allowed, the server's own secrets could be sent to a judge.
 

@@ -20,7 +20,7 @@ from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
 from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
-from .lenient_json import MAX_ANSWER_CHARS, Object, last_object
+from .lenient_json import MAX_ANSWER_CHARS, JsonObject, last_object
 
 MAX_PROBLEMS: Final = 100
 MAX_REASON: Final = 2_000
@@ -58,7 +58,7 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
     return reading.judgement(answer)
 
 
-def _as_asked(answer: Object) -> Object:
+def _as_asked(answer: JsonObject) -> JsonObject:
     """An answer in the layout of published ones in that which the prompt asks for; any other as it is."""
     if _STEPS in answer or _PUBLISHED_STEPS not in answer:
         return answer
@@ -67,19 +67,19 @@ def _as_asked(answer: Object) -> Object:
     reasons = explanations.get(_STEPS)
     reasons = reasons if isinstance(reasons, dict) else {}
     labels = answer[_PUBLISHED_STEPS]
-    if isinstance(labels, Object):
-        steps = Object({key: _with_reason(label, reasons.get(key)) for key, label in labels.items()})
+    if isinstance(labels, JsonObject):
+        steps = JsonObject({key: _with_reason(label, reasons.get(key)) for key, label in labels.items()})
         steps.contradictory = labels.contradictory
         labels = steps
     outcome = _with_reason(answer.get("final_label"), explanations.get("final"))
-    converted = Object({_STEPS: labels, "outcome": outcome})
+    converted = JsonObject({_STEPS: labels, "outcome": outcome})
     names = {_PUBLISHED_STEPS: _STEPS, "final_label": "outcome"}
     converted.contradictory = frozenset(names[key] for key in answer.contradictory if key in names)
     return converted
 
 
 def _with_reason(label: Any, reason: Any) -> Any:
-    return label if isinstance(label, dict) else Object(label=label, reason=reason)
+    return label if isinstance(label, dict) else JsonObject(label=label, reason=reason)
 
 
 def _why(text: str, cut: bool, any_json: bool) -> tuple[UnusableKind, str]:
@@ -115,7 +115,7 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     extra: int = 0
 
-    def take_steps(self, answer: Object) -> None:
+    def take_steps(self, answer: JsonObject) -> None:
         labels = answer.get(_STEPS)
         if _STEPS in answer.contradictory:
             self.problem(ProblemKind.CONTRADICTORY, _STEPS, "occurs twice")
@@ -130,7 +130,7 @@ class _Reading:
                 where = _STEPS if index is None else f"{_STEPS}.{index}"
                 self.problem(ProblemKind.EXTRA, where, "" if key is _NOT_GIVEN else excerpt(key))
                 continue
-            if isinstance(labels, Object) and str(key) in labels.contradictory:
+            if isinstance(labels, JsonObject) and str(key) in labels.contradictory:
                 self.problem(ProblemKind.CONTRADICTORY, f"{_STEPS}.{index}", "occurs twice")
                 self.given[index] = _NOT_GIVEN
                 continue
@@ -150,8 +150,8 @@ class _Reading:
 
     def label(self, entry: Any, where: str) -> Any:
         """The label in `entry`: `None` when it is absent, `_NOT_GIVEN` when it is invalid."""
-        value = entry.get("label") if isinstance(entry, Object) else entry
-        if isinstance(entry, Object) and "label" in entry.contradictory:
+        value = entry.get("label") if isinstance(entry, JsonObject) else entry
+        if isinstance(entry, JsonObject) and "label" in entry.contradictory:
             self.problem(ProblemKind.CONTRADICTORY, where, "label occurs twice")
             return _NOT_GIVEN
         if value is None:
@@ -164,7 +164,7 @@ class _Reading:
         self.problem(ProblemKind.INVALID, where, excerpt(value))
         return _NOT_GIVEN
 
-    def judgement(self, answer: Object) -> Judgement:
+    def judgement(self, answer: JsonObject) -> Judgement:
         labels = {index: self._usable(index) for index in self.steps}
         invalid = sum(self.given.get(index) is _NOT_GIVEN for index in labels)
         absent = [index for index in labels if self.given.get(index) is None]
@@ -221,7 +221,7 @@ def _entries(labels: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(labels, dict):
         yield from labels.items()
     for entry in labels if isinstance(labels, list) else ():
-        sure = isinstance(entry, Object) and "index" in entry and "index" not in entry.contradictory
+        sure = isinstance(entry, JsonObject) and "index" in entry and "index" not in entry.contradictory
         yield (entry["index"] if sure else _NOT_GIVEN), entry
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, Estimate, answer_tokens, estimate
+from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, CostEstimate, answer_tokens, estimate
 from .judge_answer import Judgement, Problem, ProblemKind
 from .judge_input import JudgeInput
 from .parsing import MAX_PROBLEMS
@@ -19,7 +19,7 @@ from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PromptPlan:
     """How one trajectory is asked about.
 
     `limit`: tokens of an answer; `budget`: tokens of a prompt; `parts`: the steps of each prompt, in order;
@@ -48,7 +48,7 @@ def plan(
     *,
     steps: Sequence[int] | None = None,
     server_limit: int | None = None,
-) -> Plan:
+) -> PromptPlan:
     """One answer for all `steps` (None: of the trajectory), or parts.
 
     Without a limit in the settings an answer may be as long as its steps need; but when tool outputs would
@@ -74,27 +74,27 @@ def plan(
     return _planned(settings, material, indexes, limits[-1])
 
 
-def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ...], limit: int) -> Plan:
+def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ...], limit: int) -> PromptPlan:
     budget = settings.context_tokens - limit
     parts = parts_of(steps, limit) or ((),)
     prompts = tuple(build(settings.prompt_version, material, budget, steps=part) for part in parts)
-    return Plan(limit, budget, parts, prompts)
+    return PromptPlan(limit, budget, parts, prompts)
 
 
 def expected(
     settings: JudgeSettings, material: JudgeInput, *, steps: Sequence[int] | None = None
-) -> tuple[Estimate, bool]:
+) -> tuple[CostEstimate, bool]:
     """What asking about a trajectory (or these of its `steps`) takes, on the high side, and whether its
     prompts leave something out."""
     try:
         planned = plan(settings, material, steps=steps)
     except TooLong:
-        return Estimate(too_long=1), False
+        return CostEstimate(too_long=1), False
     each = (
         estimate(prompt.estimated_tokens, len(part), settings.price, max_tokens=planned.limit)
         for prompt, part in zip(planned.prompts, planned.parts, strict=True)
     )
-    return sum(each, Estimate()), any(prompt.clipped for prompt in planned.prompts)
+    return sum(each, CostEstimate()), any(prompt.clipped for prompt in planned.prompts)
 
 
 def joined(steps: Sequence[int], answers: Sequence[Judgement]) -> Judgement:

@@ -24,7 +24,7 @@ PRICE_DIGITS: Final = 12
 PRICE_PLACES: Final = 6
 
 
-class Kind(StrEnum):
+class SettingKind(StrEnum):
     """What the values of a setting are."""
 
     TEXT = "text"
@@ -50,7 +50,7 @@ class Setting:
     """
 
     name: str
-    kind: Kind
+    kind: SettingKind
     title: str
     help: str = ""
     group: str = ""
@@ -80,23 +80,23 @@ class Setting:
         """What a value must be, in one sentence."""
         low, high = (None if bound is None else f"{bound:,}" for bound in (self.minimum, self.maximum))
         match self.kind:
-            case Kind.WHOLE:
+            case SettingKind.WHOLE:
                 return translatable("A whole number from {minimum} to {maximum}.", minimum=low, maximum=high)
-            case Kind.NUMBER:
+            case SettingKind.NUMBER:
                 return translatable("A number from {minimum} to {maximum}.", minimum=low, maximum=high)
-            case Kind.PRICE:
+            case SettingKind.PRICE:
                 return translatable("A price of 0 or more and less than 1,000,000, with at most 6 decimals.")
-            case Kind.CHOICE:
+            case SettingKind.CHOICE:
                 return translatable(
                     "One of {choices}.", choices=", ".join(value for value, _ in self.choices)
                 )
-            case Kind.FLAG:
+            case SettingKind.FLAG:
                 return translatable("Yes or no.")
-            case Kind.ADDRESS:
+            case SettingKind.ADDRESS:
                 return translatable(
                     "A plain http or https address of at most {limit} characters.", limit=self.max_length
                 )
-            case Kind.OBJECT:
+            case SettingKind.OBJECT:
                 return translatable(
                     "A JSON object of at most {limit} characters.", limit=f"{self.max_length:,}"
                 )
@@ -110,21 +110,21 @@ class Setting:
 
     def _fits(self, value: Any) -> bool:
         match self.kind:
-            case Kind.WHOLE | Kind.NUMBER:
-                numbers = (int,) if self.kind is Kind.WHOLE else (int, float)
+            case SettingKind.WHOLE | SettingKind.NUMBER:
+                numbers = (int,) if self.kind is SettingKind.WHOLE else (int, float)
                 return type(value) in numbers and self._within(value)
-            case Kind.PRICE:
+            case SettingKind.PRICE:
                 return _is_price(value)
-            case Kind.CHOICE:
+            case SettingKind.CHOICE:
                 return value in [choice for choice, _ in self.choices]
-            case Kind.FLAG:
+            case SettingKind.FLAG:
                 return type(value) is bool
-            case Kind.OBJECT:
+            case SettingKind.OBJECT:
                 return (
                     isinstance(value, dict) and _storable(value, MAX_DEPTH) and self._short(json.dumps(value))
                 )
         plain = isinstance(value, str) and value.isprintable() and self._short(value)
-        return plain and (self.kind is not Kind.ADDRESS or normalised(value) is not None)
+        return plain and (self.kind is not SettingKind.ADDRESS or normalised(value) is not None)
 
     def _within(self, value: float) -> bool:
         low, high = self.minimum, self.maximum
@@ -134,7 +134,7 @@ class Setting:
         return self.max_length is None or len(text) <= self.max_length
 
 
-def setting(kind: Kind, title: str, *, default: Any = None, **more: Any) -> Any:
+def setting(kind: SettingKind, title: str, *, default: Any = None, **more: Any) -> Any:
     """A field of `JudgeSettings`; `more` are further fields of `Setting`."""
     return dataclasses.field(default=default, metadata={"kind": kind, "title": title, **more})
 

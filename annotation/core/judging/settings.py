@@ -21,7 +21,7 @@ from annotation.core.i18n import translatable
 
 from .cost import Price
 from .prompts import LATEST, VERSIONS
-from .setting_kinds import Kind, Setting, setting
+from .setting_kinds import Setting, SettingKind, setting
 
 NUMBER_ERRORS: Final = (
     "invalid",
@@ -60,7 +60,7 @@ class JudgeSettings:
     """A judge's settings as providers take them; None is not sent, so that the server's own default holds."""
 
     model: str = setting(
-        Kind.TEXT,
+        SettingKind.TEXT,
         translatable("Model"),
         default="",
         help=translatable("As the server calls it, for example gpt-4.1-mini."),
@@ -70,7 +70,7 @@ class JudgeSettings:
         defining=True,
     )
     base_url: str = setting(
-        Kind.ADDRESS,
+        SettingKind.ADDRESS,
         translatable("Server"),
         default="",
         help=translatable("Only addresses that the operator of this Tristep allows (TRISTEP_JUDGE_URLS)."),
@@ -80,7 +80,7 @@ class JudgeSettings:
         defining=True,
     )
     key_name: str = setting(
-        Kind.TEXT,
+        SettingKind.TEXT,
         translatable("Environment variable of the key"),
         default="",
         help=translatable(
@@ -91,7 +91,7 @@ class JudgeSettings:
         secret=True,
     )
     prompt_version: str = setting(
-        Kind.CHOICE,
+        SettingKind.CHOICE,
         translatable("Prompt"),
         default=LATEST,
         group=_HOW,
@@ -100,7 +100,7 @@ class JudgeSettings:
         defining=True,
     )
     context_tokens: int = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         translatable("Context window, in tokens"),
         default=32_768,
         help=translatable(
@@ -113,7 +113,7 @@ class JudgeSettings:
         defining=True,
     )
     structured_output: str = setting(
-        Kind.CHOICE,
+        SettingKind.CHOICE,
         translatable("Structured output"),
         default="auto",
         group=_HOW,
@@ -127,7 +127,7 @@ class JudgeSettings:
         defining=True,
     )
     with_reference: bool = setting(
-        Kind.FLAG,
+        SettingKind.FLAG,
         translatable("Show the reference answer to the judge"),
         default=False,
         help=translatable("For judging the outcome only. The judge’s reasons may reveal it."),
@@ -135,11 +135,13 @@ class JudgeSettings:
         defining=True,
     )
     temperature: float | None = setting(
-        Kind.NUMBER, translatable("Temperature"), suggested=0, minimum=0, maximum=2, **_SAMPLING
+        SettingKind.NUMBER, translatable("Temperature"), suggested=0, minimum=0, maximum=2, **_SAMPLING
     )
-    top_p: float | None = setting(Kind.NUMBER, translatable("Top p"), minimum=0, maximum=1, **_SAMPLING)
+    top_p: float | None = setting(
+        SettingKind.NUMBER, translatable("Top p"), minimum=0, maximum=1, **_SAMPLING
+    )
     max_tokens: int | None = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         translatable("Maximum answer length, in tokens"),
         help=translatable(
             "If left empty: {usual}, and more for trajectories of many steps. The prompt gets the rest of "
@@ -150,16 +152,18 @@ class JudgeSettings:
         maximum=1_000_000,
         **_SAMPLING,
     )
-    seed: int | None = setting(Kind.WHOLE, translatable("Seed"), minimum=0, maximum=MAX_INT, **_SAMPLING)
+    seed: int | None = setting(
+        SettingKind.WHOLE, translatable("Seed"), minimum=0, maximum=MAX_INT, **_SAMPLING
+    )
     extra: Mapping[str, Any] | None = setting(
-        Kind.OBJECT,
+        SettingKind.OBJECT,
         translatable("Additional parameters"),
         help=translatable("A JSON object, sent with each request."),
         max_length=10_000,
         **_SAMPLING,
     )
     price_input: Decimal = setting(
-        Kind.PRICE,
+        SettingKind.PRICE,
         translatable("Input, $ per million tokens"),
         default=Decimal(0),
         group=_PACE,
@@ -167,7 +171,7 @@ class JudgeSettings:
         required=True,
     )
     price_output: Decimal = setting(
-        Kind.PRICE,
+        SettingKind.PRICE,
         translatable("Output, $ per million tokens"),
         default=Decimal(0),
         group=_PACE,
@@ -175,14 +179,14 @@ class JudgeSettings:
         required=True,
     )
     price_cached: Decimal | None = setting(
-        Kind.PRICE,
+        SettingKind.PRICE,
         translatable("Cached input, $ per million tokens"),
         help=translatable("If left empty, the same as other input. Estimates and budgets use these prices."),
         group=_PACE,
         minimum=0,
     )
     rate_per_minute: int | None = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         translatable("Maximum calls per minute"),
         help=translatable("Across all workers."),
         group=_PACE,
@@ -190,7 +194,7 @@ class JudgeSettings:
         maximum=MAX_INT,
     )
     concurrency: int = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         translatable("Concurrent calls"),
         default=4,
         group=_PACE,
@@ -199,7 +203,7 @@ class JudgeSettings:
         required=True,
     )
     timeout_seconds: float = setting(
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         translatable("Timeout of a call, in seconds"),
         default=180,
         group=_PACE,
@@ -243,7 +247,7 @@ SETTINGS: Final = table_of(JudgeSettings)
 
 NAME: Final = Setting(
     name="name",
-    kind=Kind.TEXT,
+    kind=SettingKind.TEXT,
     title=translatable("Name"),
     help=translatable("For admins. Annotators see “Judge 1”, “Judge 2” …, never the name."),
     max_length=120,
@@ -268,7 +272,7 @@ def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]
         if value is None:
             if not spec.nullable:
                 problems[spec.name] = NEEDED
-        elif value == "" and spec.kind in (Kind.TEXT, Kind.CHOICE, Kind.ADDRESS):
+        elif value == "" and spec.kind in (SettingKind.TEXT, SettingKind.CHOICE, SettingKind.ADDRESS):
             if spec.required and complete:
                 problems[spec.name] = NEEDED
         elif reason := spec.problem(value):

@@ -25,7 +25,7 @@ LIMIT: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedTrajectory:
     """One trajectory that somebody rechecked: how many steps count, and how many of them are wrong. `kind`:
     what with, as different checks find different shares of wrong steps as a rule."""
 
@@ -35,29 +35,29 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class UsualRate:
     """What is usual of a kind: the share of wrong steps, and the dispersion of it between trajectories."""
 
     rate: float
     dispersion: float
 
 
-def usual(checked: Sequence[Checked]) -> dict[str, Rule]:
+def usual(checked: Sequence[CheckedTrajectory]) -> dict[str, UsualRate]:
     """What is usual of each kind, from everybody's rechecks."""
     return {
         kind: _rule([one for one in checked if one.kind == kind]) for kind in {one.kind for one in checked}
     }
 
 
-def _rule(checked: Sequence[Checked]) -> Rule:
+def _rule(checked: Sequence[CheckedTrajectory]) -> UsualRate:
     rate = sum(one.wrong for one in checked) / sum(one.steps for one in checked)
     if not 0 < rate < 1 or len(checked) < 2:
-        return Rule(rate, 1.0)
+        return UsualRate(rate, 1.0)
     squares = sum((one.wrong - one.steps * rate) ** 2 / (one.steps * rate * (1 - rate)) for one in checked)
-    return Rule(rate, max(1.0, squares / (len(checked) - 1)))
+    return UsualRate(rate, max(1.0, squares / (len(checked) - 1)))
 
 
-def cusum(checked: Sequence[Checked], rules: Mapping[str, Rule]) -> list[float]:
+def cusum(checked: Sequence[CheckedTrajectory], rules: Mapping[str, UsualRate]) -> list[float]:
     """The sum after each of somebody's trajectories, in the order in which they submitted them."""
     sums, last = [], 0.0
     for one in checked:

@@ -35,7 +35,7 @@ part."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rechecked:
+class RecheckedTrajectory:
     """One trajectory that a third person labelled: how many of its steps count, and how many of them have
     another label in the consensus."""
 
@@ -61,7 +61,7 @@ class LabelError:
     covered: float | None
 
 
-def label_error(rechecked: Sequence[Rechecked], steps: Mapping[Stratum, int]) -> LabelError:
+def label_error(rechecked: Sequence[RecheckedTrajectory], steps: Mapping[Stratum, int]) -> LabelError:
     """ê = Σ W_h x_h / n_h over strata h, with the Clopper–Pearson bound at n/deff.
 
     `steps` says how many resolved steps each stratum has (W_h is its share of them), x_h of the n_h rechecked
@@ -106,10 +106,10 @@ def _upper_bound(wrong: float, n: float) -> float:
 
 
 def _groups(
-    counted: Sequence[Rechecked], steps: Mapping[Stratum, int]
-) -> list[tuple[float, list[Rechecked]]]:
+    counted: Sequence[RecheckedTrajectory], steps: Mapping[Stratum, int]
+) -> list[tuple[float, list[RecheckedTrajectory]]]:
     """The share of the steps that takes its rate from these rechecks, each."""
-    members: dict[Stratum, list[Rechecked]] = defaultdict(list)
+    members: dict[Stratum, list[RecheckedTrajectory]] = defaultdict(list)
     for one in counted:
         for name in {one.stratum, one.stratum[:1], ()}:
             members[name].append(one)
@@ -124,7 +124,7 @@ def _groups(
 
 
 def _design_effect(
-    counted: Sequence[Rechecked], error: float, residuals: np.typing.NDArray[np.float64], n: int
+    counted: Sequence[RecheckedTrajectory], error: float, residuals: np.typing.NDArray[np.float64], n: int
 ) -> float:
     by_task: dict[Hashable, int] = defaultdict(int)
     for one in counted:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from ..vocabulary import REASON_CODES_BY_CODE, SIGNS, VALUES
-from .diff import Counts, ReleaseDiff
+from .diff import DiffCounts, ReleaseDiff
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def _subsets(diff: ReleaseDiff) -> list[str]:
         *("labels changed", "outcomes changed", "messages changed"),
     )
 
-    def row(name: str, counts: Counts) -> tuple[object, ...]:
+    def row(name: str, counts: DiffCounts) -> tuple[object, ...]:
         told = counts.records
         changed = (counts.labels, told["outcome"], told["text"])
         return (name, counts.before, counts.after, told["added"], told["removed"], *changed)

@@ -19,7 +19,7 @@ What = Literal["added", "removed", "labels", "outcome", "reasons", "text", "fiel
 WHATS: Final[tuple[What, ...]] = ("added", "removed", "labels", "outcome", "reasons", "text", "fields")
 
 
-class Said(NamedTuple):
+class ReleasedLabel(NamedTuple):
     """One label of one release: its value, how it was reached, its root (a message index), and its reason."""
 
     value: int
@@ -34,8 +34,8 @@ class LabelChange(NamedTuple):
 
     message_index: int | None
     number: int | None
-    before: Said | None
-    after: Said | None
+    before: ReleasedLabel | None
+    after: ReleasedLabel | None
 
     @property
     def of_value(self) -> bool:
@@ -57,7 +57,7 @@ class RecordChange(NamedTuple):
 
 
 @dataclass(slots=True)
-class Counts:
+class DiffCounts:
     """How many records and steps each release has; `records` in which something of a kind changed, and
     `changed` in which anything did; `labels` of steps whose value changed."""
 
@@ -84,8 +84,8 @@ class ReleaseDiff:
     changed by the reason code after it ("": none), and `kinds` by (how the label was reached before, and
     after)."""
 
-    whole: Counts
-    subsets: dict[str, Counts]
+    whole: DiffCounts
+    subsets: dict[str, DiffCounts]
     changes: tuple[RecordChange, ...]
     values: tuple[Counter[int], Counter[int]]
     outcomes: tuple[Counter[int], Counter[int]]
@@ -101,7 +101,7 @@ class ReleaseDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ComparedRelease:
     """A release without its messages."""
 
     labels: ReleasedLabels
@@ -111,7 +111,7 @@ class Outline:
 class _Side:
     """One release as lists, and its records in the order of their keys."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: ComparedRelease) -> None:
         labels = outline.labels
         self.details = outline.details
         self.model = labels.policy_model
@@ -126,26 +126,29 @@ class _Side:
     def steps(self, at: int) -> range:
         return range(self.starts[at], self.starts[at + 1])
 
-    def said(self, place: int) -> Said:
+    def said(self, place: int) -> ReleasedLabel:
         known = self.details
         root = known.root[place]
-        return Said(
+        return ReleasedLabel(
             self.value[place],
             known.words[known.kind[place]],
             None if root == NO_ROOT else root,
             known.words[known.reason[place]],
         )
 
-    def outcome_said(self, at: int) -> Said:
+    def outcome_said(self, at: int) -> ReleasedLabel:
         known = self.details
         kind, reason = known.words[known.outcome_kind[at]], known.words[known.outcome_reason[at]]
-        return Said(self.outcome[at], kind, None, reason)
+        return ReleasedLabel(self.outcome[at], kind, None, reason)
 
 
-def compare(old: Outline, new: Outline) -> ReleaseDiff:
+def compare(old: ComparedRelease, new: ComparedRelease) -> ReleaseDiff:
     """What changed from `old` to `new`. Linear in their steps; nothing of it depends on their order."""
     before, after = _Side(old), _Side(new)
-    whole, subsets = Counts(), {name: Counts() for name in sorted({*old.labels.subsets, *new.labels.subsets})}
+    whole, subsets = (
+        DiffCounts(),
+        {name: DiffCounts() for name in sorted({*old.labels.subsets, *new.labels.subsets})},
+    )
     moved, moved_outcomes = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     reasons, kinds = Counter[str](), Counter[tuple[str, str]]()
     changes = []
@@ -238,14 +241,14 @@ def _outcome(old: _Side, new: _Side, one: int, other: int) -> Iterator[LabelChan
         yield LabelChange(None, None, was, now)
 
 
-def _differ(was: Said | None, now: Said | None) -> bool:
+def _differ(was: ReleasedLabel | None, now: ReleasedLabel | None) -> bool:
     if was is None or now is None:
         return True
     return (was.value, was.root, was.reason) != (now.value, now.root, now.reason)
 
 
 def _count(
-    counts: Counts, old: _Side, new: _Side, one: int | None, other: int | None, change: RecordChange
+    counts: DiffCounts, old: _Side, new: _Side, one: int | None, other: int | None, change: RecordChange
 ) -> None:
     if one is not None:
         counts.before += 1

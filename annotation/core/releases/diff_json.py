@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from .diff import WHATS, Counts, LabelChange, RecordChange, ReleaseDiff, Said
+from .diff import WHATS, DiffCounts, LabelChange, RecordChange, ReleaseDiff, ReleasedLabel
 from .record_format import distribution
 
 
@@ -26,7 +26,7 @@ def diff_json(diff: ReleaseDiff) -> dict[str, Any]:
     }
 
 
-def counts_json(counts: Counts) -> dict[str, Any]:
+def counts_json(counts: DiffCounts) -> dict[str, Any]:
     """Records and steps of both, what became of the records, and how many step labels changed."""
     return {
         "records": {"before": counts.before, "after": counts.after},
@@ -57,7 +57,7 @@ def _label(one: LabelChange) -> dict[str, Any]:
     }
 
 
-def _said(one: Said | None) -> dict[str, Any] | None:
+def _said(one: ReleasedLabel | None) -> dict[str, Any] | None:
     return None if one is None else one._asdict()
 
 

@@ -44,7 +44,7 @@ _OWN_HINTS: Final = frozenset({"total_index", "tool_metrics"})
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ConsensusSnapshot:
     """The consensus of one trajectory: (value, kind) per message index of each step, and of the outcome.
 
     `roots` are message indexes, of those −1 whose root is agreed; `reasons` are codes of the scheme, of those
@@ -86,7 +86,7 @@ class RecordIndexes:
 def release_record(
     content: Mapping[str, Any],
     indexes: RecordIndexes,
-    resolved: Resolved,
+    resolved: ConsensusSnapshot,
     blind: Sequence[BlindLabels] = (),
 ) -> dict[str, Any]:
     """The record of one trajectory: everything it came with, its consensus, how each label was reached, and

@@ -21,7 +21,7 @@ PLACES: Final = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModelStatistics:
     """The records of one policy model ("": not named) in one subset; their steps and outcomes by value, and
     how many of them have an error."""
 
@@ -33,7 +33,7 @@ class Part:
     with_error: int
 
 
-class Bin(NamedTuple):
+class LengthBin(NamedTuple):
     """How many (`n`) lie from `first` to `last` (None: and above)."""
 
     first: int
@@ -49,9 +49,9 @@ class ReleaseStatistics:
     records: int
     steps: int
     tasks: int
-    parts: tuple[Part, ...]
-    lengths: tuple[Bin, ...]
-    first_errors: tuple[Bin, ...]
+    parts: tuple[ModelStatistics, ...]
+    lengths: tuple[LengthBin, ...]
+    first_errors: tuple[LengthBin, ...]
     without_error: int
     mean_length: float | None
     median_length: float | None
@@ -84,7 +84,7 @@ def _first_errors(released: ReleasedLabels) -> IntArray:
     return found
 
 
-def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[Part, ...]:
+def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[ModelStatistics, ...]:
     keys = [
         (released.subsets[at], model)
         for at, model in zip(released.subset, released.policy_model, strict=True)
@@ -97,7 +97,7 @@ def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[Part, ...]:
     steps = _by_value(group[released.record], released.value, len(names))
     outcomes = _by_value(group, released.outcome, len(names))
     return tuple(
-        Part(*name, int(records[at]), steps[at], outcomes[at], int(errors[at]))
+        ModelStatistics(*name, int(records[at]), steps[at], outcomes[at], int(errors[at]))
         for at, name in enumerate(names)
     )
 
@@ -108,13 +108,13 @@ def _by_value(group: IntArray, value: IntArray, n_groups: int) -> list[Counter[i
     return [Counter({one: int(row[one + 1]) for one in VALUES}) for row in counts]
 
 
-def _binned(numbers: IntArray, starts: Sequence[int]) -> tuple[Bin, ...]:
+def _binned(numbers: IntArray, starts: Sequence[int]) -> tuple[LengthBin, ...]:
     """Numbers from 1 on by ranges that begin at `starts`; ranges after the last number are left out."""
     if not len(numbers):
         return ()
     counts = np.bincount(np.searchsorted(starts, numbers, side="right") - 1, minlength=len(starts))
     ends = [*(start - 1 for start in starts[1:]), None]
-    bins = [Bin(start, end, int(count)) for start, end, count in zip(starts, ends, counts, strict=True)]
+    bins = [LengthBin(start, end, int(count)) for start, end, count in zip(starts, ends, counts, strict=True)]
     last = max(at for at, one in enumerate(bins) if one.n)
     return tuple(bins[: last + 1])
 

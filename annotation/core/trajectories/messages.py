@@ -40,7 +40,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContentPart:
     """A piece of content. An `image` has a `media_type` and its whole data URI in `data` and is served
     by us through `core.trajectories.images.decode_data_uri`; `other` is shown as the JSON in `text`."""
 
@@ -61,7 +61,7 @@ class Message:
     index: int
     role: str
     content: str
-    parts: tuple[Part, ...]
+    parts: tuple[ContentPart, ...]
     tool_calls: tuple[ToolCall, ...]
     tool_call_id: str | None
     name: str | None
@@ -145,7 +145,7 @@ def _pair_neighbours(
 def _message(index: int, raw: Any) -> Message:
     if not isinstance(raw, dict):
         text = _as_json(raw)
-        return Message(index, "", text, (Part("other", text),), (), None, None, {})
+        return Message(index, "", text, (ContentPart("other", text),), (), None, None, {})
     role = raw.get("role")
     role = role if isinstance(role, str) else _as_json(role)
     calls = tuple(_structured_calls(raw))
@@ -155,10 +155,10 @@ def _message(index: int, raw: Any) -> Message:
     parts = _parts(content)
     refusal = raw.get("refusal")
     if not parts and isinstance(refusal, str) and refusal:
-        parts = (Part("text", refusal),)
+        parts = (ContentPart("text", refusal),)
     thought = _thought(role, raw)
     if thought:
-        parts = (Part("text", f"{THOUGHT_OPEN}\n{thought}\n{THOUGHT_CLOSE}"), *parts)
+        parts = (ContentPart("text", f"{THOUGHT_OPEN}\n{thought}\n{THOUGHT_CLOSE}"), *parts)
     return Message(
         index=index,
         role=role,
@@ -176,31 +176,31 @@ def _thought(role: str, raw: dict[str, Any]) -> str:
     return reasoning.strip() if isinstance(reasoning, str) else ""
 
 
-def _parts(content: Any) -> tuple[Part, ...]:
+def _parts(content: Any) -> tuple[ContentPart, ...]:
     if content is None or content == "":
         return ()
     if isinstance(content, str):
-        return (Part("text", content),)
+        return (ContentPart("text", content),)
     if isinstance(content, list):
         return tuple(_part(item) for item in content)
-    return (Part("other", _as_json(content)),)
+    return (ContentPart("other", _as_json(content)),)
 
 
-def _part(item: Any) -> Part:
+def _part(item: Any) -> ContentPart:
     if isinstance(item, str):
-        return Part("text", item)
+        return ContentPart("text", item)
     if isinstance(item, dict):
         kind = item.get("type")
         if isinstance(item.get("text"), str) and kind in ("text", "input_text", "output_text", None):
-            return Part("text", item["text"])
+            return ContentPart("text", item["text"])
         if kind == "refusal" and isinstance(item.get("refusal"), str):
-            return Part("text", item["refusal"])
+            return ContentPart("text", item["refusal"])
         if kind in ("image_url", "input_image", "image"):
             return _image(item)
-    return Part("other", _as_json(item))
+    return ContentPart("other", _as_json(item))
 
 
-def _image(item: dict[str, Any]) -> Part:
+def _image(item: dict[str, Any]) -> ContentPart:
     """An image we can serve; a remote address as text, never to be fetched; anything else as its JSON."""
     address = item.get("image_url", item.get("image"))
     if isinstance(address, dict):
@@ -212,11 +212,11 @@ def _image(item: dict[str, Any]) -> Part:
             address = f"data:{source.get('media_type')};base64,{source['data']}"
     if isinstance(address, str):
         if address[:5].lower() != "data:":
-            return Part("text", address)
+            return ContentPart("text", address)
         media_type = sniff_data_uri(address)
         if media_type in SHOWN_TYPES:
-            return Part("image", "", media_type, address)
-    return Part("other", _as_json(item))
+            return ContentPart("image", "", media_type, address)
+    return ContentPart("other", _as_json(item))
 
 
 def _structured_calls(raw: dict[str, Any]) -> Iterator[ToolCall]:
@@ -294,7 +294,7 @@ def _calls_in(payload: str) -> list[ToolCall]:
     return [ToolCall(None, name.group(1) if name else "", payload, None, False, "text")]
 
 
-def _joined(parts: Sequence[Part]) -> str:
+def _joined(parts: Sequence[ContentPart]) -> str:
     texts = [part.text for part in parts if part.kind == "text"]
     return "\n".join(texts or [part.text for part in parts if part.kind == "other"])
 

@@ -76,7 +76,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SchemaProblem:
     """How a call breaks its schema. `kind`: unknown_tool, missing, unexpected, type, choice or other.
 
     `where` is the path to the value ("" for the arguments as a whole, "flights[0].date"); `wanted` and
@@ -178,7 +178,7 @@ def type_in_words(schema: Any, depth: int = 0) -> str:
     return ""
 
 
-def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem, ...]:
+def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProblem, ...]:
     """How a call with these (parsed) arguments breaks its tool's schema, at most `MAX_PROBLEMS`; () for one
     that fits, or that cannot be checked."""
     named = [tool for tool in tools if tool.name]
@@ -186,7 +186,7 @@ def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[Problem,
         return ()
     tool = next((tool for tool in named if tool.name == name), None)
     if tool is None:
-        return (Problem("unknown_tool", found=name),)
+        return (SchemaProblem("unknown_tool", found=name),)
     if len(_as_json(arguments)) > MAX_CHECKED:
         return ()
     token = _left.set(MAX_CHECKS)
@@ -246,28 +246,30 @@ def _standard(schema: Any) -> Any:
     return plain
 
 
-def _explain(error: ValidationError) -> Iterator[Problem]:
+def _explain(error: ValidationError) -> Iterator[SchemaProblem]:
     where = _path(error.absolute_path)
     expected = error.validator_value
     if error.validator == "required":
         for name in expected if isinstance(expected, list) else ():
             if isinstance(error.instance, dict) and name not in error.instance:
-                yield Problem("missing", _under(where, str(name)))
+                yield SchemaProblem("missing", _under(where, str(name)))
     elif error.validator == "additionalProperties":
         properties = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
         for name in error.instance:
             if name not in properties:
-                yield Problem("unexpected", _under(where, str(name)))
+                yield SchemaProblem("unexpected", _under(where, str(name)))
     elif error.validator == "type":
         types = expected if isinstance(expected, list) else [expected]
-        yield Problem("type", where, " or ".join(map(str, types)), json_type(error.instance))
+        yield SchemaProblem("type", where, " or ".join(map(str, types)), json_type(error.instance))
     elif error.validator in ("enum", "const"):
         values = expected if error.validator == "enum" and isinstance(expected, list) else [expected]
-        yield Problem("choice", where, ", ".join(map(_as_json, values)), _as_json(error.instance))
+        yield SchemaProblem("choice", where, ", ".join(map(_as_json, values)), _as_json(error.instance))
     elif error.validator in ("anyOf", "oneOf") and type_in_words({error.validator: expected}):
-        yield Problem("type", where, type_in_words({error.validator: expected}), json_type(error.instance))
+        yield SchemaProblem(
+            "type", where, type_in_words({error.validator: expected}), json_type(error.instance)
+        )
     else:
-        yield Problem("other", where, f"{error.validator}: {_as_json(expected)[:80]}")
+        yield SchemaProblem("other", where, f"{error.validator}: {_as_json(expected)[:80]}")
 
 
 def json_type(value: Any) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..jsonio.canonical import canonical_json, sha256_hex
-from .messages import Message, Part, ToolCall, message_text, normalise, pair_results
+from .messages import ContentPart, Message, ToolCall, message_text, normalise, pair_results
 
 __all__ = [
+    "ContentPart",
     "FileLabels",
     "Message",
-    "Part",
     "SourceLabel",
     "ToolCall",
     "TrajectoryDraft",

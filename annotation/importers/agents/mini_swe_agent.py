@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError, read_records
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -43,7 +43,7 @@ class MiniSweAgent:
     )
 
     def sniff(self, head: bytes) -> float:
-        if b'"mini-swe-agent-' in head and "trajectory_format" in outline(head).keys:
+        if b'"mini-swe-agent-' in head and "trajectory_format" in json_head(head).keys:
             return 1.0
         records = samples(head)
         info = records[0].get("info") if records else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import Record, RecordError
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -52,7 +52,7 @@ class AgentProcessBench:
     recognised_by = translatable("“data_source”, “query_index” and “sample_index” beside “messages”")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if "messages" in keys and keys >= _IDENTITY_KEYS:
             return 1.0
         # a long record may show only some of its keys in the head

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError, read_records
 from annotation.core.trajectories.atif import CONTEXT_ROLE, own_label, own_record, step_messages
 from annotation.core.trajectories.trajectory import SourceLabel, TrajectoryDraft
@@ -51,7 +51,7 @@ class Atif:
     def sniff(self, head: bytes) -> float:
         if _MARK.search(head) is None:
             return 0.0
-        keys = outline(head).keys
+        keys = json_head(head).keys
         return 1.0 if "schema_version" in keys else 0.0 if "messages" in keys else 0.9
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 from zipfile import ZipInfo
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import BadJson, Record, RecordError, parse_bytes
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -44,7 +44,7 @@ class InspectLog:
         if is_zip(head):
             names = names_in(head)
             return 1.0 if any(name in _HEADERS or _SAMPLE.fullmatch(name) for name in names) else 0.0
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if keys >= {"version", "eval"} and keys & {"samples", "results", "plan", "status"}:
             return 1.0
         return 0.8 if keys >= {"version", "samples"} and b'"epoch"' in head else 0.0

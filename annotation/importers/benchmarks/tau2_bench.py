@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -43,7 +43,7 @@ class Tau2Bench:
     recognised_by = translatable("“simulations” beside “info” and “tasks”")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if {"info", "tasks"} <= keys and (
             "simulations" in keys or b'"agent_info"' in head or b'"environment_info"' in head
         ):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError, read_records
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -30,7 +30,7 @@ class TauBench:
     recognised_by = translatable("“task_id” and “traj”, with “reward” and “info”")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if {"task_id", "traj"} <= keys:
             return 0.9
         # `traj` comes last, after a task that may be long

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError, read_records
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -41,7 +41,7 @@ class WhoAndWhen:
     recognised_by = translatable("“history” beside “mistake_agent” and “mistake_step”")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if "history" in keys and keys & {"mistake_agent", "mistake_step"}:
             return 1.0
         # a long history may hide what stands after it

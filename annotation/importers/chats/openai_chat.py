@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import Record, RecordError
 from annotation.core.text import escape
 from annotation.core.trajectories.trajectory import TrajectoryDraft, content_digest
@@ -63,7 +63,7 @@ class OpenAIChat:
     recognised_by = translatable("“messages” with roles, or a bare list of messages")
 
     def sniff(self, head: bytes) -> float:
-        layout = outline(head)
+        layout = json_head(head)
         return 0.5 if layout.bare or "messages" in layout.keys else 0.0
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:

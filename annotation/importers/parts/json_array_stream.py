@@ -24,7 +24,7 @@ from annotation.core.jsonio.jsonlines import (
     describe_not_text,
     parse_bytes,
 )
-from annotation.core.jsonio.splitting import CHUNK_BYTES, TOO_LARGE, RawRecord, Source, SplitError
+from annotation.core.jsonio.splitting import CHUNK_BYTES, TOO_LARGE, PeekedStream, RawRecord, SplitError
 
 MAX_SIBLING_BYTES: Final = 4 * 1024 * 1024
 MAX_KEY_BYTES: Final = 64 * 1024
@@ -83,7 +83,7 @@ def records_at(
     element stands for its value, which is not parsed then, and may be broken; `None`: it is parsed. `others`
     counts the outermost objects that have nothing at the path, under `OTHER_OBJECTS`.
     """
-    source = Source(stream)
+    source = PeekedStream(stream)
     if reason := describe_not_text(source.head):
         yield RecordError(filename, 0, "", reason)
         return

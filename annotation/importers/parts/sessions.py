@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import Layout, outline
+from annotation.core.jsonio.json_layout import Layout, json_head
 from annotation.core.jsonio.jsonlines import BadJson, RecordError, describe_not_text, parse_bytes
-from annotation.core.jsonio.splitting import RawRecord, Source, SplitError, split_elements, split_lines
+from annotation.core.jsonio.splitting import PeekedStream, RawRecord, SplitError, split_elements, split_lines
 from annotation.importers.base import ReadContext
 
 __all__ = ["BROKEN_LINES", "Session", "SessionOf", "sessions"]
@@ -50,11 +50,11 @@ def sessions(
     are counted in the notes and passed over, because programs that are killed leave such lines behind. A
     session may have `context.max_record_bytes`; all those of a file are held as bytes, up to four times that.
     """
-    source = Source(stream)
+    source = PeekedStream(stream)
     if reason := describe_not_text(source.head):
         yield RecordError(context.filename, 0, "", reason)
         return
-    layout = outline(source.head).layout
+    layout = json_head(source.head).layout
     limit = context.max_record_bytes
     pieces = (
         split_lines(source, limit=limit)

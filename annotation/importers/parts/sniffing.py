@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from annotation.core.jsonio.json_layout import Layout, outline
+from annotation.core.jsonio.json_layout import Layout, json_head
 from annotation.core.jsonio.jsonlines import MAX_DEPTH, BadJson, parse_bytes
-from annotation.core.jsonio.splitting import RawRecord, Source, split_elements, split_lines
+from annotation.core.jsonio.splitting import PeekedStream, RawRecord, split_elements, split_lines
 
 __all__ = ["closed", "messages_in", "samples", "strings"]
 
@@ -30,9 +30,9 @@ def samples(head: bytes) -> tuple[dict[str, Any], ...]:
 
 
 def _objects(head: bytes, depth: int) -> Iterator[dict[str, Any]]:
-    source = Source(io.BytesIO(head))
+    source = PeekedStream(io.BytesIO(head))
     in_list = source.head.lstrip(b" \t\r\n").startswith(b"[")
-    lines = not in_list and outline(source.head).layout is Layout.LINES
+    lines = not in_list and json_head(source.head).layout is Layout.LINES
     limit = len(head) + 1
     pieces = (
         split_lines(source, limit=limit)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import BadJson, Record, RecordError, parse_bytes, read_records
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -51,7 +51,7 @@ class Langfuse:
     recognised_by = translatable("“observations” of the types GENERATION, SPAN, TOOL and others")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if "observations" in keys and ("trace" in keys or {"timestamp", "projectId"} & keys):
             return 0.9
         observed = b'"traceId"' in head and _TYPES.search(head) is not None
@@ -69,7 +69,7 @@ def _traces(stream: BinaryIO, context: ReadContext) -> Iterator[SourceRecord | R
     """Records that are traces as they come, then those that loose observations make up."""
     limit = context.max_record_bytes
     head, rest = rewound(stream)
-    if "data" in outline(head).keys:
+    if "data" in json_head(head).keys:
         records: Iterator[Any] = records_at(
             rest, ("data",), filename=context.filename, max_record_bytes=limit
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError, read_records
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
@@ -54,7 +54,7 @@ class MLflow:
     recognised_by = translatable("attributes and metadata of traces whose names begin with “mlflow”")
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         own = any(mark in head for mark in (b'"mlflow.trace', b'"mlflow.span', b'"mlflow.traceRequestId"'))
         if {"info", "data"} <= keys or keys & {"trace", "traces"}:
             return 1.0 if own else 0.0
@@ -71,7 +71,7 @@ def _pieces(stream: BinaryIO, context: ReadContext) -> Iterator[Any]:
     """The traces of a file: records, or the elements of `traces` in a larger object."""
     limit = context.max_record_bytes
     head, rest = rewound(stream)
-    if "traces" in outline(head).keys:
+    if "traces" in json_head(head).keys:
         return records_at(rest, ("traces",), filename=context.filename, max_record_bytes=limit)
     return read_records(rest, filename=context.filename, max_record_bytes=limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annotation.core.error_graph import Error, Judged, errors
+from annotation.core.error_graph import ErrorChain, Judged, errors
 from annotation.core.resolution import resolve, sound_roots
 from annotation.models import Step
 
@@ -71,7 +71,7 @@ def _of_consensus(items: Iterable[Item]) -> Iterable[tuple[Step, Judged]]:
 
 
 def _numbered(labels: Iterable[tuple[Step, Judged]], numbers: dict[int, int]) -> tuple[NumberedError, ...]:
-    found: tuple[Error, ...] = errors((step.message_index, judged) for step, judged in labels)
+    found: tuple[ErrorChain, ...] = errors((step.message_index, judged) for step, judged in labels)
     return tuple(
         NumberedError(
             root=numbers[one.root] if one.root is not None else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from annotation.core.error_graph import Judged
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
-from annotation.core.resolution import Position, is_disputed, majority
+from annotation.core.resolution import AnnotatorPosition, is_disputed, majority
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, AssignmentState
 from annotation.models import (
@@ -115,10 +115,10 @@ class Item:
         return Said(-1, roots.pop() if len(roots) == 1 else None, codes.pop() if len(codes) == 1 else "")
 
     @property
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[AnnotatorPosition]:
         """What each annotator says, as core.resolution reads it (when they changed it is left out)."""
         return [
-            Position(
+            AnnotatorPosition(
                 submitted=label.value,
                 value=label.says.value,
                 root=label.says.root.pk if label.says.root is not None else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from annotation.core.judging import Estimate, JudgeInput
+from annotation.core.judging import CostEstimate, JudgeInput
 from annotation.core.judging.parts import expected
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import JudgeKind
@@ -81,7 +81,7 @@ def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = S
         sample = sorted(random.Random(SEED).sample(list(wanted), at_most))
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
     guidelines = newest.text if newest is not None else ""
-    total, clipped = Estimate(), 0
+    total, clipped = CostEstimate(), 0
     for content, given in _contents(judge, sample):
         material = JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
         one, short = expected(judge.settings, material, steps=material.open_steps(given))

@@ -14,7 +14,7 @@ from django.db.models import Count, F, OuterRef, Q, Subquery
 
 from annotation import models as m
 from annotation.core.i18n import translatable
-from annotation.core.rechecks.drift import LIMIT, Checked, cusum, usual
+from annotation.core.rechecks.drift import LIMIT, CheckedTrajectory, cusum, usual
 from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, allowed
@@ -110,7 +110,7 @@ def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
             .values_list("assignment__submitted_at", "assignment", "assignment__annotator")
             .annotate(n=Count("pk"), wrong=Count("pk", filter=~Q(blind=F("right"))))
         )
-        found += [(at, pk, who, Checked(kind.value, n, wrong)) for at, pk, who, n, wrong in counted]
+        found += [(at, pk, who, CheckedTrajectory(kind.value, n, wrong)) for at, pk, who, n, wrong in counted]
     return found
 
 

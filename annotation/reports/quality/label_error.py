@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, F, Q, Sum
 
 from annotation import models as m
-from annotation.core.rechecks.label_error import LabelError, Rechecked, label_error
+from annotation.core.rechecks.label_error import LabelError, RecheckedTrajectory, label_error
 from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
@@ -27,7 +27,7 @@ def error_of(strata: Strata, rechecked: list[tuple[int, int, int, int]]) -> Labe
     """In one order, whatever the database's is: sums of floats depend on it."""
     by_name = {pk: row[:3] for pk, row in strata.items()}
     found = [
-        Rechecked(_key(by_name[pk]), task, steps, wrong)
+        RecheckedTrajectory(_key(by_name[pk]), task, steps, wrong)
         for pk, task, steps, wrong in rechecked
         if pk in by_name
     ]

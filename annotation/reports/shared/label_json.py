@@ -6,14 +6,16 @@ The workbench is opened with it, and every save answers with it: the page replac
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from annotation.core.propagation import Rules
+from annotation.core.propagation import PropagationRules
 from annotation.core.text import unescape
 from annotation.models import Project, Subset
 
 
-def rules_of(project: Project, subset: Subset) -> Rules:
+def rules_of(project: Project, subset: Subset) -> PropagationRules:
     """The propagation rules in force for the trajectories of a subset."""
-    return Rules(suspend_on_user_turn=subset.suspend_on_user_turn, carry_forward=project.carry_forward)
+    return PropagationRules(
+        suspend_on_user_turn=subset.suspend_on_user_turn, carry_forward=project.carry_forward
+    )
 
 
 class LabelFields(Protocol):

@@ -5,7 +5,14 @@ from datetime import datetime
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.resolution import Position, Resolution, is_disputed, resolve, sound_roots, was_disputed
+from annotation.core.resolution import (
+    AnnotatorPosition,
+    Resolution,
+    is_disputed,
+    resolve,
+    sound_roots,
+    was_disputed,
+)
 from annotation.core.vocabulary import CaseEventKind
 from annotation.models import Adjudication, CaseEvent, Decision, Step, User
 
@@ -13,7 +20,7 @@ from ..consensus import Positions
 
 
 def require_contested(
-    labels: Sequence[Position], *, step: Step | None, value: int, names_origin: bool
+    labels: Sequence[AnnotatorPosition], *, step: Step | None, value: int, names_origin: bool
 ) -> None:
     """A decision is for what the annotators differ on, or differed; on an agreed −1 of a step it may name the
     root and the reason. The outcome can always be decided. Raises Invalid."""

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotation import dispatch
 from annotation.core.baseline.features import step_features
-from annotation.core.baseline.training import Example, task_of, unseen_labels
+from annotation.core.baseline.training import TrainingExample, task_of, unseen_labels
 from annotation.core.judging import JudgeInput
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.blind import packed_blind
@@ -150,7 +150,7 @@ def _baseline(release: Release, released: ReleasedLabels) -> Predictions | None:
         if not labels or set(material.steps) != labels.keys():
             return None
         examples.append(
-            Example(
+            TrainingExample(
                 task=task_of(material.question, f"task {released.task[place]}"),
                 features=step_features(material),
                 labels=tuple(labels[index] for index in material.steps),

@@ -13,7 +13,7 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import LabelLine, counting_lines, problems_against
-from annotation.core.propagation import Rules, StepInput, resolve
+from annotation.core.propagation import PropagationRules, StepInput, resolve
 from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, Membership, OutcomeLabel, Project, Trajectory, User
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
     """What an import needs of a trajectory: whether a place is free, and its propagation rules."""
 
     free: bool
-    rules: Rules
+    rules: PropagationRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _check(project: Project, name: str, subset: str, stream: BinaryIO, filename:
 
 
 def _prepared(
-    trajectory: int, line: LabelLine, steps: Sequence[StepRow], rules: Rules, no_place: RecordError
+    trajectory: int, line: LabelLine, steps: Sequence[StepRow], rules: PropagationRules, no_place: RecordError
 ) -> Prepared:
     inputs = [
         StepInput(
@@ -200,7 +200,7 @@ def _annotator(actor: Actor, project: Project, username: str) -> User:
     return user
 
 
-def _places(trajectories: Sequence[int], rules: Mapping[int, Rules]) -> dict[int, _Place]:
+def _places(trajectories: Sequence[int], rules: Mapping[int, PropagationRules]) -> dict[int, _Place]:
     rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
     return {
         pk: _Place(free > 0, rules[subset])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotation.core.propagation import Rules
+from annotation.core.propagation import PropagationRules
 from annotation.core.vocabulary import Role
 
 LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KEY UPDATE"
@@ -106,7 +106,7 @@ class Stored:
     project_id: int
     trajectory_id: int
     state: str
-    rules: Rules
+    rules: PropagationRules
     held: frozenset[Role]
     operation: Operation | None
     outcome: OutcomeRow | None
@@ -146,7 +146,7 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
         project_id=project,
         trajectory_id=trajectory,
         state=state,
-        rules=Rules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
+        rules=PropagationRules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
         held=held,
         operation=_operation(*first[8:11]),
         outcome=OutcomeRow(*_label_fields(*first[12:18])) if first[11] is not None else None,

@@ -17,8 +17,8 @@ from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.releases.record_format import (
+    ConsensusSnapshot,
     RecordIndexes,
-    Resolved,
     published_line,
     record_line,
     release_record,
@@ -100,7 +100,7 @@ class ReleaseDigest:
             counted["labels"] += turn.labels
             counted["labels_in_sight"] += turn.in_sight
 
-    def add(self, subset: str, body: bytes, line: bytes, resolved: Resolved) -> None:
+    def add(self, subset: str, body: bytes, line: bytes, resolved: ConsensusSnapshot) -> None:
         """Count one record."""
         self.digest.update(body + b"\n")
         entry = self.files.setdefault(subset, {"sha256": hashlib.sha256(), "records": 0, "bytes": 0})
@@ -137,7 +137,7 @@ def prepare(
 
 
 def _prepared(
-    row: Trajectory, resolved: Resolved, turns: Sequence[Turn], running: ReleaseDigest
+    row: Trajectory, resolved: ConsensusSnapshot, turns: Sequence[Turn], running: ReleaseDigest
 ) -> PreparedRecord:
     indexes = running.indexes(row)
     blind = [turn.blind for turn in turns if turn.blind is not None]
@@ -196,7 +196,7 @@ def _ordered(project: Project, leave_out: Collection[str]) -> array[int]:
     return array("q", keys.iterator(chunk_size=2_000))
 
 
-def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
+def _resolved(rows: list[Trajectory]) -> dict[int, ConsensusSnapshot]:
     """The consensus of each trajectory, complete. Raises Conflict when one was reopened while we froze."""
     pks = [row.pk for row in rows]
     steps: dict[int, dict[int, tuple[int, str]]] = {pk: {} for pk in pks}
@@ -220,4 +220,4 @@ def _resolved(rows: list[Trajectory]) -> dict[int, Resolved]:
             reasons[pk][None] = reason
     if any(len(steps[row.pk]) != row.step_count or row.pk not in outcomes for row in rows):
         raise Conflict(CHANGED, code="changed_meanwhile")
-    return {pk: Resolved(steps[pk], outcomes[pk], roots[pk], reasons[pk]) for pk in pks}
+    return {pk: ConsensusSnapshot(steps[pk], outcomes[pk], roots[pk], reasons[pk]) for pk in pks}

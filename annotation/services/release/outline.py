@@ -9,7 +9,7 @@ from typing import Any
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.releases.details import DetailsOf, ReleasedDetails
-from annotation.core.releases.diff import Outline
+from annotation.core.releases.diff import ComparedRelease
 from annotation.core.releases.statistics import ReleaseStatistics, release_statistics
 from annotation.core.scoring import ReleasedLabels
 from annotation.models import Release, ReleaseOutline
@@ -18,7 +18,7 @@ from annotation.policies import Actor, require
 from .verify import bodies
 
 
-def outline(release: Release) -> Outline:
+def outline(release: Release) -> ComparedRelease:
     """The outline of a release: one query, once it is kept; the first time from all its records, in the
     memory of 100 of them and the outline itself. The caller has asked for permission. Raises Conflict on a
     damaged record, and for a format that is read no more."""
@@ -26,7 +26,7 @@ def outline(release: Release) -> Outline:
     if kept is not None and kept[1] is not None:
         details = ReleasedDetails.unpacked(bytes(kept[1]))
         if details is not None:
-            return Outline(ReleasedLabels.unpacked(bytes(kept[0])), details)
+            return ComparedRelease(ReleasedLabels.unpacked(bytes(kept[0])), details)
     made = _made(release)
     row = ReleaseOutline(release=release, labels=made.labels.packed(), details=made.details.packed())
     # two may look at a new release at the same time: what they make is equal
@@ -43,11 +43,11 @@ def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
     return release_statistics(outline(release).labels)
 
 
-def _made(release: Release) -> Outline:
+def _made(release: Release) -> ComparedRelease:
     release.parsed_manifest()
     details = DetailsOf()
     labels = ReleasedLabels.of(details.watched(_records(release)))
-    return Outline(labels, details.details)
+    return ComparedRelease(labels, details.details)
 
 
 def _records(release: Release) -> Iterator[dict[str, Any]]:

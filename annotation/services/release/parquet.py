@@ -10,7 +10,7 @@ from io import RawIOBase
 from types import TracebackType
 from typing import IO, Any
 
-from annotation.core.releases.exports.formats.columns import Column, Kind
+from annotation.core.releases.exports.formats.columns import CellKind, ExportColumn
 
 GROUP_ROWS = 1_000
 GROUP_CHARACTERS = 8 << 20
@@ -27,19 +27,19 @@ def writer_version() -> str:
 class ParquetFile:
     """A file that is written row by row to `sink`, which is left open. To be used with `with`."""
 
-    def __init__(self, sink: IO[bytes] | RawIOBase, columns: Sequence[Column]) -> None:
+    def __init__(self, sink: IO[bytes] | RawIOBase, columns: Sequence[ExportColumn]) -> None:
         import pyarrow
         from pyarrow import parquet
 
         types = {
-            Kind.TEXT: pyarrow.string(),
-            Kind.JSON: pyarrow.string(),
-            Kind.INTEGER: pyarrow.int64(),
-            Kind.LABEL: pyarrow.int8(),
-            Kind.TEXTS: pyarrow.list_(pyarrow.string()),
-            Kind.INTEGERS: pyarrow.list_(pyarrow.int32()),
-            Kind.LABELS: pyarrow.list_(pyarrow.int8()),
-            Kind.BOOLEANS: pyarrow.list_(pyarrow.bool_()),
+            CellKind.TEXT: pyarrow.string(),
+            CellKind.JSON: pyarrow.string(),
+            CellKind.INTEGER: pyarrow.int64(),
+            CellKind.LABEL: pyarrow.int8(),
+            CellKind.TEXTS: pyarrow.list_(pyarrow.string()),
+            CellKind.INTEGERS: pyarrow.list_(pyarrow.int32()),
+            CellKind.LABELS: pyarrow.list_(pyarrow.int8()),
+            CellKind.BOOLEANS: pyarrow.list_(pyarrow.bool_()),
         }
         self._schema = pyarrow.schema([(column.name, types[column.kind]) for column in columns])
         self._rows: list[Mapping[str, Any]] = []

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from annotation.core.baseline.features import VERSION, step_features
-from annotation.core.baseline.training import METHOD, Example, digest, task_of, train
+from annotation.core.baseline.training import METHOD, TrainingExample, digest, task_of, train
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
@@ -120,7 +120,7 @@ def _tasks(run: SuggestionRun) -> dict[str, str]:
 # ── What it is trained on ─────────────────
 def _examples(
     judge: Judge, fixed: dict[str, Any], alive: Alive
-) -> tuple[str, datetime | None, list[Example]]:
+) -> tuple[str, datetime | None, list[TrainingExample]]:
     """Where they come from ("consensus", "demo"), until when that was resolved, and the examples."""
     if fixed.get("trained_on") == "demo":
         return "demo", None, demo_examples(alive)
@@ -136,7 +136,7 @@ def _examples(
     return "demo", None, demo_examples(alive)
 
 
-def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[Example]:
+def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[TrainingExample]:
     """The live trajectories of the project that were resolved by then, in their order; one in memory at a
     time."""
     resolved = OutcomeConsensus.objects.filter(
@@ -166,8 +166,8 @@ def _resolved(judge: Judge, until: datetime, alive: Alive) -> Iterator[Example]:
             yield _example(material, task_of(task.question, f"task {task.pk}"), labels[pk], outcomes[pk])
 
 
-def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: int) -> Example:
-    return Example(
+def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: int) -> TrainingExample:
+    return TrainingExample(
         task=task,
         features=step_features(material),
         labels=tuple(labels[index] for index in material.steps),
@@ -175,7 +175,7 @@ def _example(material: JudgeInput, task: str, labels: dict[int, int], outcome: i
     )
 
 
-def demo_examples(alive: Alive = lambda: None) -> list[Example]:
+def demo_examples(alive: Alive = lambda: None) -> list[TrainingExample]:
     """The demo release, from its files: what both annotators labelled alike, or an adjudicator decided."""
     resolved = dict(_demo_consensus())
     examples = []

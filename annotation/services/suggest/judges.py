@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
-from annotation.core.judging.operator_rules import Operator
+from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompts import LATEST
 from annotation.core.judging.settings import check
 from annotation.core.vocabulary import JudgeKind
@@ -108,9 +108,9 @@ def open_provider(judge: Judge, hooks: Hooks) -> Provider:
     return create(judge.kind, judge.settings, environ=environ, operator=operator(), hooks=hooks)
 
 
-def operator() -> Operator:
+def operator() -> OperatorRules:
     """What the operator of this server allows."""
-    return Operator(addresses=django_settings.JUDGE_URLS, keys=django_settings.JUDGE_KEYS)
+    return OperatorRules(addresses=django_settings.JUDGE_URLS, keys=django_settings.JUDGE_KEYS)
 
 
 def _known(values: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.judging import settings as specification
 from annotation.core.judging.prompts import VERSIONS, template
-from annotation.core.judging.setting_kinds import Kind, Setting
+from annotation.core.judging.setting_kinds import Setting, SettingKind
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
@@ -258,15 +258,15 @@ def _in_words(setting: Setting, value: Any) -> str:
     if value is None or value == "":
         return "–"
     match setting.kind:
-        case Kind.CHOICE:
+        case SettingKind.CHOICE:
             return translated(dict(setting.choices).get(value, value))
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             return _("yes") if value else _("no")
-        case Kind.PRICE:
+        case SettingKind.PRICE:
             return money(value)
-        case Kind.WHOLE:
+        case SettingKind.WHOLE:
             return count(value)
-        case Kind.OBJECT:
+        case SettingKind.OBJECT:
             return json.dumps(value, ensure_ascii=False)
     return str(value)
 

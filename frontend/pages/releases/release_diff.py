@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES
-from annotation.core.releases.diff import WHATS, Counts, RecordChange
+from annotation.core.releases.diff import WHATS, DiffCounts, RecordChange
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import Release
 from annotation.services import release as service
@@ -127,7 +127,7 @@ def _tabs(found: service.Comparison, what: str | None, subset: str) -> list[dict
 
 
 def _subsets(found: service.Comparison) -> list[dict[str, Any]]:
-    def row(name: str, counts: Counts) -> dict[str, Any]:
+    def row(name: str, counts: DiffCounts) -> dict[str, Any]:
         return {"name": name, "counts": counts, **{one: counts.records[one] for one in WHATS}}
 
     rows = [row(name, counts) for name, counts in found.diff.subsets.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.core.releases.statistics import Bin, ReleaseStatistics
+from annotation.core.releases.statistics import LengthBin, ReleaseStatistics
 from annotation.core.vocabulary import PLAIN_SIGNS, VALUE_NAMES, VALUES
 from frontend.rendering import charts
 
@@ -50,11 +50,11 @@ def pictures(found: ReleaseStatistics) -> dict[str, Any]:
     }
 
 
-def _none(found: ReleaseStatistics) -> list[Bin]:
-    return [Bin(0, 0, found.without_error)] if found.records else []
+def _none(found: ReleaseStatistics) -> list[LengthBin]:
+    return [LengthBin(0, 0, found.without_error)] if found.records else []
 
 
-def _bars(bins: Sequence[Bin], total: int) -> list[dict[str, Any]]:
+def _bars(bins: Sequence[LengthBin], total: int) -> list[dict[str, Any]]:
     most = max((one.n for one in bins), default=0)
     return [
         {"bin": one, "width": charts.bar(one.n, most), "share": one.n / total if total else None}

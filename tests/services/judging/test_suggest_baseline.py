@@ -255,7 +255,7 @@ def test_baseline_on_the_published_labels_beats_always_plus_one_and_says_by_how_
         material = JudgeInput.of(one)
         labels = tuple(one["step_labels"][str(index)] for index in material.steps)
         task, features = training.task_of(one["question"], ""), step_features(material)
-        examples.append(training.Example(task, features, labels, one["final_label"]))
+        examples.append(training.TrainingExample(task, features, labels, one["final_label"]))
 
     _, figures = training.train(examples, seed=baseline.SEED)
     cv, plus = figures["cv"], figures["always_plus_one"]

@@ -13,7 +13,12 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied
 from annotation.core.releases.exports import ExportOptions, export_options
-from annotation.core.releases.record_format import RecordIndexes, Resolved, record_line, release_record
+from annotation.core.releases.record_format import (
+    ConsensusSnapshot,
+    RecordIndexes,
+    record_line,
+    release_record,
+)
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.core.vocabulary import ExposureKind
 from annotation.importers import FORMATS
@@ -70,7 +75,9 @@ def records_without_database(subset: str) -> Iterator[dict[str, Any]]:
         steps = {2: (1, "unanimous")}
         if subset == "tiny":
             steps |= {4: (0, "unanimous"), 6: (-1, "unanimous")}
-        resolved = Resolved(steps, (1 if subset == "odd" else -1, "unanimous"), {6: 6} if 6 in steps else {})
+        resolved = ConsensusSnapshot(
+            steps, (1 if subset == "odd" else -1, "unanimous"), {6: 6} if 6 in steps else {}
+        )
         indexes = RecordIndexes(subset, draft.record_id, draft.policy_model, 0, 0, 0)
         yield json.loads(record_line(release_record(draft.content(), indexes, resolved)))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from .formats.base import ExportOptions
-from .formats.columns import Kind
+from .formats.columns import CellKind
 from .formats.protocols import INDEPENDENT
 from .layout import DataFile
 from .markup import markdown_text
@@ -158,7 +158,9 @@ def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
             yield f"| `{column.name}` | {column.kind} | {column.says} |"
         yield ""
     json_columns = [
-        f"`{column.name}`" for column in (files[0].table.columns if files else ()) if column.kind is Kind.JSON
+        f"`{column.name}`"
+        for column in (files[0].table.columns if files else ())
+        if column.kind is CellKind.JSON
     ]
     yield (
         f"{', '.join(json_columns)} hold one JSON value each, as its shape varies from record to record: "

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .formats.base import ExportOptions
-from .formats.columns import Column, Kind, well_formed
+from .formats.columns import CellKind, ExportColumn, well_formed
 from .layout import DataFile
 from .licences import licence_address
 
@@ -53,11 +53,11 @@ CONTEXT: Final = {
 }
 PARQUET: Final = "application/x-parquet"
 _TYPES: Final = {
-    Kind.INTEGER: "sc:Integer",
-    Kind.LABEL: "sc:Integer",
-    Kind.INTEGERS: "sc:Integer",
-    Kind.LABELS: "sc:Integer",
-    Kind.BOOLEANS: "sc:Boolean",
+    CellKind.INTEGER: "sc:Integer",
+    CellKind.LABEL: "sc:Integer",
+    CellKind.INTEGERS: "sc:Integer",
+    CellKind.LABELS: "sc:Integer",
+    CellKind.BOOLEANS: "sc:Boolean",
 }
 _NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+){0,2}", re.ASCII)
 
@@ -120,7 +120,7 @@ def _record_set(file: DataFile, several: bool) -> dict[str, Any]:
     }
 
 
-def _field(file: DataFile, record_set: str, column: Column) -> dict[str, Any]:
+def _field(file: DataFile, record_set: str, column: ExportColumn) -> dict[str, Any]:
     said: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{record_set}/{column.name}",

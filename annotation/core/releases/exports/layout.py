@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .formats import FORMATS
-from .formats.base import ExportOptions, Table
+from .formats.base import ExportOptions, ExportTable
 from .formats.columns import Row
 from .split import TEST, TRAIN
 
@@ -26,7 +26,7 @@ class DataFile:
     `sha256`, `size` in bytes, `rows`, `left_out` (trajectories that make no row), and how often each `label`
     of a step and each `outcome` occurs."""
 
-    table: Table
+    table: ExportTable
     subset: str
     split: str
     sha256: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers.base import ReadContext
@@ -45,7 +45,7 @@ class OpenTelemetry:
     )
 
     def sniff(self, head: bytes) -> float:
-        keys = outline(head).keys
+        keys = json_head(head).keys
         if b'"mlflow.' in head:
             return 0.0
         if "resourceSpans" in keys or "resource_spans" in keys:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, BinaryIO, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.json_layout import outline
+from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import BadJson, Record, RecordError, parse_bytes, read_records
 from annotation.core.jsonio.splitting import RawRecord
 from annotation.importers.base import ReadContext
@@ -42,7 +42,7 @@ class Trace:
 def read_traces(stream: BinaryIO, context: ReadContext) -> Iterator[Trace | RecordError]:
     """Every trace of a file, or what is wrong with it; a trace may have `context.max_record_bytes`."""
     head, rest = rewound(stream)
-    path = _path(outline(head).keys, head)
+    path = _path(json_head(head).keys, head)
     indexes: dict[Surroundings, int] = {}
     with TraceSpool(context) as spool:
         number = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..split import TEST
-from .columns import Column, Row
+from .columns import ExportColumn, Row
 from .protocols import PROPAGATED
 
 ZERO_TRUE: Final = "true"
@@ -18,14 +18,14 @@ ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """A kind of Parquet file: below `folder` one for each subset and split, with the `rows` of each record.
 
     `labels` is the column of the labels of steps. A `blind` table is written on request only.
     """
 
     folder: str
-    columns: tuple[Column, ...]
+    columns: tuple[ExportColumn, ...]
     rows: Callable[[Mapping[str, Any], ExportOptions], Iterable[Row]]
     labels: str = "step_labels"
     blind: bool = False
@@ -48,7 +48,7 @@ class ExportFormat:
     aliases: tuple[str, ...] = ()
     contents: str = "step-level labels"
     options: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ExportTable, ...] = ()
     whole: str = TEST
     labels: tuple[tuple[str, Any], ...] = (("+1", 1), ("0", 0), ("−1", -1))
     tags: tuple[str, ...] = ()

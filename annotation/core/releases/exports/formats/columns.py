@@ -14,7 +14,7 @@ _INT64: Final = range(-(2**63), 2**63)
 _LONE: Final = dict.fromkeys(range(55296, 57344), "�")
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """What a cell holds; lists may hold nulls. `JSON` is text that holds one JSON value."""
 
     TEXT = "text"
@@ -29,27 +29,35 @@ class Kind(StrEnum):
     @property
     def repeated(self) -> bool:
         """Whether a cell is a list."""
-        return self in (Kind.TEXTS, Kind.INTEGERS, Kind.LABELS, Kind.BOOLEANS)
+        return self in (CellKind.TEXTS, CellKind.INTEGERS, CellKind.LABELS, CellKind.BOOLEANS)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ExportColumn:
     """One column."""
 
     name: str
-    kind: Kind
+    kind: CellKind
     says: str
 
 
-RECORD_ID: Final = Column("record_id", Kind.TEXT, "the identity of the trajectory within its subset")
-SUBSET: Final = Column("subset", Kind.TEXT, "the subset")
-TASK_KEY: Final = Column("task_key", Kind.TEXT, "the task; its trajectories belong together")
-POLICY_MODEL: Final = Column("policy_model", Kind.TEXT, "the model whose run this is")
-STEP_INDEXES: Final = Column("step_indexes", Kind.INTEGERS, "the index in messages of each labelled step")
-FINAL_LABEL: Final = Column("final_label", Kind.LABEL, "the outcome: −1, 0 or +1")
-MESSAGES: Final = Column("messages", Kind.JSON, "the whole trajectory, as a JSON list of chat messages")
-TOOLS: Final = Column("tools", Kind.JSON, "the tools that the agent had, as a JSON list")
-OTHER: Final = Column("other", Kind.JSON, "what has no column, and exact values that a column cannot hold")
+RECORD_ID: Final = ExportColumn(
+    "record_id", CellKind.TEXT, "the identity of the trajectory within its subset"
+)
+SUBSET: Final = ExportColumn("subset", CellKind.TEXT, "the subset")
+TASK_KEY: Final = ExportColumn("task_key", CellKind.TEXT, "the task; its trajectories belong together")
+POLICY_MODEL: Final = ExportColumn("policy_model", CellKind.TEXT, "the model whose run this is")
+STEP_INDEXES: Final = ExportColumn(
+    "step_indexes", CellKind.INTEGERS, "the index in messages of each labelled step"
+)
+FINAL_LABEL: Final = ExportColumn("final_label", CellKind.LABEL, "the outcome: −1, 0 or +1")
+MESSAGES: Final = ExportColumn(
+    "messages", CellKind.JSON, "the whole trajectory, as a JSON list of chat messages"
+)
+TOOLS: Final = ExportColumn("tools", CellKind.JSON, "the tools that the agent had, as a JSON list")
+OTHER: Final = ExportColumn(
+    "other", CellKind.JSON, "what has no column, and exact values that a column cannot hold"
+)
 
 
 class Cells:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from annotation.core.i18n import translatable
 
-from .base import ExportFormat, ExportOptions, Table, dataset_snippets
+from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets
 from .columns import (
     FINAL_LABEL,
     MESSAGES,
@@ -18,9 +18,9 @@ from .columns import (
     SUBSET,
     TASK_KEY,
     TOOLS,
+    CellKind,
     Cells,
-    Column,
-    Kind,
+    ExportColumn,
     Row,
     json_text,
 )
@@ -30,24 +30,26 @@ _COLUMNS: Final = (
     RECORD_ID,
     SUBSET,
     TASK_KEY,
-    Column("data_source", Kind.TEXT, "the data set that the task comes from"),
+    ExportColumn("data_source", CellKind.TEXT, "the data set that the task comes from"),
     POLICY_MODEL,
-    Column("total_index", Kind.INTEGER, "the index in the whole benchmark"),
-    Column("query_index", Kind.INTEGER, "the index of the task"),
-    Column("sample_index", Kind.INTEGER, "the index of the trajectory among those of its task"),
-    Column("question", Kind.TEXT, "what was asked"),
-    Column("ground_truth", Kind.JSON, "the reference answer, as JSON"),
-    Column("answer_text", Kind.TEXT, "the answer that was given, or null"),
+    ExportColumn("total_index", CellKind.INTEGER, "the index in the whole benchmark"),
+    ExportColumn("query_index", CellKind.INTEGER, "the index of the task"),
+    ExportColumn("sample_index", CellKind.INTEGER, "the index of the trajectory among those of its task"),
+    ExportColumn("question", CellKind.TEXT, "what was asked"),
+    ExportColumn("ground_truth", CellKind.JSON, "the reference answer, as JSON"),
+    ExportColumn("answer_text", CellKind.TEXT, "the answer that was given, or null"),
     MESSAGES,
     TOOLS,
     STEP_INDEXES,
-    Column("step_labels", Kind.LABELS, "the label of each of these steps: −1, 0, +1, or null"),
-    Column("step_kinds", Kind.TEXTS, "how each label was reached"),
-    Column("step_roots", Kind.INTEGERS, "the index of the step where the error of a −1 began, or null"),
-    Column("step_reasons", Kind.TEXTS, "the code of the reason for each label, or null"),
+    ExportColumn("step_labels", CellKind.LABELS, "the label of each of these steps: −1, 0, +1, or null"),
+    ExportColumn("step_kinds", CellKind.TEXTS, "how each label was reached"),
+    ExportColumn(
+        "step_roots", CellKind.INTEGERS, "the index of the step where the error of a −1 began, or null"
+    ),
+    ExportColumn("step_reasons", CellKind.TEXTS, "the code of the reason for each label, or null"),
     FINAL_LABEL,
-    Column("final_kind", Kind.TEXT, "how the outcome was reached"),
-    Column("final_reason", Kind.TEXT, "the code of the reason for the outcome, or null"),
+    ExportColumn("final_kind", CellKind.TEXT, "how the outcome was reached"),
+    ExportColumn("final_reason", CellKind.TEXT, "the code of the reason for the outcome, or null"),
     OTHER,
 )
 
@@ -55,12 +57,14 @@ _BLIND_COLUMNS: Final = (
     RECORD_ID,
     SUBSET,
     TASK_KEY,
-    Column("annotator", Kind.TEXT, "a pseudonym, which one person has throughout the release"),
+    ExportColumn("annotator", CellKind.TEXT, "a pseudonym, which one person has throughout the release"),
     STEP_INDEXES,
-    Column(
-        "step_labels", Kind.LABELS, "what this annotator said of each of these steps, before seeing others"
+    ExportColumn(
+        "step_labels",
+        CellKind.LABELS,
+        "what this annotator said of each of these steps, before seeing others",
     ),
-    Column("final_label", Kind.LABEL, "what this annotator said of the outcome, or null"),
+    ExportColumn("final_label", CellKind.LABEL, "what this annotator said of the outcome, or null"),
 )
 
 
@@ -123,8 +127,8 @@ HUGGINGFACE: Final = ExportFormat(
     title=translatable("Hugging Face data set"),
     options=("split", "seed", "protocol", "blind_labels"),
     tables=(
-        Table("data", _COLUMNS, trajectory_rows),
-        Table("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
+        ExportTable("data", _COLUMNS, trajectory_rows),
+        ExportTable("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
     ),
     labels=(("+1", 1), ("0", 0), ("−1", -1), ("no label", None)),
     snippets=snippets,

@@ -22,7 +22,7 @@ from .base import (
     ZERO_TRUE,
     ExportFormat,
     ExportOptions,
-    Table,
+    ExportTable,
     dataset_snippets,
 )
 from .columns import (
@@ -34,9 +34,9 @@ from .columns import (
     SUBSET,
     TASK_KEY,
     TOOLS,
+    CellKind,
     Cells,
-    Column,
-    Kind,
+    ExportColumn,
     Row,
     json_text,
     well_formed,
@@ -56,14 +56,16 @@ _ZEROS: Final = {
 }
 
 _COLUMNS: Final = (
-    Column("prompt", Kind.TEXT, "what comes before the first step"),
-    Column("completions", Kind.TEXTS, "the steps, each with the results of its tool calls"),
-    Column("labels", Kind.BOOLEANS, "whether each of these steps is right"),
+    ExportColumn("prompt", CellKind.TEXT, "what comes before the first step"),
+    ExportColumn("completions", CellKind.TEXTS, "the steps, each with the results of its tool calls"),
+    ExportColumn("labels", CellKind.BOOLEANS, "whether each of these steps is right"),
     RECORD_ID,
     SUBSET,
     TASK_KEY,
     POLICY_MODEL,
-    Column("step_indexes", Kind.INTEGERS, "the index in messages of the step that each label is of"),
+    ExportColumn(
+        "step_indexes", CellKind.INTEGERS, "the index in messages of the step that each label is of"
+    ),
     FINAL_LABEL,
     MESSAGES,
     TOOLS,
@@ -185,7 +187,7 @@ TRAINING: Final = ExportFormat(
     title=translatable("Step rewards for training"),
     contents="step rewards",
     options=("split", "seed", "protocol", "zero"),
-    tables=(Table("data", _COLUMNS, training_rows, labels="labels"),),
+    tables=(ExportTable("data", _COLUMNS, training_rows, labels="labels"),),
     whole=TRAIN,
     labels=(("true", True), ("false", False)),
     tags=("trl",),
