@@ -98,18 +98,6 @@ class SuggestionPolicy(StrEnum):
     NEVER = "never"
 
 
-class JudgeKind(StrEnum):
-    """Where a judge's suggestions come from: a chat-completions server, the trained baseline, or a file."""
-
-    OPENAI_COMPATIBLE = "openai_compatible"
-    BASELINE = "baseline"
-    IMPORTED = "imported"
-
-
-RUNNABLE_KINDS: Final = (JudgeKind.OPENAI_COMPATIBLE, JudgeKind.BASELINE)
-"""The kinds of judge that a run can ask."""
-
-
 class SuggestionRunState(StrEnum):
     """The state of a run: one judge over many trajectories.
 

@@ -11,7 +11,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from annotation.core.vocabulary import AdjudicationState, JudgeKind
+from annotation.core.judging.kinds import FILE
+from annotation.core.vocabulary import AdjudicationState
 from annotation.models import Adjudication, Assignment, Project, Release, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import (
@@ -173,7 +174,7 @@ def _suggest(project: Project, judge: dict[str, Any]) -> None:
         actor=OPERATOR,
         project=project,
         name=judge["name"],
-        kind=JudgeKind.IMPORTED.value,
+        kind=FILE.name,
         model=judge["model"],
     )
     path = FOLDER / "suggestions" / f"{judge['file']}.jsonl"

@@ -9,9 +9,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES
 from annotation.core.judging.settings import NAME, SETTINGS, JudgeSettings, named
-from annotation.core.vocabulary import JudgeKind
 
 from .data import Trajectory
 from .projects import Project
@@ -41,9 +41,7 @@ class Judge(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
     name = models.CharField(_("name"), max_length=NAME.max_length)
-    kind = models.CharField(
-        _("kind"), max_length=40, choices=[(kind.value, kind.value) for kind in JudgeKind]
-    )
+    kind = models.CharField(_("kind"), max_length=40, choices=[(kind, kind) for kind in KINDS])
     model = models.CharField(_("model"), max_length=named("model").max_length, blank=True)
     base_url = models.CharField(_("address"), max_length=named("base_url").max_length, blank=True)
     key_name = models.CharField(
@@ -117,9 +115,7 @@ class Judge(models.Model):
         ordering = ("project", "name")
         constraints = (
             models.UniqueConstraint(fields=("project", "name"), name="judge_name_once"),
-            models.CheckConstraint(
-                condition=Q(kind__in=[kind.value for kind in JudgeKind]), name="judge_kind_known"
-            ),
+            models.CheckConstraint(condition=Q(kind__in=list(KINDS)), name="judge_kind_known"),
             models.CheckConstraint(
                 condition=Q(concurrency__gte=1, concurrency__lte=MAX_CONCURRENCY),
                 name="judge_concurrency_in_range",

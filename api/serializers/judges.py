@@ -8,16 +8,16 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.judging import settings
+from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Setting, SettingKind
 from annotation.core.judging.settings import NUMBER_ERRORS
-from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 from annotation.reports.judging.baseline import training
 
-from .base import MAX_BIGINT, Input, Output, Query, Sentence, Whole, words
+from .base import MAX_BIGINT, Input, Output, Query, Sentence, Whole
 
 Field = serializers.Field[Any, Any, Any, Any]
-JUDGE_KINDS = words(JudgeKind)
+JUDGE_KINDS = list(KINDS)
 
 
 class Number(serializers.FloatField):

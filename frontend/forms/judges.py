@@ -10,10 +10,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
+from annotation.core.judging.kinds import JudgeKind
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Setting, SettingKind
 from annotation.core.judging.settings import NAME, NUMBER_ERRORS
 from annotation.core.label_files import MAX_FILE
-from annotation.core.vocabulary import JudgeKind
 from annotation.language import translated, translated_lazy
 from annotation.models import Judge, Project, Subset
 from annotation.services.suggest import operator
@@ -79,7 +79,7 @@ def form_field(setting: Setting) -> forms.Field:
 
 
 class NameForm(forms.Form):
-    """A judge that needs nothing but its name: the baseline, which is trained here."""
+    """A judge that needs nothing but its name."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -168,11 +168,11 @@ class ServerForm(NameForm):
         return settings.as_columns(values)
 
 
-FORMS: dict[str, type[NameForm]] = {
-    JudgeKind.OPENAI_COMPATIBLE.value: ServerForm,
-    JudgeKind.IMPORTED.value: FileJudgeForm,
-    JudgeKind.BASELINE.value: NameForm,
-}
+def form_of(kind: JudgeKind) -> type[NameForm]:
+    """The form that sets up a judge of this kind."""
+    if kind.served:
+        return ServerForm
+    return FileJudgeForm if kind.takes_files else NameForm
 
 
 class SuggestionFileForm(forms.Form):

@@ -8,16 +8,11 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
-from annotation.core.vocabulary import JudgeKind, SuggestionRunState
+from annotation.core.vocabulary import SuggestionRunState
 from annotation.providers import FailureKind
 
 register = template.Library()
 
-JUDGE_KIND_TITLES = {
-    JudgeKind.OPENAI_COMPATIBLE.value: gettext_lazy("chat-completions server"),
-    JudgeKind.BASELINE.value: gettext_lazy("baseline"),
-    JudgeKind.IMPORTED.value: gettext_lazy("from a file"),
-}
 BADGES = {
     SuggestionRunState.QUEUED.value: "",
     SuggestionRunState.RUNNING.value: "badge--warn",
@@ -50,12 +45,6 @@ FAILURES = {
 CENT = Decimal("0.01")
 SMALLEST = Decimal("0.0001")
 MINUTE, HOUR = 60, 3_600
-
-
-@register.filter
-def judge_kind(value: str) -> str:
-    """What kind of judge it is, in words."""
-    return str(JUDGE_KIND_TITLES.get(value, value))
 
 
 @register.filter

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.core.judging.kinds import KINDS, JudgeKind
 from annotation.core.judging.prompts import template
-from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Suggestion
 from annotation.policies import OPERATOR
 from annotation.services import suggest
@@ -69,8 +69,23 @@ def bring(cast: people.Cast, judge: Judge, data: bytes) -> None:
 def test_judges_page_without_a_judge_says_how_to_get_one(browse, at, text):
     page = text(browse("admin").get(at("judges", "bench")))
     assert "No judge yet" in page
-    for kind in JudgeKind:
+    for kind in KINDS:
         assert at("judge-create", "bench", kind) in page
+
+
+def test_kind_of_judge_is_offered_and_set_up_by_its_declaration_alone(browse, at, text, monkeypatch):
+    echo = JudgeKind(
+        name="echo", title="an echo", heading="Echo", about="Says it again.", button="Add", provider="echo"
+    )
+    monkeypatch.setitem(KINDS, "echo", echo)
+    client = browse("admin")
+    address = at("judge-create", "bench", "echo")
+    offered = text(client.get(at("judge-new", "bench")))
+    assert address in offered
+    assert "Says it again." in offered
+    page = client.get(address)
+    assert list(page.context["form"].fields) == ["name"]
+    assert "an echo" in text(page)
 
 
 def test_baseline_is_added_and_run_from_the_pages(browse, at, text, cast):

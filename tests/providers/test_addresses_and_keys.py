@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid
 from annotation.core.judging.addresses import allowed, normalised
+from annotation.core.judging.kinds import KINDS, JudgeKind
 from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import create
@@ -111,6 +113,14 @@ def test_address_that_the_operator_does_not_allow_is_asked_of_nobody(
 @pytest.mark.parametrize("name", ["ACME_API_KEY", "TRISTEP_JUDGE_KEY_A", "odd key"])
 def test_keys_that_the_operator_allows_are_taken(name: str) -> None:
     make({name: KEY}, key_name=name).close()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.runnable and not kind.trained])
+def test_kind_of_judge_is_made_by_its_module(kind: JudgeKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module(f"annotation.providers.{kind.provider}")
+    monkeypatch.setattr(module, "create", lambda settings, **_: settings)
+    settings = JudgeSettings()
+    assert create(kind.name, settings, environ={}, operator=OperatorRules()) is settings
 
 
 def test_kind_of_judge_that_there_is_not() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import JudgeKind
+from annotation.core.judging.kinds import KINDS
 from annotation.models import Judge
 
 MEASURES: Final[tuple[tuple[str, str, str], ...]] = (
@@ -58,7 +58,7 @@ class Training:
 def training(judge: Judge) -> Training | None:
     """None for other judges, and before the first run."""
     details = judge.details
-    if judge.kind != JudgeKind.BASELINE or "cv" not in details:
+    if not KINDS[judge.kind].trained or "cv" not in details:
         return None
     return Training(
         demo=details["trained_on"] == "demo",

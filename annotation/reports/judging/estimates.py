@@ -9,9 +9,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from annotation.core.judging import CostEstimate, JudgeInput
+from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.parts import expected
 from annotation.core.seed import SEED
-from annotation.core.vocabulary import JudgeKind
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
@@ -72,8 +72,8 @@ def estimate(
 
 def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = SAMPLE) -> RunEstimate:
     """The same of `wanted` trajectories, by their pks. The judge need not be stored (then its pk is None)."""
-    if judge.kind == JudgeKind.BASELINE:
-        # it answers here: nothing is sent
+    if not KINDS[judge.kind].prompted:
+        # nothing is sent
         n = len(wanted)
         return RunEstimate(n, n, tokens_in=0, tokens_out=0, cost=Decimal(0), clipped=0, too_long=0)
     sample: Sequence[int] = wanted

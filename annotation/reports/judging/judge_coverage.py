@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, ExpressionWrapper
 
-from annotation.core.vocabulary import RUNNABLE_KINDS, SuggestionItemState
+from annotation.core.judging.kinds import KINDS
+from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import Judge, PredictionSet, Release, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, require
 
@@ -33,7 +34,7 @@ class JudgeCoverage:
         return (
             self.pending > 0
             and self.run is None
-            and self.judge.kind in RUNNABLE_KINDS
+            and KINDS[self.judge.kind].runnable
             and self.judge.retired_at is None
         )
 

@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.i18n import translatable
+from annotation.core.judging.kinds import KINDS
 from annotation.core.label_files import FAILED_PREFIX
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
 from annotation.core.text import unescape
-from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
 from annotation.models import (
     Judge,
     JudgeAnswer,
@@ -256,6 +257,6 @@ def _about(judge: Judge, release: Release, frozen: FrozenTrajectories) -> dict[s
     about: dict[str, Any] = {"judge": judge, "prompt_version": judge.prompt_version}
     if figures["last"] is not None:
         about["judged_on"] = timezone.localdate(figures["last"])
-        if judge.kind == JudgeKind.BASELINE or judge.price_input or judge.price_output:
+        if not KINDS[judge.kind].priced or judge.price_input or judge.price_output:
             about["cost"] = (figures["cost"] or Decimal(0)).quantize(CENTS)
     return about

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
+from annotation.core.judging.kinds import FILE, KINDS
 from annotation.core.label_files import LabelLine
 from annotation.core.text import escape
-from annotation.core.vocabulary import JudgeKind
 from annotation.models import Judge, Project, Subset, SuggestedLabel, Suggestion
 from annotation.policies import Actor, recorded, require
 
@@ -185,7 +185,7 @@ def _known_judge(project: Project, name: str) -> Judge | None:
         problem = translatable("A judge needs a name of at most 120 characters.")
         raise Invalid(problem, fields={"judge": problem})
     judge = Judge.objects.filter(project=project, name=name).first()
-    if judge is not None and judge.kind != JudgeKind.IMPORTED:
+    if judge is not None and not KINDS[judge.kind].takes_files:
         raise Conflict(
             translatable(
                 "The judge “{name}” does not get its suggestions from files; choose another name.", name=name
@@ -198,7 +198,7 @@ def _new_judge(actor: Actor, project: Project, name: str) -> Judge:
     judge = Judge.objects.create(
         project=project,
         name=escape(name.strip()),
-        kind=JudgeKind.IMPORTED.value,
+        kind=FILE.name,
         created_by=recorded(actor),
         created_at=timezone.now(),
     )

@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
+from annotation.core.judging.kinds import KINDS, by_name
 from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompts import LATEST
 from annotation.core.judging.settings import check
-from annotation.core.vocabulary import JudgeKind
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import Hooks, Provider, create
@@ -31,7 +31,7 @@ def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **valu
     Raises Invalid, setting by setting, also for an address or a key that the operator does not allow."""
     require(actor, "judges.change", project)
     _known(values)
-    if kind == JudgeKind.OPENAI_COMPATIBLE:
+    if by_name(kind).prompted:
         values.setdefault("prompt_version", LATEST)
     judge = Judge(
         project=project,
@@ -145,7 +145,7 @@ def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
     """
     judge.name, judge.model = judge.name.strip(), judge.model.strip()
     judge.base_url = judge.base_url.strip().rstrip("/")
-    served = judge.kind == JudgeKind.OPENAI_COMPATIBLE
+    served = KINDS[judge.kind].served
     fields: dict[str, str] = {}
     try:
         judge.full_clean(

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import JudgeKind, SuggestionItemState, SuggestionRunState
+from annotation.core.judging.kinds import KINDS
+from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.providers import Failure, FailureKind, Hooks, Provider, Stopped
 
@@ -131,7 +132,7 @@ class RunAttempt:
         self._conclude(halted)
 
     def _opened(self, hooks: Hooks) -> Provider:
-        if self.run.judge.kind == JudgeKind.BASELINE:
+        if KINDS[self.run.judge.kind].trained:
             return open_baseline(self.run, hooks, alive=self._breathe)
         return open_provider(self.run.judge, hooks)
 

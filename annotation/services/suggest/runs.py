@@ -13,10 +13,10 @@ from annotation import dispatch
 from annotation.core import workflow
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
+from annotation.core.judging.kinds import KINDS
 from annotation.core.vocabulary import (
     ENDED_RUNS,
     RESUMABLE_RUNS,
-    JudgeKind,
     SuggestionItemState,
     SuggestionRunState,
 )
@@ -235,7 +235,7 @@ def _at_work() -> Conflict:
 
 
 def _may_run(judge: Judge) -> None:
-    if judge.kind == JudgeKind.IMPORTED:
+    if not KINDS[judge.kind].runnable:
         raise Invalid(
             translatable("This judge cannot be run: its suggestions come from elsewhere."), code="not_asked"
         )

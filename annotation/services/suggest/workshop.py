@@ -17,8 +17,9 @@ from django.utils import timezone
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import VERSIONS, settings
+from annotation.core.judging.kinds import KINDS
 from annotation.core.seed import SEED
-from annotation.core.vocabulary import RESOLVED, JudgeKind
+from annotation.core.vocabulary import RESOLVED
 from annotation.models import Judge, SuggestionRun, Trajectory, WorkshopSample
 from annotation.policies import Actor, recorded, require
 
@@ -31,7 +32,7 @@ MOST: Final = 1_000
 def trajectories_to_draw(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> list[int]:
     """What `draw_sample` would draw now, by primary keys; nothing is written. Raises as it does."""
     require(actor, "suggest", judge)
-    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+    if not KINDS[judge.kind].prompted:
         raise Invalid(translatable("Only a judge on a server has a prompt."), code="no_prompt")
     if not 1 <= size <= MOST:
         problem = translatable("From 1 to {most} trajectories.", most=MOST)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import policies
 from annotation.core.errors import TristepError
+from annotation.core.judging.kinds import KINDS
 from annotation.language import translated
 from annotation.models import Judge, Release
 from annotation.reports.judging.judge_coverage import judge_coverage
@@ -25,7 +26,7 @@ from frontend.pages.judging.judges import failed_note
 from frontend.pages.shared.common import open_project, release_trail
 from frontend.pages.shared.list_page import Empty, ListPage, act, show
 from frontend.rendering.tables import Column, at, cells
-from frontend.templatetags.judging import count, judge_kind, run_badge, run_state
+from frontend.templatetags.judging import count, run_badge, run_state
 
 VERB = "predictions.change"
 
@@ -66,7 +67,7 @@ def _columns(request: HttpRequest, slug: str, release: Release) -> list[Column]:
             lambda row: cells.link(row.judge.name, at("judge", slug, row.judge.pk)),
             "main",
         ),
-        Column("kind", _("Kind"), "judge.kind", lambda row: judge_kind(row.judge.kind)),
+        Column("kind", _("Kind"), "judge.kind", lambda row: translated(KINDS[row.judge.kind].title)),
         Column("suggestions", _("Suggestions"), "suggested", suggested, "number"),
         Column("scored", _("Scored"), "prediction_set", scored, "number"),
         Column("", _("Actions"), cell=actions, look="actions"),

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.judging import settings as specification
+from annotation.core.judging.kinds import KINDS, JudgeKind, runnable_kinds
 from annotation.core.judging.prompts import VERSIONS, template
 from annotation.core.judging.setting_kinds import Setting, SettingKind
 from annotation.core.label_files import MAX_REQUEST
-from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports.judging import judge_overview
@@ -29,12 +29,12 @@ from annotation.reports.judging.judge_overview import JudgeOverview
 from annotation.reports.judging.recalibration import recalibration
 from annotation.services import suggest
 from frontend.forms import add_errors
-from frontend.forms.judges import FORMS, NameForm, SuggestionFileForm
+from frontend.forms.judges import NameForm, SuggestionFileForm, form_of
 from frontend.pages.judging.judge_figures import compared
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.tables import Column, Table, at, cells
-from frontend.templatetags.judging import count, judge_kind, money, run_badge, run_state
+from frontend.templatetags.judging import count, money, run_badge, run_state
 from frontend.templatetags.tristep import percent
 
 VERB = "judges.change"
@@ -49,7 +49,7 @@ def judges_of(opened: ProjectPage) -> Any:
 
 def may_run(opened: ProjectPage) -> bool:
     """Whether there is a judge that a run could ask."""
-    return bool(judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True).exists())
+    return bool(judges_of(opened).filter(kind__in=runnable_kinds(), retired_at__isnull=True).exists())
 
 
 def run_columns(slug: str, *, judge: bool = True) -> list[Column]:
@@ -93,6 +93,9 @@ def _columns(slug: str) -> list[Column]:
         link = cells.link(row.judge.name, at("judge", slug, row.judge.pk))
         return cells.lines(link, cells.soft(row.judge.model) if row.judge.model else "")
 
+    def kind(row: JudgeOverview) -> str:
+        return translated(KINDS[row.judge.kind].title)
+
     def state(row: JudgeOverview) -> str:
         if row.judge.retired_at:
             return cells.badge(_("retired"), "badge--outline")
@@ -102,12 +105,12 @@ def _columns(slug: str) -> list[Column]:
         return cells.badge(run_state(row.run.state), run_badge(row.run.state), address)
 
     def costs(row: JudgeOverview) -> Decimal | None:
-        return row.cost if row.judge.kind == JudgeKind.OPENAI_COMPATIBLE else None
+        return row.cost if KINDS[row.judge.kind].priced else None
 
     return [
         Column("judge", _("Judge"), "judge.name", name, "main", "judge"),
         Column("model", value="judge.model"),
-        Column("kind", _("Kind"), "judge.kind", lambda row: judge_kind(row.judge.kind), sort="kind"),
+        Column("kind", _("Kind"), "judge.kind", kind, sort="kind"),
         Column(
             "suggestions",
             _("Suggestions"),
@@ -138,7 +141,7 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The judges of a project with what they have done, or how to get one."""
     opened = open_project(request, slug, VERB)
     rows = judge_overview.overview(viewer=opened.user, project=opened.project)
-    runnable = any(row.judge.kind in RUNNABLE_KINDS and row.judge.retired_at is None for row in rows)
+    runnable = any(KINDS[row.judge.kind].runnable and row.judge.retired_at is None for row in rows)
     empty = Empty(
         _("No judge yet"),
         _(
@@ -168,30 +171,23 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
             "a suggestion only when the project’s policy says so."
         ),
         actions=actions if rows else [],
+        kinds=KINDS.values(),
     )
 
 
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Where the suggestions of a new judge shall come from."""
-    return open_project(request, slug, VERB).render("judging/new.html", SECTION)
+    return open_project(request, slug, VERB).render("judging/new.html", SECTION, kinds=KINDS.values())
 
 
-HEADINGS = {
-    JudgeKind.OPENAI_COMPATIBLE.value: lambda: _("Judge on a server"),
-    JudgeKind.IMPORTED.value: lambda: _("Judge from a file"),
-    JudgeKind.BASELINE.value: lambda: _("Baseline"),
-}
-
-
-def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -> HttpResponse:
+def _form_page(opened: ProjectPage, kind: JudgeKind, form: NameForm, **context: Any) -> HttpResponse:
     return opened.render(
         "judging/form.html",
         SECTION,
         status=400 if form.errors else 200,
         form=form,
         kind=kind,
-        heading=HEADINGS[kind](),
         allowed=suggest.operator().addresses,
         **context,
     )
@@ -201,11 +197,10 @@ def _form_page(opened: ProjectPage, kind: str, form: NameForm, **context: Any) -
 def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Set a judge up."""
     opened = open_project(request, slug, VERB)
-    if kind not in FORMS:
+    if kind not in KINDS:
         raise Http404
-    if request.method == "GET":
-        return _form_page(opened, kind, FORMS[kind]())
-    form = FORMS[kind](request.POST)
+    made = KINDS[kind]
+    form = form_of(made)(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             judge = suggest.create_judge(
@@ -216,7 +211,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         else:
             messages.success(request, _("Judge created."))
             return redirect("frontend:judge", slug, judge.pk)
-    return _form_page(opened, kind, form)
+    return _form_page(opened, made, form)
 
 
 @require_http_methods(["GET", "POST"])
@@ -224,10 +219,10 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change a judge; what its answers depend on is locked once there are suggestions."""
     opened = open_project(request, slug, VERB)
     judge = _one(opened, pk)
-    kind = FORMS[judge.kind]
+    kind = KINDS[judge.kind]
     locked = judge_overview.locked(judge)
     given = request.POST if request.method == "POST" else None
-    form = kind(given, initial=kind.of(judge))
+    form = form_of(kind)(given, initial=form_of(kind).of(judge))
     if locked:
         form.lock()
     if given is not None and form.is_valid():
@@ -240,12 +235,12 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("frontend:judge", slug, pk)
-    return _form_page(opened, judge.kind, form, judge=judge, locked=locked)
+    return _form_page(opened, kind, form, judge=judge, locked=locked)
 
 
 def _facts(judge: Judge) -> list[tuple[str, str]]:
     """The settings of a judge behind a server: title, value in words."""
-    if judge.kind != JudgeKind.OPENAI_COMPATIBLE:
+    if not KINDS[judge.kind].served:
         return [(_("Model"), judge.model)] if judge.model else []
     values = judge.setting_values()
     return [(translated(one.title), _in_words(one, values.get(one.name))) for one in specification.SETTINGS]
@@ -274,12 +269,12 @@ def _in_words(setting: Setting, value: Any) -> str:
 def _detail(
     opened: ProjectPage, judge: Judge, form: SuggestionFileForm | None = None, **context: Any
 ) -> HttpResponse:
-    imported = judge.kind == JudgeKind.IMPORTED
-    if imported and form is None:
+    kind = KINDS[judge.kind]
+    if kind.takes_files and form is None:
         form = SuggestionFileForm(project=opened.project)
-    asked = judge.kind in RUNNABLE_KINDS
     known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
     brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
+    runs = Table(run_columns(opened.project.slug, judge=False), known[:LAST_RUNS])
     figures, columns = compared(opened, judge) if brought else ([], [])
     return opened.render(
         "judging/detail.html",
@@ -288,8 +283,8 @@ def _detail(
         judge=judge,
         form=form,
         **context,
-        asked=asked,
-        runs=Table(run_columns(opened.project.slug, judge=False), known[:LAST_RUNS]) if asked else None,
+        kind=kind,
+        runs=runs if kind.runnable else None,
         figures=figures,
         columns=columns,
         suggestions=brought,

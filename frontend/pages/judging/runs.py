@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
-from annotation.core.vocabulary import RUNNABLE_KINDS, JudgeKind
+from annotation.core.judging.kinds import KINDS, runnable_kinds
 from annotation.language import translated
 from annotation.models import Judge, SuggestionRun
 from annotation.reports.judging import estimates
@@ -83,12 +83,8 @@ class Row:
 
     @property
     def free(self) -> bool:
-        """Whether nobody has said what it costs; the baseline costs nothing."""
-        return (
-            self.judge.kind != JudgeKind.BASELINE
-            and not self.judge.price_input
-            and not self.judge.price_output
-        )
+        """Whether nobody has said what it costs."""
+        return KINDS[self.judge.kind].priced and not self.judge.price_input and not self.judge.price_output
 
 
 def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:
@@ -129,7 +125,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[Row]) -> HttpRespon
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """First the estimate (by query, so that it can be looked at again), then the start, one run per judge."""
     opened = open_project(request, slug, VERB)
-    able = judges_of(opened).filter(kind__in=RUNNABLE_KINDS, retired_at__isnull=True)
+    able = judges_of(opened).filter(kind__in=runnable_kinds(), retired_at__isnull=True)
     given = request.POST if request.method == "POST" else request.GET
     if not given:
         return _new_page(opened, RunForm(project=opened.project, judges=able), [])
