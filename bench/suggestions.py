@@ -191,7 +191,7 @@ def ask(address: str) -> dict[str, Any]:
     run = suggest.start_run(actor=OPERATOR, judge=judge, enqueue=False)
     early = late = 0
 
-    def look(now: suggest.Progress) -> None:
+    def look(now: suggest.RunTotals) -> None:
         nonlocal early, late
         if now.done <= now.total // 5:
             early = max(early, _resident())

@@ -198,7 +198,7 @@ def _freeze(project: Project, planned: dict[str, Any], plan: dict[str, Any]) -> 
     for judge in plan["judges"]:
         _predict(frozen, judge["model"], FOLDER / "suggestions" / f"{judge['file']}.jsonl")
     for planned in plan["predictions"]:
-        about = evaluate.About(
+        about = evaluate.PredictionSetDetails(
             planned["prompt_version"], date.fromisoformat(planned["judged_on"]), Decimal(planned["cost"])
         )
         _predict(frozen, planned["model"], FOLDER / "predictions" / f"{planned['file']}.jsonl", about)
@@ -210,7 +210,9 @@ def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
     release.withdraw(actor=admin, release=faulty, reason=planned["withdrawn"]["reason"])
 
 
-def _predict(frozen: Release, model: str, path: Path, about: evaluate.About | None = None) -> None:
+def _predict(
+    frozen: Release, model: str, path: Path, about: evaluate.PredictionSetDetails | None = None
+) -> None:
     """The predictions of a model, as far as the release holds their records."""
     with path.open("rb") as stream:
         evaluate.import_predictions(

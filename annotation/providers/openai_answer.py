@@ -12,8 +12,8 @@ from annotation.core.judging import Judgement, Prompt, Usage, cost, estimate_tok
 from annotation.core.judging.settings import JudgeSettings
 
 from .base import Failure, FailureKind, Reply
-from .http.http_errors import Asked, Complaint, refusal
-from .http.posting import Received
+from .http.http_errors import AskedModel, Complaint, refusal
+from .http.posting import ReceivedReply
 from .http.redaction import Redactor
 
 
@@ -31,12 +31,12 @@ class _Choice:
 class Answers:
     """Reads the replies of one judge."""
 
-    def __init__(self, settings: JudgeSettings, redact: Redactor, call: Asked) -> None:
+    def __init__(self, settings: JudgeSettings, redact: Redactor, call: AskedModel) -> None:
         self._price = settings.price
         self._redact = redact
         self._asked = call
 
-    def read(self, received: Received, prompt: Prompt, limit: int) -> Reply | Failure:
+    def read(self, received: ReceivedReply, prompt: Prompt, limit: int) -> Reply | Failure:
         """The judgement in a reply with a status of 2xx, or the failure it amounts to. `limit`: the answer
         tokens that it was allowed."""
         if received.headers.get("content-type", "").startswith("text/event-stream"):

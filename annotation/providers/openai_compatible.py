@@ -22,11 +22,11 @@ from annotation.core.judging.settings import SETTINGS, JudgeSettings
 
 from .asking import ask_in_parts
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
-from .http.http_errors import Asked, Complaint, refusal
-from .http.posting import MAX_BYTES, Received, post
+from .http.http_errors import AskedModel, Complaint, refusal
+from .http.posting import MAX_BYTES, ReceivedReply, post
 from .http.redaction import Redactor
 from .http.transport import Deadline, Transport
-from .http.waiting import Waits, retry_after
+from .http.waiting import CallWaits, retry_after
 from .openai_answer import Answers
 
 KIND: Final = "openai_compatible"
@@ -107,9 +107,9 @@ class OpenAICompatible:
         self._settings = settings
         self._hooks = hooks
         self._redact = Redactor(key)
-        self._asked = Asked(settings.model, settings.key_name)
+        self._asked = AskedModel(settings.model, settings.key_name)
         self._answers = Answers(settings, self._redact, self._asked)
-        self._waits = Waits(hooks.clock, hooks.rng)
+        self._waits = CallWaits(hooks.clock, hooks.rng)
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(settings.concurrency)  # should more threads than that call
         self._adapts = settings.structured_output == "auto"
@@ -180,7 +180,7 @@ class OpenAICompatible:
             max_tokens = min(limit, dialect.limit or limit)
             body = self._body(prompt, dialect, max_tokens)
             if (held := self._held()) is not None:
-                return self._kept(held, body, Received(None, {}, b""), sent, started)
+                return self._kept(held, body, ReceivedReply(None, {}, b""), sent, started)
             self._hooks.admit()
             sent += 1
             with self._slots:
@@ -241,7 +241,7 @@ class OpenAICompatible:
         return None
 
     def _outcome(
-        self, received: Received, prompt: Prompt, dialect: Dialect, limit: int
+        self, received: ReceivedReply, prompt: Prompt, dialect: Dialect, limit: int
     ) -> Reply | Failure | Dialect:
         if received.failure is not None:
             return received.failure
@@ -256,7 +256,7 @@ class OpenAICompatible:
                 return learned
         return self._refusal(received)
 
-    def _refusal(self, received: Received) -> Failure:
+    def _refusal(self, received: ReceivedReply) -> Failure:
         failure = refusal(received.status or 0, Complaint.read(received.body), self._asked)
         if failure.permanent:
             return failure
@@ -276,7 +276,7 @@ class OpenAICompatible:
         return 0.0  # all threads hold back until then, before their next attempt
 
     def _kept(
-        self, outcome: Reply | Failure, body: bytes, received: Received, sent: int, started: float
+        self, outcome: Reply | Failure, body: bytes, received: ReceivedReply, sent: int, started: float
     ) -> Reply | Failure:
         """`outcome` with what was sent and received, keys taken out, and a message that holds none."""
         exchange = Exchange(

@@ -15,7 +15,7 @@ LOOKUP = 500
 T = TypeVar("T")
 
 
-class StepRow(NamedTuple):
+class StepKey(NamedTuple):
     """What an import needs of a step. Files have millions of them: no model instances."""
 
     pk: int
@@ -72,14 +72,14 @@ def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:
     return RecordError(filename, line.line, "record_id", f"{excerpt(line.record_id)} {problem}")
 
 
-def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepRow]]:
+def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepKey]]:
     """The steps of each trajectory (pk) by message index, in order."""
     pks = list(trajectories)
-    steps: dict[int, dict[int, StepRow]] = {pk: {} for pk in pks}
+    steps: dict[int, dict[int, StepKey]] = {pk: {} for pk in pks}
     for part in chunks(pks):
         rows = Step.objects.filter(trajectory__in=part).order_by("trajectory_id", "message_index")
-        for trajectory, *row in rows.values_list("trajectory_id", *StepRow._fields):
-            step = StepRow(*row)
+        for trajectory, *row in rows.values_list("trajectory_id", *StepKey._fields):
+            step = StepKey(*row)
             steps[trajectory][step.message_index] = step
     return steps
 

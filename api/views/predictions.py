@@ -83,7 +83,7 @@ class PredictionSets(Frozen):
             stream=spooled(file, _("A file of predictions may have at most 100 MB.")),
             filename=file.name or "upload",
             subset=options.get("subset", ""),
-            about=evaluate.About(**about),
+            about=evaluate.PredictionSetDetails(**about),
             strict=options["strict"],
         )
         return Response(shapes.PredictionImport(outcome).data)

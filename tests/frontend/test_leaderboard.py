@@ -44,7 +44,7 @@ def test_recalibrated_models_are_shown_with_their_change_once_they_are_worked_ou
     assert "are being worked out" in page and "Rank" not in page
     assert "Tasks here: 2. Intervals and ranks need at least 20, so there are none." in page
     assert "Sage&lt;b&gt;" not in text(client.get(address + "?recalibrated=1"))
-    service.set_public(actor=cast.admin, release=made, switches=service.Switches(True, True, False))
+    service.set_public(actor=cast.admin, release=made, switches=service.PublicSwitches(True, True, False))
     known = browse("nobody").get(at("public-release", "bench", "1.0"))
     assert "Tasks here: 2." in text(known) and "Rank" not in text(known)
 

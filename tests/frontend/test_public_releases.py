@@ -23,7 +23,7 @@ def released(cast):
     people.make_unanimous(cast)
     service.freeze(actor=cast.admin, project=cast.project, version="0.9-inside", note="for insiders")
     made = service.freeze(actor=cast.admin, project=cast.project, version="1.1", note="For everybody.")
-    service.set_public(actor=cast.admin, release=made, switches=service.Switches(True, True, False))
+    service.set_public(actor=cast.admin, release=made, switches=service.PublicSwitches(True, True, False))
     return made
 
 
@@ -67,11 +67,11 @@ def test_public_release_is_kept_by_caches_only_as_long_as_it_is_public(browse, r
     service.withdraw(actor=cast.admin, release=released, reason="Wrong labels.")
     later = client.get(page.wsgi_request.path_info, headers={"If-None-Match": page["ETag"]})
     assert later.status_code == 200 and "Wrong labels." in later.content.decode()
-    service.set_public(actor=cast.admin, release=released, switches=service.Switches(True, False, True))
+    service.set_public(actor=cast.admin, release=released, switches=service.PublicSwitches(True, False, True))
     found = client.get(JSON)
     assert json.loads(found.content)["leaderboard"] is None and "X-Robots-Tag" not in found
     assert json.loads(found.content)["withdrawal"]["reason"] == "Wrong labels."
-    service.set_public(actor=cast.admin, release=released, switches=service.Switches())
+    service.set_public(actor=cast.admin, release=released, switches=service.PublicSwitches())
     for answer in (page, *files, found):
         again = client.get(answer.wsgi_request.path_info, headers={"If-None-Match": answer["ETag"]})
         assert again.status_code == 404

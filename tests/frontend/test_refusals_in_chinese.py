@@ -21,7 +21,7 @@ from annotation.core.vocabulary import ImportState
 from annotation.language import translated
 from annotation.models import ImportFile, SuggestedLabel, Suggestion
 from annotation.providers import Failure
-from annotation.providers.http.http_errors import Asked, Complaint, refusal
+from annotation.providers.http.http_errors import AskedModel, Complaint, refusal
 from annotation.services.ingest import reaper
 from annotation.services.label.changes import MAX_NOTE, REFUSALS
 from tests import messages
@@ -142,7 +142,7 @@ def test_a_run_says_what_went_wrong_in_chinese(
     cast: Cast, browse: Callable[[str], Client], at, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_records(cast.project, 2)
-    asked, complaint = Asked("scripted", "KEY"), Complaint.of({"error": {"message": "slow down"}})
+    asked, complaint = AskedModel("scripted", "KEY"), Complaint.of({"error": {"message": "slow down"}})
 
     def script(request: Any) -> Failure:
         return refusal(400 if question_of(request) else 401, complaint, asked)

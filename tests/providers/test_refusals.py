@@ -5,10 +5,10 @@ import random
 import pytest
 
 from annotation.providers import FailureKind
-from annotation.providers.http.http_errors import Asked, Complaint, refusal
-from annotation.providers.http.waiting import LONGEST, Waits, retry_after
+from annotation.providers.http.http_errors import AskedModel, Complaint, refusal
+from annotation.providers.http.waiting import LONGEST, CallWaits, retry_after
 
-ASKED = Asked("gpt-x", "ACME_API_KEY")
+ASKED = AskedModel("gpt-x", "ACME_API_KEY")
 
 # Bodies as these servers' documentation and issue threads show them.
 REAL = [
@@ -153,7 +153,7 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 
 
 def test_backoff_grows_has_full_jitter_and_an_end() -> None:
-    waits = Waits(lambda: 0.0, random.Random(7))
+    waits = CallWaits(lambda: 0.0, random.Random(7))
     for attempt, most in [(0, 0.5), (1, 1.0), (3, 4.0), (10, LONGEST), (10**9, LONGEST)]:
         drawn = [waits.backoff(attempt) for _ in range(300)]
         assert 0 <= min(drawn) < most / 10 and most * 0.9 < max(drawn) <= most
@@ -161,7 +161,7 @@ def test_backoff_grows_has_full_jitter_and_an_end() -> None:
 
 def test_wait_that_one_is_told_to_make_holds_all_back() -> None:
     now = [100.0]
-    waits = Waits(lambda: now[0], random.Random(7))
+    waits = CallWaits(lambda: now[0], random.Random(7))
     assert waits.left() == 0
     waits.hold(8.0)
     waits.hold(2.0)

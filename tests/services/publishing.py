@@ -26,7 +26,7 @@ def freeze(project: Project, version: str = "1.0", **more: Any) -> Release:
 
 def publish(made: Release, **switches: bool) -> Release:
     """Switch the public address of a release on."""
-    wanted = release.Switches(**{"is_open": True, **switches})
+    wanted = release.PublicSwitches(**{"is_open": True, **switches})
     release.set_public(actor=OPERATOR, release=made, switches=wanted)
     return made
 

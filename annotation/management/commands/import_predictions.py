@@ -30,7 +30,7 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
         created = 0
-        about = evaluate.About(options["prompt_version"], options["date"], options["cost"])
+        about = evaluate.PredictionSetDetails(options["prompt_version"], options["date"], options["cost"])
         for path in [existing_file(name) for name in options["files"]]:
             with path.open("rb") as stream:
                 result = evaluate.import_predictions(

@@ -60,7 +60,7 @@ class Command(OperatorCommand):
             return
         with _interruptible() as stopping, self._bar(run, judge) as bar:
 
-            def show(now: suggest.Progress) -> None:
+            def show(now: suggest.RunTotals) -> None:
                 bar.update(now.done + now.failed - bar.n)
                 bar.set_postfix_str(f"{now.failed:,} failed, {now.cost:.4f} USD")
 

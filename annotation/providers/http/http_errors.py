@@ -79,14 +79,14 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedModel:
     """What the sentences name: the model, and the environment variable with the key ("" for none)."""
 
     model: str
     key_name: str
 
 
-def refusal(status: int, complaint: Complaint, call: Asked) -> Failure:
+def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
     """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
     text = complaint.text
 
@@ -140,7 +140,7 @@ def refusal(status: int, complaint: Complaint, call: Asked) -> Failure:
     )
 
 
-def _key(call: Asked, status: int) -> str:
+def _key(call: AskedModel, status: int) -> str:
     if not call.key_name:
         return translatable("A call without a key was refused by the server ({status}).", status=status)
     return translatable(

@@ -25,7 +25,7 @@ _ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedReply:
     """A reply, or as much of it as was read before `failure`. Header names are in small letters."""
 
     status: int | None
@@ -34,7 +34,7 @@ class Received:
     failure: Failure | None = None
 
 
-def post(client: httpx.Client, url: str, content: bytes, deadline: Deadline, seconds: float) -> Received:
+def post(client: httpx.Client, url: str, content: bytes, deadline: Deadline, seconds: float) -> ReceivedReply:
     """POST `content` (JSON) and read the reply. Raises nothing: what goes wrong on the way is the
     `failure`, transient unless it says otherwise."""
     reading = _Reading()
@@ -79,7 +79,7 @@ class _Reading:
         if unpack and not unpack.eof:
             raise zlib.error
 
-    def received(self, failure: Failure | None) -> Received:
+    def received(self, failure: Failure | None) -> ReceivedReply:
         if self.too_large:
             sentence = translatable(
                 "The server’s answer has more than {limit} MB; the rest was not read.",
@@ -87,7 +87,7 @@ class _Reading:
             )
             failure = _failed(FailureKind.TOO_LARGE, sentence, permanent=True)
         kept = self.body if failure is None else self.body[:KEPT_BYTES]
-        return Received(self.status, self.headers, bytes(kept), failure)
+        return ReceivedReply(self.status, self.headers, bytes(kept), failure)
 
 
 def _connection(error: Exception) -> Failure:

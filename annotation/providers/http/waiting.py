@@ -26,7 +26,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return max(moment - now, 0.0)
 
 
-class Waits:
+class CallWaits:
     """The waits of one judge, shared by its threads: one that is told to wait holds the others back too."""
 
     def __init__(self, clock: Callable[[], float], rng: random.Random) -> None:

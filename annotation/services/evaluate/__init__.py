@@ -4,11 +4,11 @@ from .delete_predictions import delete_predictions
 from .fitting import fit_release, sweep_unfitted
 from .import_file import PredictionImport, import_predictions
 from .judges import ScoredJudge, score_judge, score_run, sweep_runs
-from .store import About
+from .store import PredictionSetDetails
 
 __all__ = [
-    "About",
     "PredictionImport",
+    "PredictionSetDetails",
     "ScoredJudge",
     "delete_predictions",
     "fit_release",

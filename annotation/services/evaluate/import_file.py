@@ -20,7 +20,7 @@ from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 from annotation.reports.shared import release_labels as report
 
-from .store import REASONS_AT_ONCE, About, Reasons, checked, model_name, packed_reasons, store
+from .store import REASONS_AT_ONCE, PredictionSetDetails, Reasons, checked, model_name, packed_reasons, store
 
 IN_MEMORY = 1 << 20
 
@@ -50,7 +50,7 @@ def import_predictions(
     stream: BinaryIO,
     filename: str,
     subset: str = "",
-    about: About | None = None,
+    about: PredictionSetDetails | None = None,
     strict: bool = False,
 ) -> PredictionImport:
     """Store a prediction file (docs/formats.md, "Label and prediction files") as what a model predicts of a
@@ -68,7 +68,7 @@ def import_predictions(
     """
     require(actor, "predictions.change", release)
     name = model_name(model)
-    stated = checked(about or About())
+    stated = checked(about or PredictionSetDetails())
     released = report.released_labels(release)
     if subset and subset not in released.subsets:
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)

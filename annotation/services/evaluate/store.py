@@ -33,7 +33,7 @@ Reasons = tuple[int, int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class PredictionSetDetails:
     """What an importer says of a prediction set besides its labels; None leaves what is known. `cost` is in
     US dollars, of the whole set."""
 
@@ -51,7 +51,7 @@ def model_name(name: str) -> str:
     return name
 
 
-def checked(about: About) -> dict[str, Any]:
+def checked(about: PredictionSetDetails) -> dict[str, Any]:
     """What is given, by field. Raises Invalid."""
     values = {field.name: getattr(about, field.name) for field in fields(about)}
     values = {name: value for name, value in values.items() if value is not None}

@@ -34,7 +34,7 @@ class ReceivedFiles:
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
-class How(TypedDict, total=False):
+class ReceiveOptions(TypedDict, total=False):
     """What `receive_file` is told beside the file."""
 
     format: str
@@ -56,7 +56,7 @@ def receive_upload(
     subset: str,
     filename: str,
     chunks: Iterable[bytes],
-    **how: Unpack[How],
+    **how: Unpack[ReceiveOptions],
 ) -> ReceivedFiles:
     """Receive a file as `receive_file` does, or every log of an archive, named “archive › folder › member”.
 

@@ -30,7 +30,7 @@ POSITIONS = 10_000_000
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedDraft:
     """A draft with what is worked out from it once."""
 
     draft: TrajectoryDraft
@@ -41,7 +41,7 @@ class Prepared:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """The counts of an import so far. `standalone_turns` counts new records
     (core.trajectories.conversation_turns); `replaced` are the
     pks of the live rows that its rows shall replace. `notes` and `left_out` are those of the reader
@@ -57,10 +57,10 @@ class Tally:
     left_out: set[str] = field(default_factory=set)
 
 
-def prepare(draft: TrajectoryDraft) -> Prepared:
+def prepare(draft: TrajectoryDraft) -> PreparedDraft:
     """Work out identity, content and digest of a draft, texts escaped for text columns."""
     content = content_json(draft)
-    return Prepared(
+    return PreparedDraft(
         draft=draft,
         record_id=escape(draft.record_id),
         task_key=_key(escape(draft.task_key)),
@@ -75,7 +75,7 @@ def _key(key: str) -> str:
 
 
 def write_batch(
-    source: ImportFile, batch: Sequence[Prepared], tally: Tally, *, done: int
+    source: ImportFile, batch: Sequence[PreparedDraft], tally: ImportTally, *, done: int
 ) -> list[RecordError]:
     """Insert a batch in one short transaction and count it; the errors that forbid a record are returned.
 
@@ -97,11 +97,11 @@ def write_batch(
 
 
 def _sort_out(
-    source: ImportFile, batch: Sequence[Prepared], tally: Tally
-) -> tuple[list[Prepared], list[RecordError]]:
+    source: ImportFile, batch: Sequence[PreparedDraft], tally: ImportTally
+) -> tuple[list[PreparedDraft], list[RecordError]]:
     """The records to be written, and what is wrong with others; those that are here already are counted."""
     errors: list[RecordError] = []
-    fresh: list[Prepared] = []
+    fresh: list[PreparedDraft] = []
     live = _live(source, batch)
     for item in batch:
         before = live.get(item.record_id)
@@ -123,24 +123,24 @@ def _sort_out(
     return fresh, errors
 
 
-def _pack(fresh: Sequence[Prepared]) -> list[tuple[bytes, bytes]]:
+def _pack(fresh: Sequence[PreparedDraft]) -> list[tuple[bytes, bytes]]:
     """Content and raw bytes of each record, compressed."""
     with ThreadPoolExecutor(PACKERS) as pool:
         return list(pool.map(_packed, fresh))
 
 
-def _packed(item: Prepared) -> tuple[bytes, bytes]:
+def _packed(item: PreparedDraft) -> tuple[bytes, bytes]:
     return zlib.compress(item.content, COMPRESSION), zlib.compress(item.draft.raw, COMPRESSION)
 
 
-def _live(source: ImportFile, batch: Sequence[Prepared]) -> dict[str, Trajectory]:
+def _live(source: ImportFile, batch: Sequence[PreparedDraft]) -> dict[str, Trajectory]:
     rows = Trajectory.objects.filter(
         subset=source.subset_id, live=True, record_id__in=[item.record_id for item in batch]
     ).only("pk", "record_id", "content_digest")
     return {row.record_id: row for row in rows}
 
 
-def _refusal(source: ImportFile, item: Prepared, before: Trajectory) -> RecordError | None:
+def _refusal(source: ImportFile, item: PreparedDraft, before: Trajectory) -> RecordError | None:
     if not source.replace:
         reason = translatable(
             "{record_id} already exists with different content; import with “replace” to replace it.",
@@ -157,7 +157,10 @@ def _refusal(source: ImportFile, item: Prepared, before: Trajectory) -> RecordEr
 
 
 def _insert(
-    source: ImportFile, fresh: Sequence[Prepared], packed: Sequence[tuple[bytes, bytes]], tally: Tally
+    source: ImportFile,
+    fresh: Sequence[PreparedDraft],
+    packed: Sequence[tuple[bytes, bytes]],
+    tally: ImportTally,
 ) -> None:
     tasks = _tasks(source, fresh)
     steps = [_steps(item.draft) for item in fresh]
@@ -224,7 +227,7 @@ def _steps(draft: TrajectoryDraft) -> list[tuple[int, int, bool]]:
     return steps
 
 
-def _tasks(source: ImportFile, fresh: Sequence[Prepared]) -> dict[str, int]:
+def _tasks(source: ImportFile, fresh: Sequence[PreparedDraft]) -> dict[str, int]:
     """Task pks by key, missing tasks made."""
     drafts = {item.task_key: item for item in reversed(fresh)}
     pks = dict(Task.objects.filter(subset=source.subset_id, key__in=drafts).values_list("key", "pk"))

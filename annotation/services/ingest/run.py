@@ -23,7 +23,7 @@ from ..cursors import lower_cursors
 from . import lease
 from .reaper import fail, sweep
 from .receive import stored_path
-from .rows import POSITIONS, Prepared, Tally, prepare, write_batch
+from .rows import POSITIONS, ImportTally, PreparedDraft, prepare, write_batch
 
 BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -126,7 +126,7 @@ def run_import(
     return source
 
 
-def _import(source: ImportFile, progress: Progress | None, actor: Actor) -> Tally:
+def _import(source: ImportFile, progress: Progress | None, actor: Actor) -> ImportTally:
     """Read and publish a file, and once more when another import overtook it.
 
     An archive may hold the same log twice, and two workers import both at the same time. What the other has
@@ -155,10 +155,10 @@ def _stop(source: ImportFile, error: TristepError) -> None:
             sweep(source)
 
 
-def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErrors]:
+def _read(source: ImportFile, progress: Progress | None) -> tuple[ImportTally, FileErrors]:
     """Read the whole file; write batches until the first error, then only look for more errors."""
-    tally, errors = Tally(), FileErrors(source.filename)
-    batch: list[Prepared] = []
+    tally, errors = ImportTally(), FileErrors(source.filename)
+    batch: list[PreparedDraft] = []
     held = 0
     beat = _Heartbeat(source)
     context = ReadContext(
@@ -196,12 +196,14 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[Tally, FileErr
     return tally, errors
 
 
-def _flush(source: ImportFile, batch: list[Prepared], tally: Tally, errors: FileErrors, done: int) -> None:
+def _flush(
+    source: ImportFile, batch: list[PreparedDraft], tally: ImportTally, errors: FileErrors, done: int
+) -> None:
     errors.extend(write_batch(source, batch, tally, done=done))
     batch.clear()
 
 
-def _publish(source: ImportFile, tally: Tally, actor: Actor) -> None:
+def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
     """Make the rows live together, in one transaction whose first statement decides who may."""
     try:
         with transaction.atomic():

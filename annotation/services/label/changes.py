@@ -28,7 +28,7 @@ REFUSALS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LabelUpdate:
     """The whole new content of one label. `note` is escaped already; `root` is a message index or None."""
 
     target: str
@@ -49,7 +49,7 @@ def _index(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MAX_INT
 
 
-def parse_change(raw: Mapping[str, Any]) -> Change | str:
+def parse_change(raw: Mapping[str, Any]) -> LabelUpdate | str:
     """The change, or one sentence that says what is wrong with it."""
     target, value = raw.get("target"), raw.get("value")
     source = raw.get("source") or LabelSource.EXPLICIT.value
@@ -69,7 +69,7 @@ def parse_change(raw: Mapping[str, Any]) -> Change | str:
     wrong = next((field for field, present in problems.items() if present), None)
     if wrong is not None:
         return REFUSALS[wrong]
-    return Change(
+    return LabelUpdate(
         target=str(target),
         message_index=raw.get("message_index") if target == "step" else None,
         version=raw["version"],

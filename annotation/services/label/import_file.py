@@ -23,7 +23,7 @@ from annotation.reports.shared.label_json import rules_of
 from .. import accounts, audit, planner_stats
 from ..batched_writes import FORGOTTEN
 from ..record_lookup import (
-    StepRow,
+    StepKey,
     chunks,
     find_trajectories,
     matched_lines,
@@ -31,7 +31,7 @@ from ..record_lookup import (
     refuse_nothing,
     steps_of,
 )
-from .import_rows import Opened, Prepared, PreparedLabel, Spool, store_open, submit_all, take_away
+from .import_rows import LabelSpool, Opened, PreparedLabel, PreparedLine, store_open, submit_all, take_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Check:
     and what an import that was killed left of them."""
 
     errors: FileErrors
-    spool: Spool
+    spool: LabelSpool
     lines: int = 0
     halves: list[Opened] = field(default_factory=list)
 
@@ -91,7 +91,7 @@ def import_labels(
     require(actor, "member.add", project)
     # escaped: neither database can look for every text, and no name that needs it is ever accepted
     name = escape(User.normalize_username(annotator.strip()))
-    with Spool() as spool:
+    with LabelSpool() as spool:
         checked = _check(project, name, subset, stream, filename, spool)
         if checked.errors:
             raise checked.errors.refusal()
@@ -121,7 +121,9 @@ def import_labels(
     return result
 
 
-def _check(project: Project, name: str, subset: str, stream: BinaryIO, filename: str, spool: Spool) -> _Check:
+def _check(
+    project: Project, name: str, subset: str, stream: BinaryIO, filename: str, spool: LabelSpool
+) -> _Check:
     """Hold every line of a file against its trajectory and what the person has of it."""
     checked = _Check(FileErrors(filename), spool)
     rules = {row.pk: rules_of(project, row) for row in project.subsets.all()}
@@ -150,8 +152,8 @@ def _check(project: Project, name: str, subset: str, stream: BinaryIO, filename:
 
 
 def _prepared(
-    trajectory: int, line: LabelLine, steps: Sequence[StepRow], rules: PropagationRules, no_place: RecordError
-) -> Prepared:
+    trajectory: int, line: LabelLine, steps: Sequence[StepKey], rules: PropagationRules, no_place: RecordError
+) -> PreparedLine:
     inputs = [
         StepInput(
             message_index=step.message_index,
@@ -173,7 +175,7 @@ def _prepared(
         if (value := result.value) is not None
     ]
     note = "\n\n".join(part for part in (line.final_explanation, line.comment) if part)
-    return Prepared(trajectory, line.line, labels, line.final_label, escape(note), no_place)
+    return PreparedLine(trajectory, line.line, labels, line.final_label, escape(note), no_place)
 
 
 def sweep_half_imports(*, now: datetime | None = None) -> int:

@@ -42,7 +42,7 @@ class PreparedLabel(NamedTuple):
     note: str
 
 
-class Prepared(NamedTuple):
+class PreparedLine(NamedTuple):
     """The labels of one trajectory (by its pk) from one line, checked. `no_place` is what to say when all
     places are taken by then."""
 
@@ -62,7 +62,7 @@ class Opened(NamedTuple):
     steps: int
 
 
-class Spool:
+class LabelSpool:
     """Prepared labels in a file, between checking and storing them: a project's labels need much memory."""
 
     def __init__(self) -> None:
@@ -79,27 +79,27 @@ class Spool:
     def __len__(self) -> int:
         return len(self._places)
 
-    def add(self, assignment: Prepared) -> None:
+    def add(self, assignment: PreparedLine) -> None:
         """Keep one more."""
         self._places.append((assignment.trajectory, self._file.tell()))
         self.steps += len(assignment.labels)
         pickle.dump(assignment, self._file)
 
-    def in_order(self) -> Iterator[Prepared]:
+    def in_order(self) -> Iterator[PreparedLine]:
         """All of them, in the order of their trajectories."""
         for _, at in sorted(self._places):
             self._file.seek(at)
-            prepared: Prepared = pickle.load(self._file)
+            prepared: PreparedLine = pickle.load(self._file)
             yield prepared
 
 
-def store_open(*, user: User, project_id: int, spool: Spool, errors: FileErrors) -> list[Opened]:
+def store_open(*, user: User, project_id: int, spool: LabelSpool, errors: FileErrors) -> list[Opened]:
     """The labels as open assignments, all of them or none: raises ImportRefused when a place was taken
     meanwhile, IntegrityError when the person has begun one of the trajectories meanwhile."""
     now = timezone.now()
     made: list[Opened] = []
 
-    def store(part: Sequence[Prepared]) -> None:
+    def store(part: Sequence[PreparedLine]) -> None:
         slots = assign.take_slots([item.trajectory for item in part], project_id)
         errors.extend(item.no_place for item in part if item.trajectory not in slots)
         placed = [item for item in part if item.trajectory in slots]
@@ -119,7 +119,7 @@ def store_open(*, user: User, project_id: int, spool: Spool, errors: FileErrors)
 
 
 def _store(
-    user: User, project_id: int, slots: dict[int, int], part: Sequence[Prepared], now: datetime
+    user: User, project_id: int, slots: dict[int, int], part: Sequence[PreparedLine], now: datetime
 ) -> list[Opened]:
     at = moment(now)
     rows = [(project_id, item.trajectory, user.pk, slots[item.trajectory], True, at, at) for item in part]

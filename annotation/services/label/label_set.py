@@ -10,8 +10,8 @@ from annotation.core.vocabulary import LabelSource
 from annotation.reports.shared.label_json import label_json, outcome_json
 
 from . import rows
-from .changes import Change
-from .rows import LabelRow, OutcomeRow, StepRow, Stored
+from .changes import LabelUpdate
+from .rows import LabelRow, OutcomeRow, SaveContext, StepRow
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class LabelSet:
     """
 
     assignment: int
-    stored: Stored
+    stored: SaveContext
     now: datetime
     labels: dict[int, LabelRow] = field(init=False)
     outcome: OutcomeRow | None = field(init=False)
@@ -63,7 +63,7 @@ class LabelSet:
             after_user_turn=step.after_user_turn,
         )
 
-    def put(self, change: Change, step: StepRow, root: StepRow, op_id: str) -> None:
+    def put(self, change: LabelUpdate, step: StepRow, root: StepRow, op_id: str) -> None:
         """Write one accepted change of a step into the set."""
         label = self.labels.setdefault(step.message_index, LabelRow())
         label.value = change.value
@@ -75,7 +75,7 @@ class LabelSet:
         label.note, label.reason = change.note, change.reason
         self._touch(step, label, op_id, "save")
 
-    def put_outcome(self, change: Change, op_id: str) -> None:
+    def put_outcome(self, change: LabelUpdate, op_id: str) -> None:
         """Write an accepted change of the outcome into the set."""
         outcome = self.outcome = self.outcome or OutcomeRow()
         outcome.value, outcome.unsure, outcome.flagged = change.value, change.unsure, change.flagged

@@ -91,7 +91,7 @@ class LabelRow(OutcomeRow):
     closes: str = ""
 
 
-class Operation(NamedTuple):
+class EarlierSave(NamedTuple):
     """A batch that was applied before: the digest of its changes, what came of them, and when it was."""
 
     digest: str
@@ -100,7 +100,7 @@ class Operation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class SaveContext:
     """Everything that a save reads. `held` are the annotator's roles, `labels` by message index."""
 
     project_id: int
@@ -108,14 +108,14 @@ class Stored:
     state: str
     rules: PropagationRules
     held: frozenset[Role]
-    operation: Operation | None
+    operation: EarlierSave | None
     outcome: OutcomeRow | None
     outcome_exposed_at: datetime | None
     steps: list[StepRow]
     labels: dict[int, LabelRow]
 
 
-def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
+def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
     """The person's own assignment, locked until the transaction ends; None when it is not theirs.
 
     One query; on PostgreSQL the lock is one before, so that the labels are read as they are once it is had.
@@ -142,7 +142,7 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
         if label is not None:
             value, source, root, pinned, closes, *rest = columns
             labels[index] = LabelRow(*_label_fields(value, *rest), source, root, bool(pinned), closes)
-    return Stored(
+    return SaveContext(
         project_id=project,
         trajectory_id=trajectory,
         state=state,
@@ -156,8 +156,8 @@ def read(*, assignment: int, annotator: int, op_id: str) -> Stored | None:
     )
 
 
-def _operation(digest: str | None, results: str, created_at: Any) -> Operation | None:
-    return None if digest is None else Operation(digest, json.loads(results), _moment(created_at))
+def _operation(digest: str | None, results: str, created_at: Any) -> EarlierSave | None:
+    return None if digest is None else EarlierSave(digest, json.loads(results), _moment(created_at))
 
 
 def _label_fields(

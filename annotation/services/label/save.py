@@ -18,7 +18,7 @@ from annotation.models import Assignment, User
 from annotation.policies import require
 
 from . import rows
-from .changes import MAX_CHANGES, TARGETS, Change, parse_change
+from .changes import MAX_CHANGES, TARGETS, LabelUpdate, parse_change
 from .label_set import LabelSet
 from .rows import StepRow
 
@@ -143,7 +143,7 @@ def _apply(
     return {**result, "status": "saved", "reason": ""}
 
 
-def _unfit(label_set: LabelSet, change: Change, step: StepRow) -> str:
+def _unfit(label_set: LabelSet, change: LabelUpdate, step: StepRow) -> str:
     """Why a change does not fit the trajectory as labelled so far; empty when it does."""
     if change.value is None:
         return ""

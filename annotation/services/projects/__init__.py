@@ -21,11 +21,11 @@ from .settings import (
     update_subset,
     write_guidelines,
 )
-from .triage import Triaged, triage, undo_triage
+from .triage import TriageResult, triage, undo_triage
 
 __all__ = [
     "SETTINGS",
-    "Triaged",
+    "TriageResult",
     "accept_invitation",
     "add_member",
     "close_checklist",

@@ -25,7 +25,7 @@ PAIRS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Triaged:
+class TriageResult:
     """What a triage has done: how many waiting trajectories got another place, and what was found among all
     that are waiting: contested, unanimous, and without suggestions of two judges."""
 
@@ -39,7 +39,7 @@ class Triaged:
 
 def triage(
     *, actor: Actor, project: Project, batch_size: int | None = None, seed: int | None = None
-) -> Triaged:
+) -> TriageResult:
     """Put batches of contested trajectories first, shuffled within each batch by the seed, which is kept.
 
     Only what nobody has begun is moved, and among the places that these have: everything else stays where it
@@ -65,7 +65,7 @@ def triage(
     with transaction.atomic():
         Project.objects.filter(pk=project.pk).update(triage_seed=seed, triage_batch_size=size)
         scored = [score for pk in waiting if (score := score_of.get(pk)) is not None]
-        done = Triaged(
+        done = TriageResult(
             moved=moved,
             contested=sum(score > 0 for score in scored),
             unanimous=sum(score == 0 for score in scored),

@@ -8,7 +8,7 @@ from .documents import documents
 from .export import export_lines, export_release
 from .freeze import freeze
 from .outline import outline, statistics
-from .public import Switches, public_lines, public_statistics, public_zip, set_public, switches
+from .public import PublicSwitches, public_lines, public_statistics, public_zip, set_public, switches
 from .signatures import SignatureCheck, check_release
 from .staging import sweep_staged
 from .verify import Verification, verify
@@ -17,9 +17,9 @@ from .withdraw import withdraw
 
 __all__ = [
     "Comparison",
+    "PublicSwitches",
     "ShownChange",
     "SignatureCheck",
-    "Switches",
     "Verification",
     "cancel_freeze",
     "check_release",

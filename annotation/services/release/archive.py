@@ -13,7 +13,7 @@ from annotation.policies import Actor
 
 from .. import audit
 from .export import admit, writer
-from .export_dataset import Target
+from .export_dataset import ExportTarget
 
 BLOCK = 1 << 16
 READABLE = 0o100644 << 16
@@ -74,7 +74,7 @@ class _Zip:
             yield file
 
 
-def _zipped(release: Release, write: Callable[[Target], Iterator[None]]) -> Iterator[bytes]:
+def _zipped(release: Release, write: Callable[[ExportTarget], Iterator[None]]) -> Iterator[bytes]:
     made = _Zip(release)
     with made.archive:
         for _ in write(made):

@@ -28,7 +28,7 @@ from ..transitions import advance
 from . import contents
 from .contents import Progress
 from .freeze import NOTHING_RESOLVED, freeze, taken
-from .freeze_request import Wanted, wanted
+from .freeze_request import FreezeRequest, wanted
 from .outline import outline
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ def start_freeze(
     return job
 
 
-def _same(job: Freeze, request: Wanted) -> bool:
+def _same(job: Freeze, request: FreezeRequest) -> bool:
     fields = (job.version, unescape(job.note), job.title, unescape(job.licence), tuple(job.leave_out))
     return fields == (request.version, request.note, request.title, request.licence, request.leave_out)
 

@@ -31,7 +31,7 @@ from annotation.policies import Actor, require
 
 from .. import audit, exposures
 from .documents import documents
-from .export_dataset import Target, damaged, prepare_export, write_dataset
+from .export_dataset import ExportTarget, damaged, prepare_export, write_dataset
 from .verify import bodies
 
 LEFT_BEHIND = (SIGNATURE, PUBLIC_KEY, README, CROISSANT, CHECKSUMS, CHECKSUMS_SIGNATURE, EXPORT_KEY)
@@ -130,7 +130,7 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     return release.parsed_manifest()
 
 
-def writer(release: Release, options: ExportOptions) -> Callable[[Target], Iterator[None]]:
+def writer(release: Release, options: ExportOptions) -> Callable[[ExportTarget], Iterator[None]]:
     """What writes the files of an export, one record at a time, so that what was written can be sent on.
 
     A data set is held against its digest at once. Raises Conflict, then or while it writes, for a release
@@ -141,7 +141,7 @@ def writer(release: Release, options: ExportOptions) -> Callable[[Target], Itera
     return partial(_write_lines, release)
 
 
-def _write_lines(release: Release, target: Target) -> Iterator[None]:
+def _write_lines(release: Release, target: ExportTarget) -> Iterator[None]:
     for name, content in documents(release).items():
         with target.open(name) as out:
             out.write(content)

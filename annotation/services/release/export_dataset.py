@@ -39,7 +39,7 @@ from .verify import bodies, decompressed
 CHUNK = 100
 
 
-class Target(Protocol):
+class ExportTarget(Protocol):
     """Where the files of an export go."""
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
@@ -115,7 +115,7 @@ def damaged(record_id: str) -> Conflict:
     )
 
 
-def write_dataset(export: DatasetExport, target: Target) -> Iterator[None]:
+def write_dataset(export: DatasetExport, target: ExportTarget) -> Iterator[None]:
     """Write all files of an export, data first; memory is that of one row group. Yields after each record, so
     that what was written can be sent on."""
     files = data_files(sorted(export.manifest["subsets"]), export.options)

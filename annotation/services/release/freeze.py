@@ -22,7 +22,7 @@ from .. import audit, interim, planner_stats
 from ..batched_writes import read_snapshot
 from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
-from .freeze_request import Wanted, wanted
+from .freeze_request import FreezeRequest, wanted
 from .keys import signing_key
 from .manifest import described
 
@@ -92,7 +92,7 @@ class _Freezing:
         self,
         actor: Actor,
         project: Project,
-        request: Wanted,
+        request: FreezeRequest,
         now: datetime,
         key: SigningKey,
         progress: Progress,
@@ -123,7 +123,7 @@ class _Freezing:
     def staged(self) -> Release:
         """Read in one snapshot, written in short transactions."""
         running = ReleaseDigest()
-        with staging.alone(), staging.small_cache(), staging.Spool() as spool:
+        with staging.alone(), staging.small_cache(), staging.RecordSpool() as spool:
             self._refuse_taken()
             # nothing can be written in a snapshot
             interim.note_look(actor=OPERATOR, project=self.project)

@@ -18,7 +18,7 @@ BAD_VERSION = translatable(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FreezeRequest:
     """A release as it was asked for. `licence` is an identifier of core.releases.licences or somebody's own
     words;
     `leave_out` are names of subsets, sorted."""
@@ -32,7 +32,7 @@ class Wanted:
 
 def wanted(
     *, project: Project, version: str, note: str, title: str, licence: str, leave_out: Collection[str]
-) -> Wanted:
+) -> FreezeRequest:
     """Check what was asked for. Raises Invalid that names the field."""
     version, title, licence = version.strip(), title.strip(), licence.strip()
     if not VERSION.fullmatch(version):
@@ -58,4 +58,4 @@ def wanted(
         if name not in names:
             message = translatable("There is no subset “{name}” here.", name=name[:64])
             raise Invalid(message, fields={"leave_out": message})
-    return Wanted(version, note, title, licence, tuple(sorted(names)))
+    return FreezeRequest(version, note, title, licence, tuple(sorted(names)))

@@ -22,7 +22,7 @@ from .outline import statistics
 
 
 @dataclass(frozen=True, slots=True)
-class Switches:
+class PublicSwitches:
     """Whether the address is on, whether it shows the leaderboard, and whether search engines may list it."""
 
     is_open: bool = False
@@ -30,18 +30,18 @@ class Switches:
     may_be_indexed: bool = False
 
 
-def switches(release: Release) -> Switches:
+def switches(release: Release) -> PublicSwitches:
     """How the public address of a release is set: all off, until somebody sets it."""
     row = getattr(release, "public_release", None)
-    return Switches() if row is None else _of(row)
+    return PublicSwitches() if row is None else _of(row)
 
 
-def _of(row: PublicRelease) -> Switches:
-    return Switches(row.is_open, row.shows_leaderboard, row.may_be_indexed)
+def _of(row: PublicRelease) -> PublicSwitches:
+    return PublicSwitches(row.is_open, row.shows_leaderboard, row.may_be_indexed)
 
 
 @transaction.atomic
-def set_public(*, actor: Actor, release: Release, switches: Switches) -> PublicRelease:
+def set_public(*, actor: Actor, release: Release, switches: PublicSwitches) -> PublicRelease:
     """Switch the public address of a release on or off. Setting it to what it is changes nothing, and is not
     recorded."""
     require(actor, "release.publish", release)

@@ -80,7 +80,7 @@ def _locked(file: IO[bytes]) -> bool:
     return True
 
 
-class Spool:
+class RecordSpool:
     """Prepared records in a file, between reading them in one snapshot and writing them in short turns."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Spool:
             yield few
 
 
-def stage(spool: Spool, progress: Progress) -> uuid.UUID:
+def stage(spool: RecordSpool, progress: Progress) -> uuid.UUID:
     """Stage the records in short transactions; the id of the release that they will be. `progress(done,
     total)` says that somebody is still at work: all of them were counted when they were read."""
     total = len(spool)
@@ -154,7 +154,7 @@ def _staged() -> list[uuid.UUID]:
     return list(rows.values_list("release_id", flat=True).distinct())
 
 
-def _begun(spool: Spool) -> tuple[uuid.UUID, int]:
+def _begun(spool: RecordSpool) -> tuple[uuid.UUID, int]:
     """What a kill left staged and that begins with the same records, with how many; else a new id. The rest
     is deleted: there is one freeze at a time."""
     begun: tuple[uuid.UUID, int] | None = None

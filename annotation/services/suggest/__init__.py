@@ -4,13 +4,13 @@ from .import_file import SuggestionImport, import_suggestions, sweep_half_import
 from .judges import create_judge, operator, restore_judge, retire_judge, update_judge
 from .reaper import reap
 from .recalibration import fit_recalibration, set_recalibration, sweep_recalibrations
-from .runner import Progress, run_suggestions
+from .runner import RunTotals, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
 from .source_labels import has_source_labels, suggest_source_labels
 from .workshop import draw_sample, trajectories_to_draw, try_prompt
 
 __all__ = [
-    "Progress",
+    "RunTotals",
     "SuggestionImport",
     "cancel_run",
     "create_judge",

@@ -20,7 +20,7 @@ from annotation.policies import Actor, recorded, require
 from .. import audit, planner_stats
 from ..batched_writes import FORGOTTEN, in_blocks
 from ..record_lookup import (
-    StepRow,
+    StepKey,
     chunks,
     find_trajectories,
     matched_lines,
@@ -243,7 +243,7 @@ def _read(trajectory: int, line: LabelLine, steps: Collection[int]) -> _Read:
 def _store(
     judge: Judge,
     fresh: Sequence[_Read],
-    steps: Mapping[int, Mapping[int, StepRow]],
+    steps: Mapping[int, Mapping[int, StepKey]],
     source: str,
     now: datetime,
 ) -> None:

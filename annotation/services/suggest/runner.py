@@ -26,7 +26,7 @@ from .db_retry import retry_db
 from .judges import open_provider
 from .pending_items import ItemLoader
 from .rate_limit import RateLimiter
-from .store import Stored, store
+from .store import BatchTotals, store
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ FAILURES_IN_A_ROW: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunTotals:
     """How far a run is, for whoever waits beside it."""
 
     done: int
@@ -59,7 +59,7 @@ class Progress:
 def run_suggestions(
     *,
     run_id: int,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[RunTotals], None] = lambda _: None,
     stopping: threading.Event | None = None,
     interrupted: SuggestionRunState = State.QUEUED,
 ) -> SuggestionRun:
@@ -85,7 +85,7 @@ class RunAttempt:
     def __init__(
         self,
         run: SuggestionRun,
-        progress: Callable[[Progress], None],
+        progress: Callable[[RunTotals], None],
         stopping: threading.Event,
         interrupted: SuggestionRunState,
     ) -> None:
@@ -253,14 +253,16 @@ class RunAttempt:
     def _store(self) -> None:
         batch = self.waiting
         due = {result.id for result in batch if result.item in self.still_due and result.failure is not None}
-        stored: Stored = self._patiently(lambda: store(self.run, batch, still_due=due))
+        stored: BatchTotals = self._patiently(lambda: store(self.run, batch, still_due=due))
         self.waiting = []
         self.stored_at = time.monotonic()
         self.run.cost += stored.cost
         self.run.progress_done += stored.done
         self.run.progress_failed += stored.failed
         self.progress(
-            Progress(self.run.progress_done, self.run.progress_failed, self.run.progress_total, self.run.cost)
+            RunTotals(
+                self.run.progress_done, self.run.progress_failed, self.run.progress_total, self.run.cost
+            )
         )
 
     # ── The lease, and what people want meanwhile ──

@@ -32,7 +32,7 @@ DUE = SuggestionItemState.DUE
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class BatchTotals:
     """How many items a batch moved on, and what it cost."""
 
     done: int = 0
@@ -41,7 +41,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SuggestionUpdate:
     """What a reply has changed of its suggestion: whether it brought `labels`, and by how many the steps have
     grown (or, where it completed one, shrunk) whose label is `missing` or `invalid`."""
 
@@ -52,7 +52,7 @@ class Written:
 
 def store(
     run: SuggestionRun, batch: Sequence[CallResult], *, still_due: Collection[uuid.UUID] = ()
-) -> Stored:
+) -> BatchTotals:
     """Write the calls of a batch, their suggestions and what they mean for the run, in one transaction.
 
     May be done twice with the same batch, and by two workers with answers about the same trajectory: calls
@@ -66,7 +66,7 @@ def store(
         stored = set(JudgeAnswer.objects.filter(pk__in=ids).values_list("pk", flat=True))
         fresh = [result for result in batch if result.outcome is not None and result.id not in stored]
         if not fresh:
-            return Stored()
+            return BatchTotals()
         answers = [_answer(run, result) for result in fresh]
         JudgeAnswer.objects.bulk_create(answers)
         replies = [result for result in fresh if isinstance(result.outcome, Reply)]
@@ -90,7 +90,7 @@ def store(
             labels_invalid=F("labels_invalid") + counts["invalid"],
             labels_extra=F("labels_extra") + counts["extra"],
         )
-    return Stored(done, failed, total)
+    return BatchTotals(done, failed, total)
 
 
 def _items(run: SuggestionRun, items: list[int]) -> Any:
@@ -152,7 +152,7 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
     return {name: value for name, value in notes.items() if value}
 
 
-def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, Written]:
+def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, SuggestionUpdate]:
     """Write the suggestions; what came of each reply, by call, but of those that came too late."""
     rows = []
     for reply in replies:
@@ -182,7 +182,11 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
     places = _steps([reply.trajectory for reply in replies if reply.id in own])
     labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
     SuggestedLabel.stored.bulk_create(labels)
-    written = {row.answer_id: Written(True, row.missing, row.invalid) for row in rows if row.answer_id in own}
+    written = {
+        row.answer_id: SuggestionUpdate(True, row.missing, row.invalid)
+        for row in rows
+        if row.answer_id in own
+    }
     written |= _complete(run, [reply for reply in replies if reply.id not in own])
     renew_doubt({reply.trajectory for reply in replies if reply.id in written and written[reply.id].labels})
     return written
@@ -205,7 +209,7 @@ def _labels(result: CallResult, suggestion: int, places: dict[tuple[int, int], i
     ]
 
 
-def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, Written]:
+def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUID, SuggestionUpdate]:
     """Add to the judge's suggestions what they lack (a part that had failed, in this run or in one before);
     no label is replaced."""
     if not replies:
@@ -217,7 +221,7 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
     labels = SuggestedLabel.stored.filter(suggestion__in=suggestions.values())
     held = set(labels.values_list("suggestion_id", "step_id"))
     places = _steps(list(suggestions))
-    written: dict[uuid.UUID, Written] = {}
+    written: dict[uuid.UUID, SuggestionUpdate] = {}
     for reply in replies:
         assert isinstance(reply.outcome, Reply)
         if (row := suggestions.get(reply.trajectory)) is None:
@@ -234,7 +238,7 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
             row.outcome = judgement.outcome
             row.reason = escape(judgement.outcome_reason)
         row.save(update_fields=["missing", "invalid", "outcome", "reason"])
-        written[reply.id] = Written(bool(fresh), row.missing - before[0], row.invalid - before[1])
+        written[reply.id] = SuggestionUpdate(bool(fresh), row.missing - before[0], row.invalid - before[1])
     if any(item.labels for item in written.values()):
         # a suggestion that is completed is no newer for it: its labels would stay without a recalibration
         Judge.objects.filter(pk=run.judge_id, recalibrate=True).update(recalibrated_at=None)
@@ -250,7 +254,7 @@ def _steps(trajectories: list[int]) -> dict[tuple[int, int], int]:
     }
 
 
-def _counts(replies: Sequence[CallResult], written: Mapping[uuid.UUID, Written]) -> Counter[str]:
+def _counts(replies: Sequence[CallResult], written: Mapping[uuid.UUID, SuggestionUpdate]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for reply in replies:
         assert isinstance(reply.outcome, Reply)

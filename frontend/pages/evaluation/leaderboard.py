@@ -229,7 +229,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     if not form.is_valid():
         return _page(opened, release, 400, form=form)
     given = form.cleaned_data
-    about = evaluate.About(given["prompt_version"] or None, given["judged_on"], given["cost"])
+    about = evaluate.PredictionSetDetails(given["prompt_version"] or None, given["judged_on"], given["cost"])
     outcomes: list[tuple[str, evaluate.PredictionImport]] = []
     refused: list[tuple[str, Any]] = []
     for file in given["file"]:

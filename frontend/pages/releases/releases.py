@@ -237,7 +237,7 @@ def public(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     form = PublicForm(request.POST)
     if not form.is_valid():
         return _detail(opened, row, public_form=form, status=400)
-    service.set_public(actor=opened.user, release=row, switches=service.Switches(**form.cleaned_data))
+    service.set_public(actor=opened.user, release=row, switches=service.PublicSwitches(**form.cleaned_data))
     is_open = form.cleaned_data["is_open"]
     messages.success(request, _("The public address is on.") if is_open else _("The public address is off."))
     return redirect(reverse("frontend:release", args=[slug, version]) + "#public")

@@ -19,7 +19,7 @@ from annotation.reports.evaluation.score_json import leaderboard_json
 from annotation.reports.shared.release_labels import predictions, released_labels
 from annotation.services import evaluate
 from annotation.services import release as releases
-from annotation.services.evaluate import About, import_file
+from annotation.services.evaluate import PredictionSetDetails, import_file
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.predicting import bring, content, line
@@ -54,7 +54,7 @@ def test_predictions_are_stored_in_the_order_of_the_release_with_their_reasons(
         frozen,
         line(1, {"2": 1, "4": None, "6": 2}, None, explanations=explained, comment="slept well"),
         line(0),
-        about=About("v2", None, Decimal("1.5")),
+        about=PredictionSetDetails("v2", None, Decimal("1.5")),
     )
 
     assert (result.created, result.unchanged, result.missing, result.invalid) == (2, 0, 2, 1)
@@ -79,10 +79,10 @@ def test_predictions_are_stored_in_the_order_of_the_release_with_their_reasons(
 
 def test_predictions_again_change_nothing(resolved: Cast, frozen: Release) -> None:
     lines = (line(0, comment="one"), line(1, explanations={"steps": {"2": "why"}}))
-    bring(resolved, frozen, *lines, about=About("v1"))
+    bring(resolved, frozen, *lines, about=PredictionSetDetails("v1"))
     before = list(PredictionSet.objects.values()), list(PredictionReasons.objects.values())
 
-    result = bring(resolved, frozen, *lines, about=About("v1"))
+    result = bring(resolved, frozen, *lines, about=PredictionSetDetails("v1"))
 
     assert (result.created, result.unchanged) == (0, 2)
     assert (list(PredictionSet.objects.values()), list(PredictionReasons.objects.values())) == before
@@ -178,15 +178,15 @@ def test_predictions_are_looked_for_in_the_named_subset(resolved: Cast, frozen: 
 @pytest.mark.parametrize(
     ("model", "about", "field"),
     [
-        (" ", About(), "model"),
-        ("x" * 121, About(), "model"),
-        ("Sage", About("x" * 81), "prompt_version"),
-        ("Sage", About(cost=Decimal("-1")), "cost"),
-        ("Sage", About(cost=Decimal("NaN")), "cost"),
+        (" ", PredictionSetDetails(), "model"),
+        ("x" * 121, PredictionSetDetails(), "model"),
+        ("Sage", PredictionSetDetails("x" * 81), "prompt_version"),
+        ("Sage", PredictionSetDetails(cost=Decimal("-1")), "cost"),
+        ("Sage", PredictionSetDetails(cost=Decimal("NaN")), "cost"),
     ],
 )
 def test_predictions_need_a_name_and_a_cost_that_can_be(
-    resolved: Cast, frozen: Release, model: str, about: About, field: str
+    resolved: Cast, frozen: Release, model: str, about: PredictionSetDetails, field: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
         bring(resolved, frozen, line(0), model=model, about=about)

@@ -11,12 +11,12 @@ from annotation.models import AuditEvent, Exposure, PublicRelease, Release
 from annotation.policies import OPERATOR
 from annotation.reports.evaluation.public_releases import public_leaderboard
 from annotation.services import release
-from annotation.services.release import Switches
+from annotation.services.release import PublicSwitches
 from tests.people import Cast
 from tests.services.publishing import freeze
 
 NOBODY = AnonymousUser()
-ON = Switches(is_open=True)
+ON = PublicSwitches(is_open=True)
 
 
 def read(made: Release, viewer: object = NOBODY) -> bytes:
@@ -40,7 +40,7 @@ def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved
     assert release.public_statistics(made).records == 3
     assert public_leaderboard(made) is None
 
-    release.set_public(actor=resolved.admin, release=made, switches=Switches())
+    release.set_public(actor=resolved.admin, release=made, switches=PublicSwitches())
     with pytest.raises(NotFound):
         read(made)
     events = AuditEvent.objects.filter(verb__in=("release.publish", "release.unpublish")).order_by("pk")

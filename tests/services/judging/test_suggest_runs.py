@@ -51,7 +51,7 @@ def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     provider = install(monkeypatch, Scripted())
     judge = make_judge(cast)
     run = suggest.start_run(actor=cast.admin, judge=judge, budget=Decimal(5))
-    seen: list[suggest.Progress] = []
+    seen: list[suggest.RunTotals] = []
 
     run = do(run, progress=seen.append)
 
@@ -60,7 +60,7 @@ def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     assert (run.cost, run.tokens_in, run.tokens_out) == (Decimal("0.30"), 3_000, 600)
     assert run.lease_until is None and run.started_at and run.finished_at
     assert provider.calls == {str(row.pk): 1 for row in rows} and provider.closed
-    assert seen[-1] == suggest.Progress(30, 0, 30, Decimal("0.30"))
+    assert seen[-1] == suggest.RunTotals(30, 0, 30, Decimal("0.30"))
     one = Suggestion.objects.get(trajectory=rows[0])
     assert (one.outcome, one.reason, one.run) == (1, "so it ends", run)
     assert list(one.labels.values_list("value", "reason")) == [(1, "because")] * 2
