@@ -36,7 +36,7 @@ from annotation.reports.agreement import differing_steps as step_lists
 from annotation.reports.cases import discussions, side_by_side
 from annotation.reports.cases import examples as example_lists
 from annotation.reports.cases import history as reports
-from annotation.reports.cases.history_entries import Entry, Place
+from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.reports.evaluation import model_scores as scores
 from annotation.reports.evaluation import predicted_records
 from annotation.reports.judging import runs, workshop
@@ -68,7 +68,9 @@ def inspection(*, actor: User, trajectory: Trajectory) -> side_by_side.SideBySid
     return page
 
 
-def listed(*, actor: User, project: Project, rows: Sequence[Trajectory]) -> dict[int, trajectory_list.Said]:
+def listed(
+    *, actor: User, project: Project, rows: Sequence[Trajectory]
+) -> dict[int, trajectory_list.TrajectoryLabels]:
     """What was said of these trajectories of one project, by pk, as a list shows it. For admins.
 
     Left out are those they are labelling and those they could still claim; the labels of all others are noted
@@ -94,7 +96,7 @@ def case(*, actor: User, adjudication: Adjudication) -> side_by_side.SideBySide:
     return page
 
 
-def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
+def discussion(*, actor: User, row: Discussion) -> discussions.DiscussionView:
     """A discussion with the labels of "A" and "B" and, once it is resolved, the consensus; to those who take
     part in it. Denied for anybody else.
 
@@ -107,7 +109,7 @@ def discussion(*, actor: User, row: Discussion) -> discussions.Discussed:
     return page
 
 
-def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]:
+def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[HistoryEntry]:
     """Everything that happened to a step, with None to the outcome and the whole, or to all of it, as far as
     one may see it; the oldest first.
 
@@ -121,7 +123,7 @@ def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[Entry]
     return entries
 
 
-def examples(*, actor: User, project: Project) -> list[example_lists.Shown]:
+def examples(*, actor: User, project: Project) -> list[example_lists.ShownExample]:
     """The examples of a project's guidelines, with the consensus of each, to its members."""
     require(actor, "project.view", project)
     rows = example_lists.examples(actor=actor, project=project)
@@ -194,7 +196,7 @@ def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> li
     return [row for name, row in names.items() if name not in sealed]
 
 
-def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.Change]:
+def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.TrialDifference]:
     """The labels of a sample that another prompt changes, with what was resolved; without the trajectories
     that the person is labelling at present. For admins."""
     changes = workshop.changes(viewer=actor, sample=sample, trial=trial)
@@ -210,7 +212,7 @@ def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list
     return shown_changes
 
 
-def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.Audit:
+def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.RecordedCall:
     """One call of a judge as it went over the wire: whatever it says may be about every step and the outcome.
 
     `answer` comes through policies.visible, with its trajectory.

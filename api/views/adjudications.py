@@ -124,7 +124,7 @@ def decision(row: Decision, message_index: int | None) -> dict[str, Any]:
     }
 
 
-def _item(item: side_by_side.Item) -> dict[str, Any]:
+def _item(item: side_by_side.SideBySideItem) -> dict[str, Any]:
     index = item.step.message_index if item.step else None
     decided = decision(item.decision, index) if item.decision is not None else None
     return {**trajectories.item(item), "decision": decided}

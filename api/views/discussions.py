@@ -97,7 +97,7 @@ class OneDiscussion(DiscussionView):
         )
 
 
-def _thread(thread: reports.Thread) -> dict[str, Any]:
+def _thread(thread: reports.DiscussionThread) -> dict[str, Any]:
     return {
         **trajectories.item(thread.item),
         "now": thread.now,

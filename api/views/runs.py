@@ -14,18 +14,18 @@ from annotation.models import Judge, Project, SuggestionRun
 from annotation.policies import require, visible
 from annotation.reports.judging import estimates, judge_overview
 from annotation.reports.judging import runs as reports
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 
 from ..serializers import runs as shapes
 from .base import ProjectView, View, fetch
 
 
-def _chosen(view: View, project: Project, body: dict[str, Any]) -> tuple[Judge, Selection]:
+def _chosen(view: View, project: Project, body: dict[str, Any]) -> tuple[Judge, RunSelection]:
     """The judge and the selection of a request; a judge of another project is not there."""
     judge = fetch(view.user, Judge.objects.filter(project=project), pk=body.pop("judge"))
     body = {name: value for name, value in body.items() if name != "budget" and value is not None}
-    return judge, Selection.of(body)
+    return judge, RunSelection.of(body)
 
 
 class Runs(ProjectView):

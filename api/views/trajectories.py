@@ -189,7 +189,7 @@ class Judgements(Labelled):
         return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row)))
 
 
-def item(item_: reports.Item) -> dict[str, Any]:
+def item(item_: reports.SideBySideItem) -> dict[str, Any]:
     """One step or the outcome with what annotators said."""
     return {
         "message_index": item_.step.message_index if item_.step else None,
@@ -201,7 +201,7 @@ def item(item_: reports.Item) -> dict[str, Any]:
 
 def _annotator_label(label: reports.AnnotatorLabel) -> dict[str, Any]:
     named = ("letter", "name", "source", "unsure", "flagged", "note", "reason")
-    submitted = reports.Said(label.value, label.root, label.code)
+    submitted = reports.LabelWithRoot(label.value, label.root, label.code)
     return {
         **{name: getattr(label, name) for name in named},
         **_said(submitted),
@@ -209,7 +209,7 @@ def _annotator_label(label: reports.AnnotatorLabel) -> dict[str, Any]:
     }
 
 
-def _said(label: reports.Said) -> dict[str, Any]:
+def _said(label: reports.LabelWithRoot) -> dict[str, Any]:
     """A label with the root (a message index) and the reason code of its error."""
     return {"value": label.value, "root": label.judged.root, "reason_code": label.code}
 
@@ -230,7 +230,7 @@ def side_by_side(page: reports.SideBySide) -> dict[str, Any]:
     }
 
 
-def named_suggestions(item_: reports.Item) -> list[dict[str, Any]]:
+def named_suggestions(item_: reports.SideBySideItem) -> list[dict[str, Any]]:
     """What judges suggest for a step or the outcome, by name, for admins."""
     return [
         {

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.releases.licences import LICENCES
-from annotation.reports.releases.freeze_checklist import Checklist
+from annotation.reports.releases.freeze_checklist import FreezeChecklist
 from annotation.services.release.freeze_request import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
 OWN = "own"
@@ -57,7 +57,7 @@ class FreezeForm(forms.Form):
         error_messages={"required": _("Tick this to freeze the release.")},
     )
 
-    def __init__(self, data: Any, checklist: Checklist) -> None:
+    def __init__(self, data: Any, checklist: FreezeChecklist) -> None:
         super().__init__(data)
         self.checklist = checklist
         leave_out = self.fields["leave_out"]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, ConsensusKind, ExpiryReason, LabelSource
-from annotation.reports.cases.history_entries import Entry
+from annotation.reports.cases.history_entries import HistoryEntry
 
 from .audit_text import SENTENCES as AUDIT
 from .transcript import escape_control_chars
@@ -51,7 +51,7 @@ MARKS: Final = {
 }
 
 
-def sentence(entry: Entry) -> str:
+def sentence(entry: HistoryEntry) -> str:
     """What happened, in words, without who and when."""
     if entry.kind == "save" and entry.value is None:
         return str(REMOVED)
@@ -60,7 +60,7 @@ def sentence(entry: Entry) -> str:
     return str(SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
 
 
-def details(entry: Entry) -> list[str]:
+def details(entry: HistoryEntry) -> list[str]:
     """What else is known of it, each in a few words."""
     return list(_details(entry.detail))
 

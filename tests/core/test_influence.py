@@ -14,8 +14,8 @@ from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
 from annotation.core.influence.arm_figures import (
     MDE_FACTOR,
-    Estimate,
-    Tables,
+    LabelPairTables,
+    ResampledMeasure,
     difference,
     estimates,
     shares_of,
@@ -34,8 +34,8 @@ def labels(rng: np.random.Generator, tasks: int, *, same: float, stratum: int = 
     return np.column_stack([task % 2, task, np.full(len(task), stratum), a, b])
 
 
-def figure(rows: Numbers, seed: int | None = 1) -> tuple[Estimate, Estimate]:
-    return estimates(Tables.of(rows), None if seed is None else np.random.default_rng(seed))
+def figure(rows: Numbers, seed: int | None = 1) -> tuple[ResampledMeasure, ResampledMeasure]:
+    return estimates(LabelPairTables.of(rows), None if seed is None else np.random.default_rng(seed))
 
 
 def test_agreement_and_kappa_are_those_of_sklearn() -> None:
@@ -129,7 +129,7 @@ def test_interval_covers_the_influence_that_was_put_in() -> None:
         exposed, looks = world(rng, 60, moved=0.4)
         sealed, _looks = world(rng, 60, moved=0.0)
         found = difference(
-            estimates(Tables.of(exposed), rng)[0], estimates(Tables.of(sealed), rng)[0]
+            estimates(LabelPairTables.of(exposed), rng)[0], estimates(LabelPairTables.of(sealed), rng)[0]
         ).measure.interval
         assert found is not None and found.low is not None and found.high is not None
         covered += found.low <= truth <= found.high

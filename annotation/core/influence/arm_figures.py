@@ -42,7 +42,7 @@ NO_DIFFERENCE: Final = translatable("the figure is undefined in one of the arms"
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class LabelPairTables:
     """Who said what: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
 
     A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
@@ -53,7 +53,7 @@ class Tables:
     subset: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: npt.ArrayLike) -> "Tables":
+    def of(cls, rows: npt.ArrayLike) -> "LabelPairTables":
         """From rows (n, 5): subset, task, stratum, and the two labels, in the order of the table."""
         table = np.asarray(rows, dtype=np.int64).reshape(-1, 5)
         tasks, first, task = np.unique(table[:, 1], return_index=True, return_inverse=True)
@@ -69,7 +69,7 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ResampledMeasure:
     """A figure with what a difference of two needs: its resamples (empty without any), and its tasks."""
 
     measure: Measure
@@ -78,7 +78,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ArmDifference:
     """One arm's figure minus another's.
 
     `se` is its standard error over tasks; `mde` the smallest true difference that data of this size would
@@ -91,13 +91,15 @@ class Difference:
     mde_reason: str = ""
 
 
-def estimates(tables: Tables, rng: np.random.Generator | None = None) -> tuple[Estimate, Estimate]:
+def estimates(
+    tables: LabelPairTables, rng: np.random.Generator | None = None
+) -> tuple[ResampledMeasure, ResampledMeasure]:
     """The share of equal labels, and Cohen's κ (undefined where one label only was used)."""
     total = tables.counts.sum(axis=0)
     n = int(total.sum())
     drawn = _draw(tables.counts, tables.subset, rng)
 
-    def one(name: str) -> Estimate:
+    def one(name: str) -> ResampledMeasure:
         value = float(_weighted(total, name)) if n else float("nan")
         resamples = None if drawn is None else _weighted(drawn, name)
         return _estimate(value, n, (NO_PAIRS, ONE_LABEL), tables.n_tasks, resamples)
@@ -127,7 +129,7 @@ def shares_of(
     *,
     empty: str,
     rng: np.random.Generator | None = None,
-) -> list[Estimate]:
+) -> list[ResampledMeasure]:
     """Shares Σ hits / Σ units of the same units, from sums per task (tasks,), in the same resamples;
     undefined, for the reason `empty`, without units."""
     sums = np.column_stack([np.asarray(one, dtype=np.float64) for one in (*hits, units)])
@@ -136,7 +138,7 @@ def shares_of(
     *found, n = sums.sum(axis=0)
     drawn = _draw(sums, of_task, rng)
 
-    def one(place: int, hit: float) -> Estimate:
+    def one(place: int, hit: float) -> ResampledMeasure:
         value = float(hit / n) if n else float("nan")
         resamples = None if drawn is None else divide(drawn[:, place], drawn[:, -1])
         return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
@@ -146,18 +148,18 @@ def shares_of(
 
 def _estimate(
     value: float, n: int, reasons: tuple[str, str], n_tasks: int, resamples: FloatArray | None
-) -> Estimate:
+) -> ResampledMeasure:
     """A figure with its interval; `reasons`: without units, and with units but undefined."""
     nothing = np.zeros(0)
     if n == 0 or np.isnan(value):
-        return Estimate(Measure(None, n, reasons[0] if n == 0 else reasons[1]), nothing, n_tasks)
+        return ResampledMeasure(Measure(None, n, reasons[0] if n == 0 else reasons[1]), nothing, n_tasks)
     if resamples is None:
         why = FEW_TASKS if n_tasks < MIN_TASKS else NOT_RESAMPLED
-        return Estimate(Measure(value, n, "", Interval(None, None, why)), nothing, n_tasks)
-    return Estimate(Measure(value, n, "", interval(resamples, n_tasks)), resamples, n_tasks)
+        return ResampledMeasure(Measure(value, n, "", Interval(None, None, why)), nothing, n_tasks)
+    return ResampledMeasure(Measure(value, n, "", interval(resamples, n_tasks)), resamples, n_tasks)
 
 
-def difference(one: Estimate, other: Estimate) -> Difference:
+def difference(one: ResampledMeasure, other: ResampledMeasure) -> ArmDifference:
     """`one` minus `other`, of two arms whose tasks differ; interval from the differences of the resamples.
 
     The minimum detectable effect is (z_.975 + z_.8) × SE, about 2.8 standard errors: H. S. Bloom, "Minimum
@@ -170,18 +172,18 @@ def difference(one: Estimate, other: Estimate) -> Difference:
     if one.measure.value is None or other.measure.value is None:
         lacking = one if one.measure.value is None else other
         reason = lacking.measure.reason or NO_DIFFERENCE
-        return Difference(Measure(None, n, reason), None, None, reason)
+        return ArmDifference(Measure(None, n, reason), None, None, reason)
     value = one.measure.value - other.measure.value
     fewest = min(one.n_tasks, other.n_tasks)
     if fewest < MIN_TASKS:
         bounds = Interval(None, None, FEW_TASKS)
-        return Difference(Measure(value, n, "", bounds), None, None, FEW_TO_TELL)
+        return ArmDifference(Measure(value, n, "", bounds), None, None, FEW_TO_TELL)
     if not len(one.resamples) or not len(other.resamples):
         bounds = Interval(None, None, NOT_RESAMPLED)
-        return Difference(Measure(value, n, "", bounds), None, None, NOT_RESAMPLED)
+        return ArmDifference(Measure(value, n, "", bounds), None, None, NOT_RESAMPLED)
     apart = one.resamples - other.resamples
     bounds = interval(apart, fewest)
     if bounds.low is None:
-        return Difference(Measure(value, n, "", bounds), None, None, UNSTABLE)
+        return ArmDifference(Measure(value, n, "", bounds), None, None, UNSTABLE)
     se = float(np.nanstd(apart, ddof=1))
-    return Difference(Measure(value, n, "", bounds), se, MDE_FACTOR * se)
+    return ArmDifference(Measure(value, n, "", bounds), se, MDE_FACTOR * se)

@@ -31,7 +31,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class TaskSums:
     """Sums of each task: `squares` (T, p, p) of the swept design with itself, `products` (T, p) with y; `n`
     is how many labels stand beside one of another arm."""
 
@@ -46,7 +46,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ContrastFit:
     """A contrast c'β with its CR2 standard error, its degrees of freedom, and each task's part in the error
     (T,), by the numbers in `tasks`. `se` is None where the data leave no variance to estimate."""
 
@@ -85,7 +85,9 @@ def swept(item: IntArray, design: FloatArray) -> FloatArray:
     return design - means[item]
 
 
-def sums_of(task: IntArray, item: IntArray | None, design: FloatArray, y: FloatArray, n_tasks: int) -> Sums:
+def sums_of(
+    task: IntArray, item: IntArray | None, design: FloatArray, y: FloatArray, n_tasks: int
+) -> TaskSums:
     """Sums of labels: `task` (n,) from 0 to n_tasks − 1, `item` (n,) numbered from 0, `design` (n, p) with a
     column for each arm but the first, `y` (n,). A task without a difference between arms has sums of 0.
     Without items nothing is swept out: then the design has columns for the means as well."""
@@ -98,10 +100,10 @@ def sums_of(task: IntArray, item: IntArray | None, design: FloatArray, y: FloatA
         products[:, a] = np.bincount(task, x[:, a] * outcome, n_tasks)
         for b in range(width):
             squares[:, a, b] = np.bincount(task, x[:, a] * x[:, b], n_tasks)
-    return Sums(squares, products, int((np.abs(x) > _ROUNDING).any(axis=1).sum()))
+    return TaskSums(squares, products, int((np.abs(x) > _ROUNDING).any(axis=1).sum()))
 
 
-def fit(sums: Sums, contrast: FloatArray) -> Fit | None:
+def fit(sums: TaskSums, contrast: FloatArray) -> ContrastFit | None:
     """The contrast c'β (p,) by least squares, with a cluster-robust error; None when it is not identified.
 
     The error is "CR2" (Bell and McCaffrey 2002): each task's residuals are multiplied by (I − H)^(−1/2), H
@@ -131,8 +133,8 @@ def fit(sums: Sums, contrast: FloatArray) -> Fit | None:
     variance = float((parts**2).sum())
     value = float(contrast @ beta)
     if variance <= _ROUNDING**2 or spread <= 0 or np.trace(cross) <= 0:
-        return Fit(value, None, 0.0, parts)
-    return Fit(value, float(np.sqrt(variance)), float(np.trace(cross) ** 2 / spread), parts)
+        return ContrastFit(value, None, 0.0, parts)
+    return ContrastFit(value, float(np.sqrt(variance)), float(np.trace(cross) ** 2 / spread), parts)
 
 
 def _identified(total: FloatArray, contrast: FloatArray) -> bool:
@@ -151,7 +153,9 @@ def _root_of_inverse(total: FloatArray) -> FloatArray:
     return root
 
 
-def level_beside(first: Fit | None, others: list[Fit], level: float, rng: np.random.Generator) -> float:
+def level_beside(
+    first: ContrastFit | None, others: list[ContrastFit], level: float, rng: np.random.Generator
+) -> float:
     """The two-sided level at which each of `others` is tested beside a `first` contrast that has `level` for
     itself: such that, where nothing differs, one of them is found while the first is not in a quarter of
     `level` of all experiments.

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement.bootstrap import MIN_TASKS
-from annotation.core.influence.effects import Fit, IntArray, Sums, fit, level_beside, sums_of
+from annotation.core.influence.effects import ContrastFit, IntArray, TaskSums, fit, level_beside, sums_of
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.influence.label_changes import NO_MAJORITY
 
@@ -71,10 +71,10 @@ class Effect:
     base: tuple[Arm, ...]
     labels: int
     tasks: int
-    fit: Fit | None
+    fit: ContrastFit | None
 
     @property
-    def measured(self) -> Fit | None:
+    def measured(self) -> ContrastFit | None:
         """The fit, where it has an error."""
         return self.fit if self.fit is not None and self.fit.se is not None else None
 
@@ -113,7 +113,7 @@ def _with_judges(
     ]
 
 
-def _fit(sums: Sums, place: int, telling: int) -> Fit | None:
+def _fit(sums: TaskSums, place: int, telling: int) -> ContrastFit | None:
     found = fit(sums, np.eye(sums.squares.shape[1])[place])
     if found is None or telling >= MIN_TASKS:
         return found

@@ -25,7 +25,7 @@ _FAR: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterimLook:
     """A look at a share `information` (0 to 1) of the labels: how much of the level is `spent` with it, and
     the `bound`, in standard errors, that the statistic must pass."""
 
@@ -54,14 +54,14 @@ def spent_until(share: float, level: float = LEVEL) -> float:
     return float(4 * scipy.special.ndtr(scipy.special.ndtri(level / 4) / np.sqrt(share)))
 
 
-def looks(shares: Sequence[float], level: float = LEVEL) -> list[Look]:
+def looks(shares: Sequence[float], level: float = LEVEL) -> list[InterimLook]:
     """The bounds of looks at growing shares of the information.
 
     By Armitage, McPherson and Rowe's (1969) recursion: the density of the statistic times √information, among
     experiments that no earlier look has ended, is carried from look to look by its normal increments, and
     each bound leaves out what may be spent in between. Raises ValueError for shares that do not grow.
     """
-    found: list[Look] = []
+    found: list[InterimLook] = []
     before, at, density = 0.0, np.zeros(1), np.ones(1)
     for share in shares:
         if not before < share <= 1:
@@ -70,7 +70,7 @@ def looks(shares: Sequence[float], level: float = LEVEL) -> list[Look]:
         spent = spent_until(share, level)
         due = spent - (found[-1].spent if found else 0.0)
         bound = _bound(at, density, spread, due, float(np.sqrt(share)))
-        found.append(Look(share, spent, bound))
+        found.append(InterimLook(share, spent, bound))
         edge = min(bound, _FAR) * np.sqrt(share)
         grid = np.linspace(-edge, edge, _POINTS)
         apart = (grid[:, None] - at[None, :]) / spread

@@ -28,7 +28,7 @@ def majority(values: Iterable[int | None]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ChangeShares:
     """Shares of the labels that had a value when their suggestions were first seen.
 
     `changed` = `towards` + `away` + `neither`. Towards (away): the final value is nearer to (farther from)
@@ -45,7 +45,7 @@ class Changes:
     followed: Measure
 
 
-def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Changes:
+def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> ChangeShares:
     """From rows (n, 5): subset, task, blind value, final value, what was suggested (or NO_MAJORITY)."""
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 5)
     blind, final, suggested = table[:, 2], table[:, 3], table[:, 4]
@@ -66,7 +66,7 @@ def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> C
     every = np.ones(len(table), dtype=bool)
     ways = shares([changed, towards, away, changed & ~towards & ~away], every, NONE_EXPOSED)
     (followed,) = shares([towards], told & (blind != suggested), NONE_APART)
-    return Changes(
+    return ChangeShares(
         labels=len(table),
         changed=ways[0],
         towards=ways[1],

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.influence.arm_figures import Difference
+from annotation.core.influence.arm_figures import ArmDifference
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.influence.experiment_report import Tested, Trial
@@ -95,7 +95,7 @@ def _who(line: Line | Contrast) -> str:
     return line.judge or NAMES[line.who]
 
 
-def _difference_text(difference: Difference) -> str:
+def _difference_text(difference: ArmDifference) -> str:
     if difference.measure.value is None:
         return measure_text(difference.measure)
     could = f"{difference.mde:.4f}" if difference.mde is not None else f"–  ({difference.mde_reason})"

@@ -21,7 +21,7 @@ from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports.judging import estimates
 from annotation.reports.judging.baseline import lines, training
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.reports.judging.runs import failures
 from annotation.services import suggest
 
@@ -48,7 +48,7 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
         judge = find_judge(project, options["judge"])
-        selection = Selection(subset=options["subset"], limit=options["limit"], release=options["release"])
+        selection = RunSelection(subset=options["subset"], limit=options["limit"], release=options["release"])
         if options["estimate"]:
             self._estimate(judge, selection)
             return
@@ -70,7 +70,7 @@ class Command(OperatorCommand):
         self._say(run, interrupted=stopping.is_set())
 
     def _begun(
-        self, judge: Judge, selection: Selection, budget: Decimal | None, *, enqueue: bool
+        self, judge: Judge, selection: RunSelection, budget: Decimal | None, *, enqueue: bool
     ) -> SuggestionRun:
         """A new run, or the one that was broken off: nothing is asked twice because a terminal was closed."""
         run = SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).first()
@@ -98,7 +98,7 @@ class Command(OperatorCommand):
             disable=not sys.stderr.isatty(),
         )
 
-    def _estimate(self, judge: Judge, selection: Selection) -> None:
+    def _estimate(self, judge: Judge, selection: RunSelection) -> None:
         estimate = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
         self.summary(f"{judge.name}: {in_words(estimate)}")
 

@@ -61,7 +61,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RevisionLine:
     """One change of mind; `root` is a message index, `reason` a code of the scheme."""
 
     speaker: Speaker
@@ -74,7 +74,7 @@ class Change:
 
 
 @dataclass(slots=True)
-class Thread:
+class DiscussionThread:
     """What is said of one step, or with `message_index` None of the whole trajectory and its outcome.
 
     `item` holds the labels as submitted and as they are now. `version` is how often the reader, who is
@@ -82,9 +82,9 @@ class Thread:
     """
 
     message_index: int | None
-    item: side_by_side.Item
+    item: side_by_side.SideBySideItem
     remarks: list[Remark] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[RevisionLine] = field(default_factory=list)
     version: int = 0
     letter: str = ""
 
@@ -94,14 +94,14 @@ class Thread:
         return {label.letter: label.says.value for label in self.item.labels}
 
     @property
-    def mine(self) -> side_by_side.Said | None:
+    def mine(self) -> side_by_side.LabelWithRoot | None:
         """What the reader says now, who is one of the annotators."""
         return next((one.says for one in self.item.labels if one.letter == self.letter), None)
 
     @property
-    def said(self) -> list[tuple[str, Remark | Change]]:
+    def said(self) -> list[tuple[str, Remark | RevisionLine]]:
         """All of it in the order of time: "comment" or "change", and what it is."""
-        found: list[tuple[str, Remark | Change]] = [("comment", one) for one in self.remarks]
+        found: list[tuple[str, Remark | RevisionLine]] = [("comment", one) for one in self.remarks]
         found += [("change", one) for one in self.changes]
         return sorted(found, key=lambda entry: entry[1].created_at)
 
@@ -122,7 +122,7 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Discussed:
+class DiscussionView:
     """A discussion as one person reads it.
 
     `voice` is as whom they speak, `letter` theirs as an annotator; `open` whether anything can be said now,
@@ -131,7 +131,7 @@ class Discussed:
 
     discussion: Discussion
     shown: side_by_side.SideBySide
-    threads: list[Thread]
+    threads: list[DiscussionThread]
     voice: Voice | None
     letter: str
     open: bool
@@ -144,7 +144,7 @@ class Discussed:
         return sum(thread.unread for thread in self.threads)
 
 
-def discussion(*, actor: User, row: Discussion) -> Discussed:
+def discussion(*, actor: User, row: Discussion) -> DiscussionView:
     """A discussion with all its threads. A constant number of queries.
 
     `row` comes with its trajectory's project, subset and task. Raises Denied to whoever takes no part.
@@ -155,7 +155,7 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
     drawn = letters(row.letter_seed, row.trajectory_id, annotators)
     letter = drawn.get(actor.pk, "")
     threads = {
-        item.step.pk if item.step else None: Thread(
+        item.step.pk if item.step else None: DiscussionThread(
             item.step.message_index if item.step else None, item, letter=letter
         )
         for item in (*shown.steps, shown.outcome)
@@ -167,7 +167,7 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
         own = side.letter == letter
         speaker = Speaker(voice=Voice.ANNOTATOR, letter=side.letter, name=side.name, own=own)
         thread.changes.append(
-            Change(
+            RevisionLine(
                 speaker=speaker,
                 previous=one.previous,
                 value=one.value,
@@ -181,7 +181,7 @@ def discussion(*, actor: User, row: Discussion) -> Discussed:
     case = Adjudication.objects.filter(trajectory=row.trajectory).exclude(state=AdjudicationState.RELEASED)
     called = tuple(sorted(drawn.values())) + (("Adjudicator",) if case.exists() else ())
     is_open = row.trajectory.state == TrajectoryState.DISPUTED
-    return Discussed(
+    return DiscussionView(
         discussion=row,
         shown=shown,
         threads=list(threads.values()),
@@ -203,7 +203,12 @@ def _speaker(voice: Voice, person: User, reader: User, drawn: dict[int, str], *,
 
 
 def _add_remarks(
-    threads: dict[int | None, Thread], reader: User, row: Discussion, drawn: dict[int, str], *, names: bool
+    threads: dict[int | None, DiscussionThread],
+    reader: User,
+    row: Discussion,
+    drawn: dict[int, str],
+    *,
+    names: bool,
 ) -> None:
     marks = ThreadRead.objects.filter(user=reader, discussion=row).values_list("step", "last_read")
     read: dict[int | None, int] = defaultdict(int, dict(marks))

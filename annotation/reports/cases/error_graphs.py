@@ -9,7 +9,7 @@ from annotation.core.error_graph import ErrorChain, Judged, errors
 from annotation.core.resolution import resolve, sound_roots
 from annotation.models import Step
 
-from .side_by_side import Item, SideBySide
+from .side_by_side import SideBySide, SideBySideItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class NumberedError:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ErrorGraph:
     """The errors as one side has them: an annotator's letter, and the name where it may be seen; the letter
     is empty for the consensus, so far or as it is resolved."""
 
@@ -32,15 +32,15 @@ class Graph:
     errors: tuple[NumberedError, ...]
 
 
-def error_graphs(shown: SideBySide) -> list[Graph]:
+def error_graphs(shown: SideBySide) -> list[ErrorGraph]:
     """The graphs of all annotators, and of the consensus. No query."""
     numbers = {item.step.message_index: item.step.ordinal + 1 for item in shown.steps if item.step}
     made = [
-        Graph(side.letter, side.name, _numbered(_of_annotator(shown.steps, place), numbers))
+        ErrorGraph(side.letter, side.name, _numbered(_of_annotator(shown.steps, place), numbers))
         for place, side in enumerate(shown.sides)
     ]
     if shown.sides:
-        made.append(Graph("", "", _numbered(_of_consensus(shown.steps), numbers)))
+        made.append(ErrorGraph("", "", _numbered(_of_consensus(shown.steps), numbers)))
     return made
 
 
@@ -49,11 +49,11 @@ def consensus_errors(shown: SideBySide) -> tuple[NumberedError, ...]:
     return next((graph.errors for graph in error_graphs(shown) if not graph.letter), ())
 
 
-def _of_annotator(items: Iterable[Item], place: int) -> Iterable[tuple[Step, Judged]]:
+def _of_annotator(items: Iterable[SideBySideItem], place: int) -> Iterable[tuple[Step, Judged]]:
     return [(item.step, item.labels[place].says.judged) for item in items if item.step is not None]
 
 
-def _of_consensus(items: Iterable[Item]) -> Iterable[tuple[Step, Judged]]:
+def _of_consensus(items: Iterable[SideBySideItem]) -> Iterable[tuple[Step, Judged]]:
     """What is resolved; while a case is open, what it comes to with what is agreed and decided so far."""
     steps = {item.step.pk: (item.step, item) for item in items if item.step is not None}
     found = {

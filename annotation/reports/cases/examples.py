@@ -17,7 +17,7 @@ SHOWN_OF_QUESTION = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownExample:
     """One example. `number` is that of the step, from 1, None for a whole case; `steps` how many there are.
 
     What leads back is there for those who may: `trajectory` for admins, `adjudication` for them and for who
@@ -48,7 +48,7 @@ class Shown:
         return self.adjudication is not None
 
 
-def examples(*, actor: User, project: Project) -> list[Shown]:
+def examples(*, actor: User, project: Project) -> list[ShownExample]:
     """Those that a member may see, in the order in which they were marked. Two queries."""
     held = roles(actor, project)
     of_step = Consensus.objects.filter(step=OuterRef("step"))
@@ -75,7 +75,7 @@ def examples(*, actor: User, project: Project) -> list[Shown]:
             continue
         hidden = "changed" if changed else "blind" if row.blind else ""
         found.append(
-            Shown(
+            ShownExample(
                 pk=row.pk,
                 title=unescape(row.title),
                 text=unescape(row.text),

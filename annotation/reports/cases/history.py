@@ -14,10 +14,10 @@ from annotation.policies import FieldAccess, field_access
 from annotation.policies.rechecks import not_closed
 
 from ..shared.pseudonyms import letters
-from .history_entries import Entry, Place, Reader, entries
+from .history_entries import HistoryEntry, HistoryReader, Place, entries
 
 
-def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[Entry], bool]:
+def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[HistoryEntry], bool]:
     """What happened there, the oldest first; and whether it tells of others' labels. A constant number of
     queries: at most 22.
 
@@ -31,7 +31,7 @@ def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[
     turns = Assignment.objects.filter(trajectory=trajectory).order_by()
     cases = Adjudication.objects.filter(trajectory=trajectory).order_by()
     since = min((one.claimed_at for one in known.values() if one.annotator_id == actor.pk), default=None)
-    reader = Reader(
+    reader = HistoryReader(
         user=actor,
         trajectory=trajectory,
         place=place,

@@ -45,7 +45,7 @@ TOLD_BY_SIGHTS: Final = ("case.reveal",)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One thing that happened: when, what, by whom (`voice` and an annotator's letter, the name where it may
     be seen), the value it was about, and what was written with it.
 
@@ -67,7 +67,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class HistoryReader:
     """Who reads, of what (`place`), and how much: `assignments` whose events they see, by pk; `talk` what is
     said in the discussion, `case` what happened in the case, `sights` who has seen what: everybody, or from a
     moment on oneself (None: not even that)."""
@@ -117,7 +117,7 @@ class Reader:
         step: int | None = None,
         about: str = "outcome",
         **more: Any,
-    ) -> Entry:
+    ) -> HistoryEntry:
         """An entry, by a person as this reader may know them, of a step (by pk) or of what `about` says."""
         letter = self.letters.get(person.pk, "") if person is not None and voice is Voice.ANNOTATOR else ""
         name = str(person) if person is not None and self.names else ""
@@ -132,10 +132,10 @@ class Reader:
             more |= where
         else:
             more["about"] = about
-        return Entry(at, kind, voice, letter, name, own, **more)
+        return HistoryEntry(at, kind, voice, letter, name, own, **more)
 
 
-def entries(reader: Reader) -> list[Entry]:
+def entries(reader: HistoryReader) -> list[HistoryEntry]:
     """Everything the reader may know of, the oldest first. A constant number of queries."""
     found = [*_labels(reader), *_audit(reader), *_sights(reader)]
     if reader.talk:
@@ -147,7 +147,7 @@ def entries(reader: Reader) -> list[Entry]:
     return sorted(found, key=lambda one: one.at)
 
 
-def _labels(reader: Reader) -> Iterator[Entry]:
+def _labels(reader: HistoryReader) -> Iterator[HistoryEntry]:
     rows = LabelEvent.stored.filter(assignment__in=list(reader.assignments)).exclude(kind__in=SAID_BY_EVENTS)
     if deals_people(reader.trajectory.project) and not reader.names:  # others' looks tell their arm
         rows = rows.exclude(~Q(assignment__annotator=reader.user), kind="reveal")
@@ -170,7 +170,7 @@ def _labels(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _imported(reader: Reader, changed: set[int]) -> dict[int, int | None]:
+def _imported(reader: HistoryReader, changed: set[int]) -> dict[int, int | None]:
     """What came from a file for this one step or the outcome, by assignment, where it was not changed since:
     the event of an import is one for all labels."""
     if reader.place == "everything":
@@ -184,7 +184,7 @@ def _imported(reader: Reader, changed: set[int]) -> dict[int, int | None]:
     return dict(rows.order_by().values_list("assignment", "value"))
 
 
-def _audit(reader: Reader) -> Iterator[Entry]:
+def _audit(reader: HistoryReader) -> Iterator[HistoryEntry]:
     """What the audit log says of the assignments, cases and the discussion of the trajectory."""
     of = {"assignment": [str(pk) for pk in reader.assignments]}
     if reader.case:
@@ -210,7 +210,7 @@ def _audit(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _sights(reader: Reader) -> Iterator[Entry]:
+def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
     """Who has seen what; suggestions that an annotator asked for are events of their labels already."""
     if reader.sights is None:
         return
@@ -241,7 +241,7 @@ def _sights(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _discussion(reader: Reader) -> Iterator[Entry]:
+def _discussion(reader: HistoryReader) -> Iterator[HistoryEntry]:
     comments = Comment.objects.filter(discussion__trajectory=reader.trajectory).select_related("author")
     for said in reader.here(comments):
         retracted = said.retracted_at is not None
@@ -268,7 +268,7 @@ def _discussion(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _case(reader: Reader) -> Iterator[Entry]:
+def _case(reader: HistoryReader) -> Iterator[HistoryEntry]:
     events = CaseEvent.objects.filter(adjudication__trajectory=reader.trajectory).select_related("actor")
     for event in reader.here(events):
         yield reader.entry(
@@ -286,7 +286,7 @@ def _case(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _consensus(reader: Reader) -> Iterator[Entry]:
+def _consensus(reader: HistoryReader) -> Iterator[HistoryEntry]:
     rows: list[Consensus | OutcomeConsensus] = []
     if reader.place is not None:
         steps = Consensus.objects.filter(trajectory=reader.trajectory).select_related("resolved_by")
@@ -307,7 +307,7 @@ def _consensus(reader: Reader) -> Iterator[Entry]:
         )
 
 
-def _releases(reader: Reader) -> Iterator[Entry]:
+def _releases(reader: HistoryReader) -> Iterator[HistoryEntry]:
     """The releases that hold it, and what became of them."""
     rows = ReleaseRecord.objects.filter(
         release__project=reader.trajectory.project_id,

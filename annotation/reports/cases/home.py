@@ -38,7 +38,7 @@ UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.
 
 
 @dataclass
-class Waiting:
+class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
     `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
@@ -66,7 +66,7 @@ class Waiting:
         return self.counts.get(TrajectoryState.UNANIMOUS, 0) + self.counts.get(TrajectoryState.ADJUDICATED, 0)
 
 
-def waiting_for(user: User) -> list[Waiting]:
+def waiting_for(user: User) -> list[ProjectWork]:
     """The projects of a person, the first 30 by name, with what waits in each. At most nine queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
     memberships = {row.project_id: row for row in _memberships(user, projects)}
@@ -76,7 +76,7 @@ def waiting_for(user: User) -> list[Waiting]:
         roles = set(member.roles) if member is not None else set()
         if user.is_superuser:
             roles.add(Role.ADMIN)
-        cards[project.pk] = Waiting(project=project, roles=tuple(role for role in Role if role in roles))
+        cards[project.pk] = ProjectWork(project=project, roles=tuple(role for role in Role if role in roles))
         if member is not None:
             cards[project.pk].can_claim = member.is_annotator and bool(getattr(member, "has_work", False))
     _own_work(user, cards)
@@ -112,7 +112,7 @@ def can_claim(user: User, project: Project) -> bool:
     return row is not None and row.is_annotator and bool(getattr(row, "has_work", False))
 
 
-def _own_work(user: User, cards: dict[int, Waiting]) -> None:
+def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:
     for project, work in own_work(user, cards).items():
         cards[project].own = work
     if any(card.own.open for card in cards.values()):
@@ -124,7 +124,7 @@ def _own_work(user: User, cards: dict[int, Waiting]) -> None:
                 card.open.append(assignment)
 
 
-def _disputes(user: User, cards: dict[int, Waiting]) -> None:
+def _disputes(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
     for row in to_decide(user, cards).values("project").annotate(n=Count("pk")).order_by():
@@ -134,7 +134,7 @@ def _disputes(user: User, cards: dict[int, Waiting]) -> None:
         cards[case.project_id].cases.append(case)
 
 
-def _for_admins(user: User, cards: dict[int, Waiting]) -> None:
+def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
     states: dict[int, dict[str, int]] = defaultdict(dict)

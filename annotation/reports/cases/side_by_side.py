@@ -34,7 +34,7 @@ from ..shared.transcripts import Transcript, transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LabelWithRoot:
     """A label: its value, and of an error the step at which it began and its reason code."""
 
     value: int | None
@@ -62,16 +62,16 @@ class AnnotatorLabel:
     reason: str = ""
     code: str = ""
     root: Step | None = None
-    now: Said | None = None
+    now: LabelWithRoot | None = None
 
     @property
-    def says(self) -> Said:
+    def says(self) -> LabelWithRoot:
         """What they say after all that they have changed."""
-        return self.now if self.now is not None else Said(self.value, self.root, self.code)
+        return self.now if self.now is not None else LabelWithRoot(self.value, self.root, self.code)
 
 
 @dataclass(slots=True)
-class Item:
+class SideBySideItem:
     """One step (or with `step` None the outcome) and everything said about it.
 
     `suggestions` is empty for whoever has not revealed them, and where `revealed` is not true.
@@ -82,7 +82,7 @@ class Item:
     decision: Decision | None = None
     consensus: int | None = None
     kind: str = ""
-    resolved: Said | None = None
+    resolved: LabelWithRoot | None = None
     revealed: bool = False
     suggestions: tuple[JudgeSuggestion, ...] = ()
 
@@ -108,11 +108,13 @@ class Item:
         return self.agreed_now == -1 and len({label.says.root for label in self.labels}) > 1
 
     @property
-    def named(self) -> Said:
+    def named(self) -> LabelWithRoot:
         """The root and the reason code on which all agree who say −1 now."""
         said = [label.says for label in self.labels if label.says.value == -1]
         roots, codes = {one.root for one in said}, {one.code for one in said if one.code}
-        return Said(-1, roots.pop() if len(roots) == 1 else None, codes.pop() if len(codes) == 1 else "")
+        return LabelWithRoot(
+            -1, roots.pop() if len(roots) == 1 else None, codes.pop() if len(codes) == 1 else ""
+        )
 
     @property
     def positions(self) -> list[AnnotatorPosition]:
@@ -146,7 +148,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class AnnotatorSide:
     """One annotator's part: the letter, the name where it may be seen, the state, the flags on the whole,
     and, where the name may be seen, the whole minutes at work."""
 
@@ -166,14 +168,14 @@ class SideBySide:
     trajectory: Trajectory
     access: FieldAccess
     transcript: Transcript
-    steps: list[Item]
-    outcome: Item
-    sides: list[Side]
+    steps: list[SideBySideItem]
+    outcome: SideBySideItem
+    sides: list[AnnotatorSide]
     adjudication: Adjudication | None = None
-    revisions: list[tuple[Side, Revision]] = field(default_factory=list)
+    revisions: list[tuple[AnnotatorSide, Revision]] = field(default_factory=list)
 
     @property
-    def contested(self) -> list[Item]:
+    def contested(self) -> list[SideBySideItem]:
         """Everything on which the annotators differ or differed, in order, the outcome last."""
         return [item for item in (*self.steps, self.outcome) if item.contested]
 
@@ -219,8 +221,11 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
         trajectory=trajectory,
         access=access,
         transcript=transcript(trajectory=trajectory, access=access),
-        steps=[Item(step) for step in Step.objects.filter(trajectory=trajectory).order_by("message_index")],
-        outcome=Item(None),
+        steps=[
+            SideBySideItem(step)
+            for step in Step.objects.filter(trajectory=trajectory).order_by("message_index")
+        ],
+        outcome=SideBySideItem(None),
         sides=[],
     )
 
@@ -237,12 +242,12 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, seed: int | None = N
     else:
         submitted = {row.annotator_id: row for row in rows.filter(state=AssignmentState.SUBMITTED)}
         found = [submitted[pk] for pk in in_order(seed, trajectory.pk, submitted)]
-    sides: dict[int, Side] = {}
+    sides: dict[int, AnnotatorSide] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]
         name = str(row.annotator) if shown.access.names else ""
         minutes = round(row.active_ms / 60_000) if shown.access.names else None
-        sides[row.pk] = Side(letter, name, row.state, row.needs_discussion, row.broken, minutes)
+        sides[row.pk] = AnnotatorSide(letter, name, row.state, row.needs_discussion, row.broken, minutes)
     shown.sides = list(sides.values())
     _add_labels(shown, sides)
     if shown.access.consensus:
@@ -250,7 +255,7 @@ def _side_by_side(actor: Viewer, trajectory: Trajectory, *, seed: int | None = N
     return shown
 
 
-def _add_labels(shown: SideBySide, sides: dict[int, Side]) -> None:
+def _add_labels(shown: SideBySide, sides: dict[int, AnnotatorSide]) -> None:
     labels = {(row.step_id, row.assignment_id): row for row in Label.objects.filter(assignment__in=sides)}
     outcomes = {row.assignment_id: row for row in OutcomeLabel.objects.filter(assignment__in=sides)}
     revisions = Revision.objects.filter(assignment__in=sides).order_by("pk")
@@ -263,12 +268,12 @@ def _add_labels(shown: SideBySide, sides: dict[int, Side]) -> None:
             row = outcomes.get(pk) if step is None else labels.get((step, pk))
             label = _annotator_label(side, row, steps)
             if (change := changed.get((step, pk))) is not None:
-                label.now = Said(change.value, steps.get(change.root_id or 0), change.reason)
+                label.now = LabelWithRoot(change.value, steps.get(change.root_id or 0), change.reason)
             item.labels.append(label)
 
 
 def _annotator_label(
-    side: Side, row: Label | OutcomeLabel | None, steps: Mapping[int, Step]
+    side: AnnotatorSide, row: Label | OutcomeLabel | None, steps: Mapping[int, Step]
 ) -> AnnotatorLabel:
     if row is None:
         return AnnotatorLabel(side.letter, side.name, None)
@@ -294,11 +299,11 @@ def _add_consensus(shown: SideBySide) -> None:
         row = resolved.get(item.step.pk) if item.step else None
         if row is not None:
             item.consensus, item.kind = row.value, row.kind
-            item.resolved = Said(row.value, steps.get(row.root_id or 0), row.reason)
+            item.resolved = LabelWithRoot(row.value, steps.get(row.root_id or 0), row.reason)
     outcome = OutcomeConsensus.objects.filter(trajectory=shown.trajectory).first()
     if outcome is not None:
         shown.outcome.consensus, shown.outcome.kind = outcome.value, outcome.kind
-        shown.outcome.resolved = Said(outcome.value, None, outcome.reason)
+        shown.outcome.resolved = LabelWithRoot(outcome.value, None, outcome.reason)
 
 
 def _add_suggestions(shown: SideBySide, revealed: Iterable[StepSuggestions]) -> None:

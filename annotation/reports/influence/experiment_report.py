@@ -19,9 +19,9 @@ from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.measure import NO_SPREAD
 from annotation.core.i18n import translatable
 from annotation.core.influence import experiment_effects as core
-from annotation.core.influence.arm_figures import FEW_TO_TELL, Estimate, Tables, estimates
+from annotation.core.influence.arm_figures import FEW_TO_TELL, LabelPairTables, ResampledMeasure, estimates
 from annotation.core.influence.experiment import ARMS, Arm, arms_of
-from annotation.core.influence.interim_analysis import LEVEL, Look, looks
+from annotation.core.influence.interim_analysis import LEVEL, InterimLook, looks
 from annotation.core.vocabulary import SETTLED, AssignmentState
 
 from ..shared.influence_rows import MISSING
@@ -69,8 +69,8 @@ class PairFigures:
     arms: tuple[Arm, Arm]
     tasks: int
     pairs: int
-    agreement: Estimate
-    kappa: Estimate
+    agreement: ResampledMeasure
+    kappa: ResampledMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _look(project: m.Project) -> LookState:
     return LookState(len(noted), last.settled, last.planned, bounds[-1].spent, bounds[-1].level)
 
 
-def bounds_at(percents: Sequence[int]) -> list[Look]:
+def bounds_at(percents: Sequence[int]) -> list[InterimLook]:
     """The bounds of looks at these hundredths of the information."""
     return looks([percent / 100 for percent in percents], LEVEL)
 
@@ -275,6 +275,6 @@ def _pairs(rows: core.ArmLabels, arms: Sequence[Arm], rng: np.random.Generator) 
         # each pair of people is a stratum, as in the agreement report
         people = rows.annotator[a] * (1 + int(rows.annotator.max())) + rows.annotator[b]
         stack = [rows.subset[a], rows.task[a], people, rows.value[a], rows.value[b]]
-        tables = Tables.of(np.stack(stack, axis=1))
+        tables = LabelPairTables.of(np.stack(stack, axis=1))
         found.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables, rng)))
     return found

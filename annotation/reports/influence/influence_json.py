@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from annotation.core.agreement.measure import Measure
-from annotation.core.influence.arm_figures import Difference
+from annotation.core.influence.arm_figures import ArmDifference
 
 from ..agreement.report import measure_json
 from ..shared.label_changes import ChangeRates
@@ -113,7 +113,7 @@ def _contrast_json(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _difference_json(found: Difference) -> dict[str, Any]:
+def _difference_json(found: ArmDifference) -> dict[str, Any]:
     return {
         **measure_json(found.measure),
         "standard_error": found.se,

@@ -18,9 +18,9 @@ from annotation import models as m
 from annotation.core.agreement.pairs import LabelTable, pair_up
 from annotation.core.influence.arm_figures import (
     NOT_RANDOMISED,
-    Difference,
-    Estimate,
-    Tables,
+    ArmDifference,
+    LabelPairTables,
+    ResampledMeasure,
     difference,
     estimates,
 )
@@ -44,8 +44,8 @@ class Line:
     who: str
     judge: str
     basis: str
-    agreement: Estimate
-    kappa: Estimate
+    agreement: ResampledMeasure
+    kappa: ResampledMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Contrast:
     arm: str
     who: str
     judge: str
-    agreement: Difference
-    kappa: Difference
+    agreement: ArmDifference
+    kappa: ArmDifference
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _arm_of_people(
         for place, name in [(len(judges), ""), *enumerate(judges.values())]:
             there = (values != MISSING) & (beside[place] != MISSING)
             rows = [labels[:, 0], labels[:, 1], np.zeros_like(values), values, beside[place]]
-            tables = Tables.of(np.stack(rows, axis=1)[there])
+            tables = LabelPairTables.of(np.stack(rows, axis=1)[there])
             lines.append(Line("judge" if name else "majority", name, basis, *estimates(tables, rng)))
     tasks, trajectories, steps = (len(np.unique(labels[:, column])) for column in (1, 2, 4))
     return ArmFigures(fate.arm, fate.dealt, tasks, trajectories, steps, pairs=0, lines=tuple(lines))
@@ -204,9 +204,9 @@ def _arm_figures(
         tables = pairs if basis == "final" else _people(labels, basis)
         lines.append(Line("people", "", basis, *estimates(tables, rng)))
         beside = _beside_judges(labels, basis, judges, suggested)
-        lines.append(Line("judges", "", basis, *estimates(Tables.of(beside), rng)))
+        lines.append(Line("judges", "", basis, *estimates(LabelPairTables.of(beside), rng)))
         lines += [
-            Line("judge", name, basis, *estimates(Tables.of(beside[beside[:, 2] == pk]), rng))
+            Line("judge", name, basis, *estimates(LabelPairTables.of(beside[beside[:, 2] == pk]), rng))
             for pk, name in judges.items()
         ]
     return ArmFigures(
@@ -227,7 +227,7 @@ def _values(labels: Integers, basis: str) -> tuple[Integers, Integers]:
     return labels[there], values[there]
 
 
-def _people(labels: Integers, basis: str) -> Tables:
+def _people(labels: Integers, basis: str) -> LabelPairTables:
     """Each pair of annotators is a stratum."""
     rows, values = _values(labels, basis)
     subset, task, trajectory, ordinal, _step, annotator = rows[:, :6].T
@@ -236,8 +236,8 @@ def _people(labels: Integers, basis: str) -> Tables:
     table = np.column_stack([trajectory, ordinal, annotator, values, task, subset, length])
     pairs = pair_up(LabelTable.of(table))
     if not len(pairs):
-        return Tables.of([])
-    return Tables.of(
+        return LabelPairTables.of([])
+    return LabelPairTables.of(
         np.column_stack([pairs.task_subset[pairs.task], pairs.task, pairs.pair, pairs.a, pairs.b])
     )
 

@@ -23,7 +23,7 @@ MEASURES: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BaselineFigure:
     """One measure of the cross-validation by task, and the same of what it must beat.
 
     `value` None: `reason` says why. `reference`: of saying +1 to everything, or, for log-loss and Brier score
@@ -41,7 +41,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class BaselineTraining:
     """What a baseline was trained on. `demo`: the demo release, for want of labels of its own."""
 
     demo: bool
@@ -52,15 +52,15 @@ class Training:
     folds: int
     seed: int
     digest: str
-    figures: tuple[Figure, ...]
+    figures: tuple[BaselineFigure, ...]
 
 
-def training(judge: Judge) -> Training | None:
+def training(judge: Judge) -> BaselineTraining | None:
     """None for other judges, and before the first run."""
     details = judge.details
     if not KINDS[judge.kind].trained or "cv" not in details:
         return None
-    return Training(
+    return BaselineTraining(
         demo=details["trained_on"] == "demo",
         until=details["until"] or "",
         steps=details["n_steps"],
@@ -73,10 +73,10 @@ def training(judge: Judge) -> Training | None:
     )
 
 
-def _figure(details: Mapping[str, Any], name: str, title: str, beside: str) -> Figure:
+def _figure(details: Mapping[str, Any], name: str, title: str, beside: str) -> BaselineFigure:
     cv = details["cv"]
     low, high = cv["intervals"].get(name) or (None, None)
-    return Figure(
+    return BaselineFigure(
         name=name,
         title=title,
         value=cv[name],
@@ -88,7 +88,7 @@ def _figure(details: Mapping[str, Any], name: str, title: str, beside: str) -> F
     )
 
 
-def lines(found: Training) -> list[str]:
+def lines(found: BaselineTraining) -> list[str]:
     """The same for a terminal."""
     source = "the demo release (too few resolved labels yet)" if found.demo else "the resolved labels"
     beside = {"always_plus_one": "always +1", "shares": "shares of the labels alone"}
@@ -107,5 +107,5 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4f}"
 
 
-def _interval(one: Figure) -> str:
+def _interval(one: BaselineFigure) -> str:
     return "" if one.low is None or one.high is None else f" [{one.low:.4f}, {one.high:.4f}]"

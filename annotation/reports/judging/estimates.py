@@ -15,7 +15,7 @@ from annotation.core.seed import SEED
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
-from .run_selection import ALL, Selection, given_labels, incomplete, pending_trajectories
+from .run_selection import ALL, RunSelection, given_labels, incomplete, pending_trajectories
 
 SAMPLE: Final = 200
 LOADED_AT_ONCE: Final = 20
@@ -58,7 +58,7 @@ class RunEstimate:
 
 
 def estimate(
-    *, viewer: Actor, judge: Judge, selection: Selection = ALL, at_most: int | None = SAMPLE
+    *, viewer: Actor, judge: Judge, selection: RunSelection = ALL, at_most: int | None = SAMPLE
 ) -> RunEstimate:
     """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
     (seeded: the same selection has the same estimate). One trajectory is in memory at a time.

@@ -51,7 +51,7 @@ class Recalibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class RecalibrationMaterial:
     """All steps (S,) of the trajectories that a judge has suggestions for: `known` with the resolved labels,
     of which only those where `resolved` (S,) count, `said` by the judge, and `step`, the steps' pks."""
 
@@ -76,7 +76,7 @@ def recalibration(*, viewer: Actor, judge: m.Judge) -> Recalibration:
     return Recalibration(judge.recalibrate, found["steps"], found["tasks"], judge.recalibration)
 
 
-def material(judge: m.Judge) -> Material:
+def material(judge: m.Judge) -> RecalibrationMaterial:
     """What a fit needs, in two queries. A question that stands in two subsets is one task."""
     resolved = m.Consensus.objects.filter(
         step=OuterRef("pk"), trajectory__state__in=RESOLVED, trajectory__live=True
@@ -110,7 +110,7 @@ def material(judge: m.Judge) -> Material:
         value=consensus,
     )
     said = Predictions.constant(suggested, known.outcome)
-    return Material(known, said, consensus != MISSING, step)
+    return RecalibrationMaterial(known, said, consensus != MISSING, step)
 
 
 def _tasks(judge: m.Judge, task: Integers) -> Integers:

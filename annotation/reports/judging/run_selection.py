@@ -28,7 +28,7 @@ from ..shared.frozen_trajectories import frozen_trajectories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class RunSelection:
     """A part of a project's trajectories, in the order of the queue; empty means all.
 
     `subset` is a name, `state` a TrajectoryState, `policy_model` as shown, `limit` the most there may be,
@@ -45,7 +45,7 @@ class Selection:
     release: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Selection:
+    def of(cls, given: Mapping[str, Any]) -> RunSelection:
         """From a run's `selection`, or from a request. Raises Invalid for an unknown subset, state or
         judge."""
         unknown = sorted(set(given) - {field.name for field in fields(cls)})
@@ -59,7 +59,7 @@ class Selection:
         return {name: value for name, value in asdict(self).items() if value not in ("", None)}
 
 
-ALL = Selection()
+ALL = RunSelection()
 _ANSWERED: Final = SuggestionItem.objects.filter(
     run__judge=OuterRef("judge"), trajectory=OuterRef("trajectory"), state=SuggestionItemState.DONE
 )
@@ -68,7 +68,7 @@ INCOMPLETE: Final = Q(missing__gt=0) | (Q(outcome=None) & ~Exists(_ANSWERED))
 broken off left it out, nothing is: each run would pay for the whole trajectory once more, in vain."""
 
 
-def pending_trajectories(judge: Judge, selection: Selection) -> QuerySet[Trajectory]:
+def pending_trajectories(judge: Judge, selection: RunSelection) -> QuerySet[Trajectory]:
     """The live trajectories of a selection without a suggestion of this judge, or with an `INCOMPLETE` one.
     Raises Invalid, by field."""
     rows = Trajectory.objects.filter(

@@ -66,7 +66,7 @@ class FailureGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class RecordedCall:
     """One call as it went over the wire. `cut`: the response was longer than what is kept of it."""
 
     request: bytes
@@ -159,10 +159,10 @@ def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:
     return [FailureGroup(row["failure"], row["n"], row["message"]) for row in groups]
 
 
-def audit(answer: m.JudgeAnswer) -> Audit:
+def audit(answer: m.JudgeAnswer) -> RecordedCall:
     """The request and response of one stored call. For whoever may see the answer (`policies.visible`)."""
     response = zlib.decompress(bytes(answer.response))
-    return Audit(
+    return RecordedCall(
         request=zlib.decompress(bytes(answer.request)),
         response=response,
         cut=answer.response_size > len(response),

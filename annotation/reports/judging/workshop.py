@@ -25,7 +25,7 @@ from .run_selection import ALL, pending_trajectories
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedPrompt:
     """A prompt on a sample. `trial` None: the judge's own suggestions, with the prompt it has. `scores`: of
     the steps of the sample that are resolved at present; `run`: the newest of the trial, `cost` of all."""
 
@@ -37,7 +37,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TrialDifference:
     """A step whose label differs between the judge's own prompt (`old`) and a trial's (`new`); None: no
     label."""
 
@@ -61,13 +61,13 @@ def samples(*, viewer: Actor, judge: m.Judge) -> QuerySet[m.WorkshopSample]:
     return m.WorkshopSample.objects.filter(judge=judge)
 
 
-def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[Tried]:
+def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[TriedPrompt]:
     """The judge as it is, then each prompt that was tried, oldest first. One query, and three a prompt.
     Raises Denied."""
     require(viewer, "suggest", sample.judge)
     trials = m.Judge.stored.filter(sample=sample).order_by("created_at", "pk")
     return [
-        Tried(
+        TriedPrompt(
             trial=None,
             prompt_version=sample.judge.prompt_version,
             scores=judged(_rows(sample, sample.judge)[:, 1:], intervals=True),
@@ -78,9 +78,9 @@ def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[Tried]:
     ]
 
 
-def _tried(sample: m.WorkshopSample, trial: m.Judge) -> Tried:
+def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
     runs = m.SuggestionRun.objects.filter(judge=trial)
-    return Tried(
+    return TriedPrompt(
         trial=trial,
         prompt_version=trial.prompt_version,
         scores=judged(_rows(sample, trial)[:, 1:], intervals=True),
@@ -115,7 +115,7 @@ def _with_prompt(judge: m.Judge, prompt_version: str, trial: m.Judge | None) -> 
     return made
 
 
-def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[Change]:
+def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[TrialDifference]:
     """Every label of resolved steps that is another with the trial's prompt, of trajectories that it has
     been asked about, in their order. Four queries.
 
@@ -132,7 +132,7 @@ def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[
         )
     }
     return [
-        Change(
+        TrialDifference(
             trajectory=int(old[at, 3]),
             step=int(old[at, 0]),
             record_id=steps[int(old[at, 0])][0],
@@ -177,7 +177,7 @@ def _rows(sample: m.WorkshopSample, judge: m.Judge) -> Integers:
     )
 
 
-def as_json(found: Sequence[Tried]) -> list[dict[str, Any]]:
+def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
     """The prompts as JSON: unrounded numbers, null with a reason where undefined."""
     return [
         {

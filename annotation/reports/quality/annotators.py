@@ -67,7 +67,7 @@ class Leaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Week:
+class AnnotatorWeek:
     """One week, from its Monday: pairs of labels, the share that agree (None: too few), and the mean of own
     minus other's label. To annotators themselves a block is of the week in which they submitted its last."""
 
@@ -97,7 +97,7 @@ class AnnotatorFigures:
     agreement: Measure
     with_consensus: Measure
     leaning: Leaning | None
-    weeks: tuple[Week, ...]
+    weeks: tuple[AnnotatorWeek, ...]
     drift: Drift | None
 
 
@@ -220,7 +220,7 @@ def _leaning(rows: PairedRows, annotator: int) -> Leaning | None:
     return Leaning(float((own - other).mean()), float((own == 0).mean()), float((other == 0).mean()))
 
 
-def _weeks(rows: PairedRows, annotator: int) -> tuple[Week, ...]:
+def _weeks(rows: PairedRows, annotator: int) -> tuple[AnnotatorWeek, ...]:
     own, other, row = _own_and_others(rows, annotator)
     week = rows.week[row]
     found = []
@@ -229,7 +229,7 @@ def _weeks(rows: PairedRows, annotator: int) -> tuple[Week, ...]:
         n = int(here.sum())
         enough = n >= FEWEST_PAIRS and len(np.unique(rows.trajectory[row[here]])) >= FEWEST
         found.append(
-            Week(
+            AnnotatorWeek(
                 date.fromordinal(monday),
                 n,
                 float((own[here] == other[here]).mean()) if enough else None,

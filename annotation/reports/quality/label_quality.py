@@ -39,7 +39,7 @@ TOO_FEW: Final = translatable("too few: fewer than 30 labels")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecheckCounts:
     """Rechecks of one kind: how many were drawn, how many of them are labelled, and how many wait for
     somebody who could be asked. What is being labelled at this moment counts as not labelled."""
 
@@ -95,8 +95,8 @@ class LabelQuality:
     show that fewer than 5 % of the labels are wrong."""
 
     project: m.Project
-    third: Asked
-    retest: Asked
+    third: RecheckCounts
+    retest: RecheckCounts
     resolved: int
     steps: int
     needed: int
@@ -147,13 +147,13 @@ def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
     )
 
 
-def _asked(project: m.Project) -> dict[RecheckKind, Asked]:
+def _asked(project: m.Project) -> dict[RecheckKind, RecheckCounts]:
     rows = m.Recheck.objects.filter(project=project, trajectory__live=True).order_by().values_list("kind")
     done, nobody = Q(state=RecheckState.DONE.value), Q(annotator__isnull=True)
     counted = rows.annotate(n=Count("pk"), done=Count("pk", filter=done), nobody=Count("pk", filter=nobody))
     return {
-        **{kind: Asked() for kind in RecheckKind},
-        **{RecheckKind(kind): Asked(*n) for kind, *n in counted},
+        **{kind: RecheckCounts() for kind in RecheckKind},
+        **{RecheckKind(kind): RecheckCounts(*n) for kind, *n in counted},
     }
 
 

@@ -51,7 +51,7 @@ LEFT_OUT: Final = (*MARKED, "blind")
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class VersionCounts:
     """What was labelled under one version of the guidelines."""
 
     number: int
@@ -60,7 +60,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RelabelBatch:
     """What was queued at once: how many, how many of them have been begun, and when."""
 
     batch: UUID
@@ -71,7 +71,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class RelabelPreview:
     """What fits the filters: `ready` can be queued, `left_out` says how many cannot, and why."""
 
     ready: tuple[Assignment, ...]
@@ -99,25 +99,25 @@ def _submitted(project: Project) -> QuerySet[Assignment]:
     ).order_by()
 
 
-def versions(*, actor: User, project: Project) -> list[Version]:
+def versions(*, actor: User, project: Project) -> list[VersionCounts]:
     """Submitted work by the version that it was labelled under, the newest first. For admins."""
     require(actor, "project.change", project)
     rows = _submitted(project).values("guideline_version")
     counted = rows.annotate(n=Count("pk"), of=Count("trajectory", distinct=True))
-    found = [Version(row["guideline_version"], row["n"], row["of"]) for row in counted]
+    found = [VersionCounts(row["guideline_version"], row["n"], row["of"]) for row in counted]
     return sorted(found, key=lambda one: -one.number)
 
 
-def batches(*, actor: User, project: Project) -> list[Batch]:
+def batches(*, actor: User, project: Project) -> list[RelabelBatch]:
     """What has been queued, the newest first. For admins."""
     require(actor, "project.change", project)
     rows = RelabelRequest.objects.filter(project=project).order_by().values("batch", "version")
     counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
-    found = [Batch(row["batch"], row["version"], row["at"], row["n"], row["begun"]) for row in counted]
+    found = [RelabelBatch(row["batch"], row["version"], row["at"], row["n"], row["begun"]) for row in counted]
     return sorted(found, key=lambda one: one.asked_at, reverse=True)
 
 
-def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Preview:
+def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> RelabelPreview:
     """What fits `filters` (of FILTERS; "" takes all): labelled under an older version than the one in force.
     For admins. Raises Invalid for a filter that does not exist."""
     require(actor, "project.change", project)
@@ -151,7 +151,7 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Pre
         found = [row for row in found if row.pk in fits]
     why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in found}
     counted = Counter(reason for reason in why.values() if reason) + Counter(blind=blind)
-    return Preview(
+    return RelabelPreview(
         ready=tuple(row for row in found if not why[row.pk]),
         left_out={name: counted[name] for name in LEFT_OUT if counted[name]},
     )

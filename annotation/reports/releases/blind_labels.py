@@ -18,7 +18,7 @@ SALT = "tristep.annotators-of-releases"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AnnotatorTurn:
     """One annotator's labels of one trajectory. `in_sight`: how many labels of steps were given after seeing
     something that tells of them. `blind`: what they said, of those who had seen nothing of the trajectory
     before submitting; else None."""
@@ -42,7 +42,7 @@ def pseudonyms(project: Project) -> dict[int, str]:
     return {pk: f"annotator-{at}" for at, (pk, _) in enumerate(sorted(people, key=order), 1)}
 
 
-def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, list[Turn]]:
+def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, list[AnnotatorTurn]]:
     """The submitted turns of each trajectory, by pk, in the order of the pseudonyms `names`. Three queries.
 
     An exposure before submitting makes the turn not blind, whatever it told of; one after it changes
@@ -66,12 +66,12 @@ def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, li
         OutcomeLabel.stored.filter(**of).annotate(blind=BLIND_VALUE).values_list("assignment", "blind")
     )
     number = {pk: at for at, pk in enumerate(names)}
-    found: dict[int, list[Turn]] = {pk: [] for pk in trajectories}
+    found: dict[int, list[AnnotatorTurn]] = {pk: [] for pk in trajectories}
     for pk, trajectory, annotator, version, exposed in sorted(rows, key=lambda row: number[row[2]]):
         blind = {index: said[1] for index, said in sorted(steps[pk].items())}
         in_sight = sum(value is None for value in blind.values())
         told = None
         if not exposed and not in_sight:
             told = BlindLabels(names[annotator], blind, outcomes.get(pk))
-        found[trajectory].append(Turn(annotator, version, len(blind), in_sight, told))
+        found[trajectory].append(AnnotatorTurn(annotator, version, len(blind), in_sight, told))
     return found

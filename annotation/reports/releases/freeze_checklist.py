@@ -54,7 +54,7 @@ class SubsetLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Checklist:
+class FreezeChecklist:
     """All of it. `claims`: open ones, with or without a draft; `discussions`: of disputed trajectories;
     `older`: labels of resolved trajectories given under earlier guidelines, of `labels`; `in_sight`: labels
     given after seeing something that tells of them; `flagged`: resolved trajectories that an annotator calls
@@ -87,7 +87,7 @@ class Checklist:
         return sum(line.cases for line in self.subsets)
 
 
-def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD) -> Checklist:
+def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD) -> FreezeChecklist:
     """Count it all. Eight queries, those of `agreement`, and those of the permission."""
     require(actor, "release.freeze", project)
     found = agreement(viewer=actor, project=project)
@@ -122,7 +122,7 @@ def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD)
         Q(needs_discussion=True) | Q(broken=True), trajectory__live=True, trajectory__state__in=RESOLVED
     )
     disputed = {"trajectory__live": True, "trajectory__state": TrajectoryState.DISPUTED}
-    return Checklist(
+    return FreezeChecklist(
         subsets=lines,
         threshold=threshold,
         claims=m.Assignment.objects.filter(project=project, state=AssignmentState.OPEN).count(),

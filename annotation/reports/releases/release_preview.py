@@ -37,7 +37,7 @@ def releases_holding(record_id: str, subset: str, project: str) -> QuerySet[Rele
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ReleaseCandidate:
     """Trajectories with a consensus, and those without (left out); labels and outcomes by value."""
 
     records: int
@@ -51,7 +51,7 @@ class Candidate:
         return sum(self.labels.values())
 
 
-def candidate(*, actor: Actor, project: Project) -> Candidate:
+def candidate(*, actor: Actor, project: Project) -> ReleaseCandidate:
     """Count what is resolved in a project. Three queries and those of the permission."""
     require(actor, "release.freeze", project)
     rows = Trajectory.objects.filter(project=project, live=True).order_by()
@@ -62,7 +62,7 @@ def candidate(*, actor: Actor, project: Project) -> Candidate:
     outcomes = dict(
         OutcomeConsensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk"))
     )
-    return Candidate(
+    return ReleaseCandidate(
         records=resolved,
         left_out=sum(states.values()) - resolved,
         labels={value: labels.get(value, 0) for value in reversed(VALUES)},

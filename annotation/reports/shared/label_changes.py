@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotation import models as m
-from annotation.core.influence.label_changes import Changes, changes, majority
+from annotation.core.influence.label_changes import ChangeShares, changes, majority
 from annotation.core.vocabulary import SETTLED, AssignmentState
 
 
@@ -21,7 +21,7 @@ class ChangeRates:
 
     unit: str
     judge: str
-    changes: Changes
+    changes: ChangeShares
 
 
 def counted(model: type[m.Label] | type[m.OutcomeLabel], project: m.Project) -> QuerySet[Any, Any]:

@@ -18,7 +18,7 @@ CHUNK = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ReleaseIndex:
     """The labels of a release; what is fitted on it, as it is stored (core.scoring.fitted), None as long as
     it is not; whether that is of the present method; the blind labellings (core.scoring.blind); and whether
     all this comes from an outline that is `kept`."""
@@ -36,17 +36,17 @@ def released_labels(release: Release) -> ReleasedLabels:
     return outline(release).released
 
 
-def outline(release: Release) -> Outline:
+def outline(release: Release) -> ReleaseIndex:
     """From the outline of a release in one query; without one from all its records, in the memory of 100.
     Raises Conflict on a damaged record, and for a format that is read no more."""
     release.parsed_manifest()
     kept = ReleaseOutline.objects.filter(release=release).first()
     if kept is None:
-        return Outline(ReleasedLabels.of(records(release)))
+        return ReleaseIndex(ReleasedLabels.of(records(release)))
     released = ReleasedLabels.unpacked(bytes(kept.labels))
     if kept.method != METHOD:
-        return Outline(released, blind=kept.blind, kept=True)
-    return Outline(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind, kept=True)
+        return ReleaseIndex(released, blind=kept.blind, kept=True)
+    return ReleaseIndex(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind, kept=True)
 
 
 def records(release: Release) -> Iterator[dict[str, Any]]:

@@ -83,7 +83,7 @@ def image_in(messages: Sequence[Message], message_index: int, part_index: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MessageSource:
     """One message as it came: its JSON (`exact`: letter by letter as in the record; `withheld`: without keys
     that are not for the viewer), and its text."""
 
@@ -93,7 +93,7 @@ class Source:
     text: str
 
 
-def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Source:
+def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> MessageSource:
     """One message exactly as it stands in the record, as far as the viewer may see it.
 
     Raises NotFound when there is no such message (or without access).
@@ -105,4 +105,6 @@ def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Sour
     message = messages[message_index]
     record = trajectory.content.raw_bytes()
     found = message_json(record, message.raw, message_index, hints=access.reward_hints)
-    return Source(json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw))
+    return MessageSource(
+        json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw)
+    )

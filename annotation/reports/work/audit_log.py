@@ -91,7 +91,7 @@ def people(project: Project) -> QuerySet[User]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AuditedType:
     """A type of object with a page: its model, what names it in the address, and what people call it."""
 
     model: type[Model]
@@ -103,18 +103,18 @@ class Kind:
 _TRAJECTORY: Final = ("trajectory", "trajectory__record_id", {"trajectory__live": True})
 
 # by what `services.audit.record` writes as `object_type`
-KINDS: Final[dict[str, Kind]] = {
-    "adjudication": Kind(Adjudication, *_TRAJECTORY),
-    "assignment": Kind(Assignment, *_TRAJECTORY),
-    "freeze": Kind(Freeze, "pk", "version"),
-    "guideline": Kind(Guideline, "version", "version"),
-    "importfile": Kind(ImportFile, "pk", "filename"),
-    "invitation": Kind(Invitation, "pk", "name"),
-    "judge": Kind(Judge, "pk", "name"),
-    "membership": Kind(Membership, "pk", "user__username"),
-    "release": Kind(Release, "version", "version"),
-    "subset": Kind(Subset, "pk", "name"),
-    "suggestionrun": Kind(SuggestionRun, "pk", "judge__name"),
+KINDS: Final[dict[str, AuditedType]] = {
+    "adjudication": AuditedType(Adjudication, *_TRAJECTORY),
+    "assignment": AuditedType(Assignment, *_TRAJECTORY),
+    "freeze": AuditedType(Freeze, "pk", "version"),
+    "guideline": AuditedType(Guideline, "version", "version"),
+    "importfile": AuditedType(ImportFile, "pk", "filename"),
+    "invitation": AuditedType(Invitation, "pk", "name"),
+    "judge": AuditedType(Judge, "pk", "name"),
+    "membership": AuditedType(Membership, "pk", "user__username"),
+    "release": AuditedType(Release, "version", "version"),
+    "subset": AuditedType(Subset, "pk", "name"),
+    "suggestionrun": AuditedType(SuggestionRun, "pk", "judge__name"),
 }
 
 

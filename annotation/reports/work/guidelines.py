@@ -8,7 +8,7 @@ from annotation.models import Guideline, Membership, Project, User
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadGuideline:
     """The guidelines in force, and the version that the person read last (None: none so far)."""
 
     guideline: Guideline
@@ -25,11 +25,11 @@ def has_unread(*, user: User, guideline: Guideline | None) -> bool:
     return older.exists()
 
 
-def unread(*, user: User, project: Project) -> Unread | None:
+def unread(*, user: User, project: Project) -> UnreadGuideline | None:
     """What a member has to read before they label; None when they have read what is in force. At most four
     queries."""
     newest = Guideline.objects.filter(project=project).order_by("-version").first()
     if newest is None or not has_unread(user=user, guideline=newest):
         return None
     seen = Membership.objects.filter(project=project, user=user).values("guideline_seen")
-    return Unread(newest, Guideline.objects.filter(project=project, version__in=seen).first())
+    return UnreadGuideline(newest, Guideline.objects.filter(project=project, version__in=seen).first())

@@ -25,7 +25,7 @@ STATES = (
 
 
 @dataclass
-class Counts:
+class SubsetProgress:
     """Trajectories (and their steps) of one subset, or of all, by state."""
 
     name: str
@@ -44,7 +44,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class AnnotatorProgress:
     """What one annotator has done; `last` is their latest claim or submission."""
 
     name: str
@@ -56,27 +56,28 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProjectProgress:
     """The whole picture: subsets in order of name, the sum of them, and the annotators."""
 
-    subsets: list[Counts]
-    all: Counts
-    team: list[Work]
+    subsets: list[SubsetProgress]
+    all: SubsetProgress
+    team: list[AnnotatorProgress]
 
 
-def progress(*, actor: Actor, project: Project) -> Progress:
+def progress(*, actor: Actor, project: Project) -> ProjectProgress:
     """The progress of a project, for its admins. Three queries and those of the permission."""
     require(actor, "progress.view", project)
     named = {
-        pk: Counts(name) for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
+        pk: SubsetProgress(name)
+        for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
     }
-    everything = Counts("")
+    everything = SubsetProgress("")
     for subset, where, trajectories, steps in _states(project):
         for counts in (named[subset], everything):
             counts.by_state[where] += trajectories
             counts.steps += steps
     subsets = sorted((counts for counts in named.values() if counts.total), key=lambda counts: counts.name)
-    return Progress(subsets=subsets, all=everything, team=_team(project))
+    return ProjectProgress(subsets=subsets, all=everything, team=_team(project))
 
 
 def _states(project: Project) -> Iterable[tuple[int, str, int, int]]:
@@ -93,7 +94,7 @@ def _states(project: Project) -> Iterable[tuple[int, str, int, int]]:
     return rows.values_list("subset", "where").annotate(n=Count("pk"), all_steps=Sum("step_count"))
 
 
-def _team(project: Project) -> list[Work]:
+def _team(project: Project) -> list[AnnotatorProgress]:
     """Annotators, and whoever has labelled without being one any more."""
     people = {
         row.user_id: row.user
@@ -113,7 +114,7 @@ def _team(project: Project) -> list[Work]:
         done.setdefault(pk, {})[row["state"]] = row["n"]
         last[pk] = max(moment for moment in (row["claimed"], row["finished"], last.get(pk)) if moment)
     team = [
-        Work(
+        AnnotatorProgress(
             name=names[pk][0],
             username=names[pk][1],
             open=states.get(AssignmentState.OPEN, 0),

@@ -140,7 +140,7 @@ Cell = int | Differ | None
 
 
 @dataclass(slots=True)
-class Said:
+class TrajectoryLabels:
     """What was said of a trajectory.
 
     `steps`: for each step in order its message index and consensus, or what all annotators who have submitted
@@ -156,7 +156,7 @@ class Said:
         return self.outcome is not None or any(cell is not None for _index, cell in self.steps)
 
 
-def said(trajectories: Collection[int]) -> dict[int, Said]:
+def said(trajectories: Collection[int]) -> dict[int, TrajectoryLabels]:
     """What was said of these trajectories (by pk), drafts left out. Five queries. For
     services/noted_reads.py, which asks permission and notes what is shown."""
     submitted = {"assignment__trajectory__in": trajectories, "assignment__state": AssignmentState.SUBMITTED}
@@ -166,7 +166,7 @@ def said(trajectories: Collection[int]) -> dict[int, Said]:
     resolved = Consensus.objects.filter(trajectory__in=trajectories).order_by()
     cells |= dict(resolved.values_list("step", "value"))
     of_outcomes = OutcomeLabel.objects.filter(**submitted, value__isnull=False).order_by()
-    found: dict[int, Said] = {pk: Said() for pk in trajectories}
+    found: dict[int, TrajectoryLabels] = {pk: TrajectoryLabels() for pk in trajectories}
     for pk, low, high in of_outcomes.values_list("assignment__trajectory").annotate(**spread):
         found[pk].outcome = _cell(low, high)
     outcomes = OutcomeConsensus.objects.filter(trajectory__in=trajectories).order_by()

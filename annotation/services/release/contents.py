@@ -33,7 +33,7 @@ from annotation.models import (
     ReleaseRecord,
     Trajectory,
 )
-from annotation.reports.releases.blind_labels import Turn, pseudonyms, turns
+from annotation.reports.releases.blind_labels import AnnotatorTurn, pseudonyms, turns
 
 CHUNK = 100
 CHANGED = translatable("Labels changed while the release was being frozen; try again.")
@@ -90,7 +90,7 @@ class ReleaseDigest:
             sample,
         )
 
-    def add_turns(self, trajectory: int, turns: Sequence[Turn]) -> None:
+    def add_turns(self, trajectory: int, turns: Sequence[AnnotatorTurn]) -> None:
         """Count who labelled one record, and how."""
         self.trajectories.append(trajectory)
         for turn in turns:
@@ -137,7 +137,7 @@ def prepare(
 
 
 def _prepared(
-    row: Trajectory, resolved: ConsensusSnapshot, turns: Sequence[Turn], running: ReleaseDigest
+    row: Trajectory, resolved: ConsensusSnapshot, turns: Sequence[AnnotatorTurn], running: ReleaseDigest
 ) -> PreparedRecord:
     indexes = running.indexes(row)
     blind = [turn.blind for turn in turns if turn.blind is not None]

@@ -23,7 +23,7 @@ from annotation.core.vocabulary import (
 from annotation.models import Guideline, Judge, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
-from annotation.reports.judging.run_selection import ALL, INCOMPLETE, Selection, pending_trajectories
+from annotation.reports.judging.run_selection import ALL, INCOMPLETE, RunSelection, pending_trajectories
 
 from .. import audit
 from ..bulk import insert
@@ -46,7 +46,7 @@ def start_run(
     *,
     actor: Actor,
     judge: Judge,
-    selection: Selection = ALL,
+    selection: RunSelection = ALL,
     budget: Decimal | None = None,
     estimate: Mapping[str, Any] | None = None,
     enqueue: bool = True,
@@ -255,7 +255,7 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
         raise Invalid(problem, fields={"budget": problem})
 
 
-def _add_items(run: SuggestionRun, selection: Selection) -> int:
+def _add_items(run: SuggestionRun, selection: RunSelection) -> int:
     """A row for every trajectory of the selection, in the order of the queue."""
     rows = (
         pending_trajectories(run.judge, selection)

@@ -12,7 +12,7 @@ from annotation.core import keymap
 from annotation.core.vocabulary import ConsensusKind
 from annotation.models import Adjudication, Decision, Step, User
 from annotation.reports.cases.error_graphs import NumberedError
-from annotation.reports.cases.side_by_side import Item, SideBySide
+from annotation.reports.cases.side_by_side import SideBySide, SideBySideItem
 from annotation.reports.shared.label_json import rules_of
 from frontend.templatetags.tristep import error_texts
 
@@ -41,7 +41,7 @@ def state(*, row: Adjudication, reader: User, shown: SideBySide) -> dict[str, An
     }
 
 
-def _step(item: Item, step: Step) -> dict[str, Any]:
+def _step(item: SideBySideItem, step: Step) -> dict[str, Any]:
     return {
         "index": step.message_index,
         "number": step.ordinal + 1,
@@ -50,7 +50,7 @@ def _step(item: Item, step: Step) -> dict[str, Any]:
     }
 
 
-def _said(item: Item) -> dict[str, Any]:
+def _said(item: SideBySideItem) -> dict[str, Any]:
     return {
         "says": {label.letter: asdict(label.says.judged) for label in item.labels},
         "agreed": item.agreed_now,

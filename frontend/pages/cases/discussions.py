@@ -100,7 +100,7 @@ def _page(
     )
 
 
-def threads_of(talk: reports.Discussed) -> dict[str, Any]:
+def threads_of(talk: reports.DiscussionView) -> dict[str, Any]:
     """The context of `cases/discussions/thread.html`; `spoken` are the message indexes (None: the
     outcome) where labels differ or something was said."""
     return {
@@ -114,7 +114,7 @@ def threads_of(talk: reports.Discussed) -> dict[str, Any]:
     }
 
 
-def mark_all_read(user: User, talk: reports.Discussed) -> None:
+def mark_all_read(user: User, talk: reports.DiscussionView) -> None:
     """What a page shows, its reader has read."""
     for thread in talk.threads:
         if thread.unread:

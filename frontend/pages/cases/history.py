@@ -20,7 +20,7 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role
 from annotation.models import Adjudication, Assignment, Step, Trajectory
 from annotation.policies.rechecks import not_closed
-from annotation.reports.cases.history_entries import Entry, Place
+from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.services import noted_reads
 from annotation.services.judged_steps import step_at
 from frontend.pages.shared.common import ProjectPage, page_of
@@ -69,13 +69,13 @@ def _asks(opened: ProjectPage, row: Trajectory) -> bool:
 
 
 def _columns(*, of_one: bool) -> list[Column]:
-    def about(entry: Entry) -> str:
+    def about(entry: HistoryEntry) -> str:
         if entry.number:
             step = _("Step %(number)s") % {"number": entry.number}
             return cells.link(step, f"?step={entry.message_index}")
         return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole"))
 
-    def what(entry: Entry) -> str:
+    def what(entry: HistoryEntry) -> str:
         if entry.kind == "revision":
             change = cells.beside(mark(entry.detail["previous"]), "→", mark(entry.value))
             return cells.cluster(sentence(entry), change)
@@ -107,7 +107,7 @@ def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool
     """The entries; where seeing them costs somebody something, a button that shows them."""
     request = opened.request
 
-    def rows(_asked: dict[str, str]) -> list[Entry]:
+    def rows(_asked: dict[str, str]) -> list[HistoryEntry]:
         place = _place(request, row)
         return [] if asks else noted_reads.history(actor=opened.user, trajectory=row, place=place)
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import TristepError
-from annotation.core.influence.arm_figures import Difference, Estimate
+from annotation.core.influence.arm_figures import ArmDifference, ResampledMeasure
 from annotation.core.influence.experiment import ARMS
 from annotation.language import translated
 from annotation.reports.influence import report
@@ -34,7 +34,7 @@ CHANGE = "project.change"
 UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
-def _difference_cell(found: Difference, *, is_share: bool) -> dict[str, Any]:
+def _difference_cell(found: ArmDifference, *, is_share: bool) -> dict[str, Any]:
     """A difference: of shares in hundredths (percentage points), else as it is."""
     times = 100 if is_share else 1
     places = 1 if is_share else 3
@@ -103,7 +103,7 @@ def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any
         for one in column["arm"].lines
         if (one.who, one.judge, one.basis) == (line.who, line.judge, column["basis"])
     )
-    estimate: Estimate = getattr(next(same), name)
+    estimate: ResampledMeasure = getattr(next(same), name)
     return measure_cell(estimate.measure, is_share=name == "agreement")
 
 

@@ -19,7 +19,7 @@ from annotation.core.judging.kinds import KINDS, runnable_kinds
 from annotation.language import translated
 from annotation.models import Judge, SuggestionRun
 from annotation.reports.judging import estimates
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.runs import RunForm
@@ -88,7 +88,7 @@ class Row:
 
 
 def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:
-    chosen = Selection.of(form.selection())
+    chosen = RunSelection.of(form.selection())
     rows = []
     for judge in form.cleaned_data["judges"]:
         try:
@@ -155,7 +155,7 @@ def _start(opened: ProjectPage, form: RunForm, rows: list[Row]) -> list[Suggesti
                 suggest.start_run(
                     actor=opened.user,
                     judge=row.judge,
-                    selection=Selection.of(form.selection()),
+                    selection=RunSelection.of(form.selection()),
                     budget=form.cleaned_data["budget"],
                     estimate=row.estimate.as_dict() if row.estimate is not None else None,
                 )

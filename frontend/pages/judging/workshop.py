@@ -101,6 +101,6 @@ def _sample_page(
     )
 
 
-def _confusion(one: report.Tried) -> list[tuple[int, list[int]]]:
+def _confusion(one: report.TriedPrompt) -> list[tuple[int, list[int]]]:
     """Resolved label, and how often each label was suggested for it, in the order of VALUES."""
     return list(zip(VALUES, one.scores.confusion.tolist(), strict=True))

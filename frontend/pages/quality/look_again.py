@@ -42,7 +42,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.FILTERS}
     refusal, status = "", 200
-    found = report.Preview((), {})
+    found = report.RelabelPreview((), {})
     try:
         if request.method == "POST":
             expected = whole_number(request, "expected") or 0

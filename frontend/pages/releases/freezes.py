@@ -19,7 +19,7 @@ from annotation.core.vocabulary import UNFINISHED_FREEZES, FreezeState
 from annotation.language import translated
 from annotation.models import Freeze
 from annotation.reports.releases import release_preview as report
-from annotation.reports.releases.freeze_checklist import THRESHOLD, Checklist, checklist
+from annotation.reports.releases.freeze_checklist import THRESHOLD, FreezeChecklist, checklist
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, ThresholdForm
@@ -85,7 +85,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _items(opened: ProjectPage, found: Checklist) -> list[dict[str, Any]]:
+def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
     """What to know before freezing, with what is as it should be ticked, and where to look."""
     project = opened.project
 

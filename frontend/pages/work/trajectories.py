@@ -45,7 +45,7 @@ class Listed:
 
     row: Trajectory
     annotators: list[str]
-    said: report.Said | None
+    said: report.TrajectoryLabels | None
 
 
 def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[Listed]:
@@ -182,7 +182,7 @@ def _word(cell: report.Cell) -> str:
     return _("no label") if cell is None else SIGNS[cell]
 
 
-def _strip(said: report.Said) -> tuple[Any, str]:
+def _strip(said: report.TrajectoryLabels) -> tuple[Any, str]:
     """The strip of one trajectory, and the same in words: equal neighbours counted together."""
     cells_ = [cell for _index, cell in said.steps]
     runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells_))]
@@ -197,7 +197,7 @@ def _written(cell: report.Cell) -> str | None:
     return "?" if isinstance(cell, report.Differ) else None if cell is None else str(cell)
 
 
-def _written_steps(said: report.Said) -> str:
+def _written_steps(said: report.TrajectoryLabels) -> str:
     """`message index:label` of each labelled step."""
     return " ".join(f"{index}:{_written(cell)}" for index, cell in said.steps if cell is not None)
 

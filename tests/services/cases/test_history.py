@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Adjudication, Assignment, Discussion, Exposure, Step, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.reports.cases.history_entries import Entry
+from annotation.reports.cases.history_entries import HistoryEntry
 from annotation.services import adjudicate, assign, label, noted_reads, release
 from tests import people
 from tests.fixtures.judges import make_imported_judge
@@ -23,7 +23,7 @@ from tests.suggesting import suggest
 WHOLE = ("assignment.submit", "case.open", "case.close", "discussion.open", "seen.label", "seen.consensus")
 
 
-def history(user: User, trajectory: int, place: Any = "everything") -> list[Entry]:
+def history(user: User, trajectory: int, place: Any = "everything") -> list[HistoryEntry]:
     row = Trajectory.objects.select_related("project", "subset", "task").get(pk=trajectory)
     return noted_reads.history(actor=user, trajectory=row, place=place)
 
@@ -35,7 +35,7 @@ def seen(user: User, case: Adjudication) -> list[tuple[str, str, int | None]]:
     return [(one.kind, one.letter, one.value) for one in entries if one.about == "step"]
 
 
-def kinds(entries: list[Entry]) -> list[str]:
+def kinds(entries: list[HistoryEntry]) -> list[str]:
     return [one.kind for one in entries]
 
 

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.reports.judging.judge_coverage import judge_coverage
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.reports.shared.frozen_trajectories import frozen_trajectories
 from annotation.reports.shared.release_labels import predictions, released_labels
 from annotation.services import evaluate
@@ -131,7 +131,7 @@ def test_judge_is_run_over_what_it_lacks_of_a_release_and_then_scored(
     suggest(judge, trajectory(0), 1)
     (row,) = judge_coverage(actor=resolved.admin, release=frozen)
     assert (row.suggested, row.failed, row.pending, row.may_run) == (1, 0, 2, True)
-    run = start(judge, selection=Selection(release=frozen.version))
+    run = start(judge, selection=RunSelection(release=frozen.version))
     assert items(run)["due"] == 2, "and not what is not in the release"
     install(monkeypatch, Scripted(odd_ones_fail))
     do(run)
@@ -153,7 +153,7 @@ def test_run_for_a_release_that_nobody_scored_is_taken_up_once(
     resolved: Cast, frozen: Release, judge_urls: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = make_judge(resolved)
-    run = start(judge, selection=Selection(release=frozen.version))
+    run = start(judge, selection=RunSelection(release=frozen.version))
     install(monkeypatch, Scripted())
     assert evaluate.score_run(run_id=run.pk) is None, "it has not ended"
     do(run)

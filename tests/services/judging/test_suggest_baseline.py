@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.reports.judging import estimates
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 from annotation.services.suggest import baseline, runner
 from tests import people
@@ -53,7 +53,7 @@ def make(cast: Cast, name: str = "Baseline") -> Judge:
 
 
 def run(judge: Judge, **selection: Any) -> SuggestionRun:
-    begun = suggest.start_run(actor=OPERATOR, judge=judge, selection=Selection(**selection), enqueue=False)
+    begun = suggest.start_run(actor=OPERATOR, judge=judge, selection=RunSelection(**selection), enqueue=False)
     return suggest.run_suggestions(run_id=begun.pk)
 
 

@@ -17,7 +17,7 @@ from annotation.models import Judge, JudgeAnswer, SuggestedLabel, Suggestion, Tr
 from annotation.policies import OPERATOR
 from annotation.providers import FailureKind, Request
 from annotation.reports.judging.estimates import estimate
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 from annotation.services.suggest import pending_items
 from tests import people
@@ -103,7 +103,7 @@ def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_
 
     provider = install(monkeypatch, Scripted(script))
     judge = make_judge(cast)
-    first = do(start(judge, selection=Selection(limit=2)))
+    first = do(start(judge, selection=RunSelection(limit=2)))
     assert items(first) == {"due": 0, "done": 1, "failed": 1}
     second = start(judge)
     assert second.progress_total == 2, "what was broken off, and what is new"

@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from annotation.providers import FailureKind, Request
 from annotation.reports.judging import runs as reports
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 from annotation.services.suggest import reaper, runner, store
 from tests import people
@@ -131,7 +131,7 @@ def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
 
     assert (run.state, run.attempt, run.progress_done, run.progress_failed) == (State.FINISHED, 2, 5, 1)
     assert sorted(provider.calls.values()) == [1, 1, 1, 2, 2, 2], "only what had failed was asked again"
-    other = start(judge, selection=Selection(failed_of=run.pk))
+    other = start(judge, selection=RunSelection(failed_of=run.pk))
     assert other.progress_total == 1
     with pytest.raises(Conflict):
         suggest.retry_failed(actor=cast.admin, run=run)

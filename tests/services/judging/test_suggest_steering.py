@@ -17,7 +17,7 @@ from annotation.models import (
 )
 from annotation.providers import Request
 from annotation.reports.judging import runs as reports
-from annotation.reports.judging.run_selection import Selection
+from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
 from annotation.services.suggest import db_retry, runner, store
 from tests import people
@@ -143,10 +143,10 @@ def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None
         start(judge)
     people.import_records(cast.project, 2)
     for selection in (
-        Selection(subset="no"),
-        Selection(state="no"),
-        Selection(limit=0),
-        Selection(failed_of=9),
+        RunSelection(subset="no"),
+        RunSelection(state="no"),
+        RunSelection(limit=0),
+        RunSelection(failed_of=9),
     ):
         with pytest.raises(Invalid):
             start(judge, selection=selection)
@@ -158,7 +158,7 @@ def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None
     with pytest.raises(Invalid):
         start(make_imported_judge(cast.project))
     assert not SuggestionRun.objects.exists()
-    assert start(judge, selection=Selection(subset="tiny", limit=1)).progress_total == 1
+    assert start(judge, selection=RunSelection(subset="tiny", limit=1)).progress_total == 1
 
 
 # ── The database away ─────────────────────

@@ -43,7 +43,7 @@ def changed(cast: Cast) -> Cast:
     return cast
 
 
-def preview(cast: Cast, **filters: str) -> report.Preview:
+def preview(cast: Cast, **filters: str) -> report.RelabelPreview:
     return report.preview(actor=cast.admin, project=cast.project, filters=filters)
 
 
