@@ -11,7 +11,7 @@ from config.env import Env
 from config.logs import OneLine
 
 
-class Log(Logger):
+class ServerLog(Logger):
     """gunicorn's own log lines in the format of the others."""
 
     def setup(self, cfg: Any) -> None:
@@ -50,7 +50,7 @@ control_socket_disable = True
 limit_request_line = 8190
 limit_request_fields = 64
 
-logger_class = Log
+logger_class = ServerLog
 accesslog = "-" if _env.flag("TRISTEP_ACCESS_LOG") else None
 # Paths without their query: what people search for may be trajectory text.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"

@@ -37,7 +37,7 @@ class Preferences:
         return self.get_response(request)
 
 
-class Problems:
+class ProblemPages:
     """Answers an expected failure that no page has caught with a proper page and status.
 
     The API's own views map their errors themselves, before they get here.

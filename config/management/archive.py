@@ -158,7 +158,7 @@ def restore(path: Path) -> dict[str, Any]:
     return manifest
 
 
-class Member(tarfile.TarInfo):
+class ArchiveMember(tarfile.TarInfo):
     """A member of an archive, whose extended headers (which are read into memory) are short."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> Any:
@@ -170,7 +170,7 @@ class Member(tarfile.TarInfo):
 def _unpack(path: Path, folder: Path) -> dict[str, Any]:
     """Unpack and check every checksum before a row is touched. Raises CommandError."""
     try:
-        with tarfile.open(path, "r:gz", tarinfo=Member) as archive:
+        with tarfile.open(path, "r:gz", tarinfo=ArchiveMember) as archive:
             extracted = dict(_extract(archive, folder, path))
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, RecursionError) as error:

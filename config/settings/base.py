@@ -84,7 +84,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "frontend.middleware.Preferences",
     "frontend.middleware.FormAddresses",
-    "frontend.middleware.Problems",
+    "frontend.middleware.ProblemPages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # last, as axes asks: it turns a locked-out sign-in into a response
     "axes.middleware.AxesMiddleware",

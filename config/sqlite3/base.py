@@ -8,7 +8,7 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
-from .queue import QueueTimeout, Turn, queue_before
+from .queue import QueueTimeout, WriteTurn, queue_before
 
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER", "ANALYZE", "REINDEX"})
 BUSY = "database is locked: too many are writing"
@@ -40,7 +40,7 @@ class QueuedCursor(base.SQLiteCursorWrapper):
 class _OneStatement:
     """The turn of one statement."""
 
-    def __init__(self, turn: Turn | None) -> None:
+    def __init__(self, turn: WriteTurn | None) -> None:
         self._turn = turn
 
     def __enter__(self) -> None:
@@ -56,7 +56,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._turn: Turn | None = None
+        self._turn: WriteTurn | None = None
 
     def create_cursor(self, name: str | None = None) -> QueuedCursor:
         cursor: QueuedCursor = self.connection.cursor(factory=QueuedCursor)
@@ -70,12 +70,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """
         return _OneStatement(self._take() if self._turn is None else None)
 
-    def _take(self) -> Turn | None:
+    def _take(self) -> WriteTurn | None:
         if self.is_in_memory_db():
             return None
         seconds = float(self.settings_dict["OPTIONS"].get("timeout", 5.0))
         try:
-            return Turn(queue_before(str(self.settings_dict["NAME"])), seconds)
+            return WriteTurn(queue_before(str(self.settings_dict["NAME"])), seconds)
         except QueueTimeout:
             raise OperationalError(BUSY) from None
 

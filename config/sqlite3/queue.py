@@ -25,7 +25,7 @@ class QueueTimeout(Exception):
     """The turn did not come in time."""
 
 
-class Queue:
+class WriteQueue:
     """The queue before one database file, as one process sees it."""
 
     def __init__(self, path: Path) -> None:
@@ -106,25 +106,25 @@ class Queue:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, byte)
 
 
-_queues: dict[tuple[int, str], Queue] = {}
+_queues: dict[tuple[int, str], WriteQueue] = {}
 _guard = threading.Lock()
 
 
-def queue_before(database: str) -> Queue:
+def queue_before(database: str) -> WriteQueue:
     """The one queue of this process before a database file; a forked process begins with its own."""
     key = (os.getpid(), os.path.realpath(database))
     with _guard:
         if key not in _queues:
-            _queues[key] = Queue(Path(f"{key[1]}-queue"))
+            _queues[key] = WriteQueue(Path(f"{key[1]}-queue"))
         return _queues[key]
 
 
-class Turn:
+class WriteTurn:
     """A turn that ends once: when its transaction does, or its connection is lost with its thread."""
 
-    def __init__(self, queue: Queue, seconds: float) -> None:
+    def __init__(self, queue: WriteQueue, seconds: float) -> None:
         queue.acquire(seconds)
-        self._queue: Queue | None = queue
+        self._queue: WriteQueue | None = queue
         self._process = os.getpid()
 
     def end(self) -> None:

@@ -24,7 +24,7 @@ def laid_out(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextBlock:
     """A piece of text. `code`: written by a machine for a machine."""
 
     text: str
@@ -49,7 +49,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class StructureBlock:
     """JSON as structure. `size`: how many characters it was written with."""
 
     node: structure.Node
@@ -64,7 +64,7 @@ class Structure:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PictureBlock:
     """An image inside a message, served by us."""
 
     message_index: int
@@ -72,15 +72,15 @@ class Picture:
     kind: str = "image"
 
 
-Block = Text | Structure | Picture
+Block = TextBlock | StructureBlock | PictureBlock
 
 
-def result_block(text: str) -> Text | Structure:
+def result_block(text: str) -> TextBlock | StructureBlock:
     """A tool's output: as structure when it is a JSON object or list (laid out when that would be too much of
     it), else the text as it came."""
     node = structure.read(text)
     if node is not None:
-        return Structure(node, len(text), foldable=True)
+        return StructureBlock(node, len(text), foldable=True)
     stripped = text.strip()
     if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
         try:
@@ -88,21 +88,21 @@ def result_block(text: str) -> Text | Structure:
         except BadJson:
             value = None
         if value:
-            return Text(laid_out(value), code=True, foldable=True)
-    return Text(escape_control_chars(text), code=True, foldable=True)
+            return TextBlock(laid_out(value), code=True, foldable=True)
+    return TextBlock(escape_control_chars(text), code=True, foldable=True)
 
 
-def value_block(value: Any) -> Text | Structure:
+def value_block(value: Any) -> TextBlock | StructureBlock:
     """One value, parsed: a string as its own text, else structure, laid out when that is too much."""
     if isinstance(value, str):
-        return Text(escape_control_chars(value), foldable=True)
+        return TextBlock(escape_control_chars(value), foldable=True)
     node = structure.of(value)
     if node is not None:
-        return Structure(node, len(json.dumps(value)), foldable=True)
-    return Text(laid_out(value), code=True, foldable=True)
+        return StructureBlock(node, len(json.dumps(value)), foldable=True)
+    return TextBlock(laid_out(value), code=True, foldable=True)
 
 
-def facts(value: Any) -> list[tuple[str, Text | Structure]]:
+def facts(value: Any) -> list[tuple[str, TextBlock | StructureBlock]]:
     """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
     if isinstance(value, dict):
         named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
@@ -111,7 +111,7 @@ def facts(value: Any) -> list[tuple[str, Text | Structure]]:
     return [] if value in (None, "", []) else [("", value_block(value))]
 
 
-def hints_and_source(hints: dict[str, Any] | None) -> dict[str, list[tuple[str, Text | Structure]]]:
+def hints_and_source(hints: dict[str, Any] | None) -> dict[str, list[tuple[str, TextBlock | StructureBlock]]]:
     """What a record says beside its run, as blocks: where it was converted from (`source`), and the rest."""
     rest = dict(hints or {})
     source = rest.pop("source", None) if isinstance(rest.get("source_steps"), dict) else None

@@ -15,7 +15,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
-from frontend.rendering.blocks import Picture
+from frontend.rendering.blocks import PictureBlock
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.structure import Items, Node, Passage, Passages
 
@@ -51,7 +51,7 @@ def environment(**options: Any) -> Environment:
     return env
 
 
-def _image_address(trajectory: Any, picture: Picture) -> str:
+def _image_address(trajectory: Any, picture: PictureBlock) -> str:
     """Where an image is: what is not a trajectory of the project says so itself."""
     own = getattr(trajectory, "image_address", None)
     place = (picture.message_index, picture.part_index)

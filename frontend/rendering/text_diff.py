@@ -11,28 +11,28 @@ AROUND: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """`kind`: "added", "removed", "same", or "gap" for lines that are left out."""
 
     kind: str
     text: str = ""
 
 
-def changes(before: str, after: str) -> list[Line]:
+def changes(before: str, after: str) -> list[DiffLine]:
     """The changed lines with a little around them; empty when the texts are the same."""
     old, new = before.splitlines(), after.splitlines()
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     end = 0
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND):
         if group[0][1] > end:
-            lines.append(Line("gap"))
+            lines.append(DiffLine("gap"))
         for tag, a, b, c, d in group:
             if tag == "equal":
-                lines += [Line("same", text) for text in old[a:b]]
+                lines += [DiffLine("same", text) for text in old[a:b]]
             else:
-                lines += [Line("removed", text) for text in old[a:b]]
-                lines += [Line("added", text) for text in new[c:d]]
+                lines += [DiffLine("removed", text) for text in old[a:b]]
+                lines += [DiffLine("added", text) for text in new[c:d]]
         end = group[-1][2]
     if lines and end < len(old):
-        lines.append(Line("gap"))
+        lines.append(DiffLine("gap"))
     return lines

@@ -19,9 +19,9 @@ from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import structure
 from frontend.rendering.blocks import (
     Block,
-    Picture,
-    Structure,
-    Text,
+    PictureBlock,
+    StructureBlock,
+    TextBlock,
     facts,
     hints_and_source,
     laid_out,
@@ -33,8 +33,8 @@ from frontend.rendering.schema_problems import in_words
 
 __all__ = [
     "Block",
-    "Structure",
-    "Text",
+    "StructureBlock",
+    "TextBlock",
     "escape_control_chars",
     "facts",
     "hints_and_source",
@@ -62,8 +62,8 @@ class Call:
 
     name: str
     position: int
-    arguments: list[tuple[str, Text | Structure]]
-    body: Text | Structure | None
+    arguments: list[tuple[str, TextBlock | StructureBlock]]
+    body: TextBlock | StructureBlock | None
     broken: bool
     in_text: bool
     problems: list[str]
@@ -107,7 +107,7 @@ class RenderedMessage:
     def peek(self) -> str:
         """The text it begins with; "" without one."""
         first = self.blocks[0] if self.blocks else None
-        return first.text if isinstance(first, Text) else ""
+        return first.text if isinstance(first, TextBlock) else ""
 
     @property
     def tool_error(self) -> bool:
@@ -117,7 +117,7 @@ class RenderedMessage:
     @property
     def size(self) -> int:
         """How many characters its texts have."""
-        return sum(block.size for block in self.blocks if not isinstance(block, Picture))
+        return sum(block.size for block in self.blocks if not isinstance(block, PictureBlock))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +186,11 @@ def _message(message: Message, step: Step | None, offered: Sequence[tool_schema.
     blocks: list[Block] = []
     for number, part in enumerate(message.parts):
         if number == 0 and message.thought:
-            blocks.append(Text(escape_control_chars(message.thought), foldable=True, kind="reasoning"))
+            blocks.append(TextBlock(escape_control_chars(message.thought), foldable=True, kind="reasoning"))
         elif part.kind == "image":
-            blocks.append(Picture(message.index, number))
+            blocks.append(PictureBlock(message.index, number))
         elif part.kind == "other":
-            blocks.append(Text(escape_control_chars(part.text), code=True, foldable=True))
+            blocks.append(TextBlock(escape_control_chars(part.text), code=True, foldable=True))
         elif part.text:
             blocks.append(_block(part.text, kind))
     return RenderedMessage(
@@ -209,17 +209,17 @@ def _message(message: Message, step: Step | None, offered: Sequence[tool_schema.
     )
 
 
-def _block(text: str, kind: str) -> Text | Structure:
+def _block(text: str, kind: str) -> TextBlock | StructureBlock:
     if kind == "result":
         return result_block(text)
     if kind == "step" and (node := structure.read(text)) is not None:
-        return Structure(node, len(text))
-    return Text(escape_control_chars(text.rstrip()), foldable=kind != "step")
+        return StructureBlock(node, len(text))
+    return TextBlock(escape_control_chars(text.rstrip()), foldable=kind != "step")
 
 
 def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool]) -> Call:
-    arguments: list[tuple[str, Text | Structure]] = []
-    body: Text | Structure | None = None
+    arguments: list[tuple[str, TextBlock | StructureBlock]] = []
+    body: TextBlock | StructureBlock | None = None
     if call.parsed and isinstance(call.arguments, dict):
         arguments = [
             (escape_control_chars(str(name)), value_block(value)) for name, value in call.arguments.items()
@@ -227,7 +227,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool]) ->
     elif call.parsed:
         body = value_block(call.arguments)
     elif call.arguments_raw:
-        body = Text(escape_control_chars(call.arguments_raw), code=True, foldable=True)
+        body = TextBlock(escape_control_chars(call.arguments_raw), code=True, foldable=True)
     checked = call.parsed and call.arguments is not None
     found = tool_schema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(

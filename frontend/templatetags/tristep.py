@@ -159,9 +159,9 @@ def title_of(record_id: str, question: str) -> str:
 
 
 @register.filter
-def run_text(visible: str) -> transcript.Text:
+def run_text(visible: str) -> transcript.TextBlock:
     """A text from a run for the macro `message.text`, folded when it is long. Its characters are visible."""
-    return transcript.Text(visible, foldable=True)
+    return transcript.TextBlock(visible, foldable=True)
 
 
 @register.simple_tag

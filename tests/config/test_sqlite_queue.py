@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError, connection, connections, transaction
 
 from annotation.models import Project
-from config.sqlite3.queue import Queue, QueueTimeout, queue_before
+from config.sqlite3.queue import QueueTimeout, WriteQueue, queue_before
 from tests import people
 from tests.servers import ROOT
 
@@ -59,7 +59,7 @@ class Other:
 
 
 def test_queue_serves_threads_in_the_order_in_which_they_came(tmp_path: Path) -> None:
-    queue, served = Queue(tmp_path / "queue"), []
+    queue, served = WriteQueue(tmp_path / "queue"), []
     queue.acquire(1)
     threads = []
     for number in range(8):
@@ -80,7 +80,7 @@ def test_queue_serves_threads_in_the_order_in_which_they_came(tmp_path: Path) ->
 
 
 def test_queue_gives_another_process_its_turn_between_two_of_ours(tmp_path: Path) -> None:
-    queue = Queue(tmp_path / "queue")
+    queue = WriteQueue(tmp_path / "queue")
     other = Other(tmp_path / "queue", 3)
     ours: list[int] = []
 
@@ -109,7 +109,7 @@ def test_queue_gives_another_process_its_turn_between_two_of_ours(tmp_path: Path
 
 
 def test_queue_ends_the_turn_of_a_process_that_is_killed(tmp_path: Path) -> None:
-    queue, other = Queue(tmp_path / "queue"), Other(tmp_path / "queue", 1)
+    queue, other = WriteQueue(tmp_path / "queue"), Other(tmp_path / "queue", 1)
     other.go_on()
     assert other.heard() == "turn"
     with pytest.raises(QueueTimeout):
@@ -121,7 +121,7 @@ def test_queue_ends_the_turn_of_a_process_that_is_killed(tmp_path: Path) -> None
 
 
 def test_queue_refuses_after_its_time_and_goes_on(tmp_path: Path) -> None:
-    queue = Queue(tmp_path / "queue")
+    queue = WriteQueue(tmp_path / "queue")
     queue.acquire(1)
     for _ in range(2):
         with pytest.raises(QueueTimeout):

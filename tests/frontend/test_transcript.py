@@ -12,7 +12,7 @@ from annotation.core.trajectories.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import transcript
-from frontend.rendering.transcript import Text, escape_control_chars, lay_out
+from frontend.rendering.transcript import TextBlock, escape_control_chars, lay_out
 from frontend.templatetags.macros import macro
 
 
@@ -31,7 +31,7 @@ def markup(block: transcript.Block) -> str:
 
 def html(block: transcript.Block) -> str:
     """What is read in a structure: its texts, one after the other."""
-    assert isinstance(block, transcript.Structure)
+    assert isinstance(block, transcript.StructureBlock)
     return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", markup(block)) if part)
 
 
@@ -127,7 +127,7 @@ def test_arguments_are_named_when_they_are_an_object() -> None:
         steps=(0,),
     )
     arguments = dict(step.calls[0].arguments)
-    assert arguments["q"] == Text("a\nb", foldable=True)
+    assert arguments["q"] == TextBlock("a\nb", foldable=True)
     assert (html(arguments["n"]), html(arguments["deep"])) == ("3", "x 1")
 
 
@@ -178,7 +178,7 @@ def test_json_results_are_structure_and_broken_ones_left_alone() -> None:
 
 def test_json_of_more_structure_than_can_be_read_is_laid_out_as_text() -> None:
     block = transcript.result_block(json.dumps(list(range(1000))))
-    assert isinstance(block, Text) and block.lines == 1002 and block.folds
+    assert isinstance(block, TextBlock) and block.lines == 1002 and block.folds
 
 
 def test_documents_retrieved_are_titles_and_passages() -> None:

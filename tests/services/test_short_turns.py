@@ -61,7 +61,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
     """
     kept = Ledger()
 
-    class Measured(queue.Turn):
+    class Measured(queue.WriteTurn):
         def __init__(self, *asked: Any) -> None:
             before = kept.total
             super().__init__(*asked)
@@ -75,7 +75,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
                 kept.holds.append((threading.current_thread().name, held))
             super().end()
 
-    monkeypatch.setattr("config.sqlite3.base.Turn", Measured)
+    monkeypatch.setattr("config.sqlite3.base.WriteTurn", Measured)
     gc.disable()
     yield kept
     gc.enable()

@@ -19,7 +19,7 @@ def reading(trajectory: Trajectory, read: Transcript, steps: Sequence[Step]) -> 
         "trajectory": trajectory,
         "record_id": title_of(trajectory.record_id, read.question),
         "messages": transcript.lay_out(read, steps),
-        "question": transcript.Text(transcript.escape_control_chars(read.question), foldable=True),
+        "question": transcript.TextBlock(transcript.escape_control_chars(read.question), foldable=True),
         "description": transcript.facts(read.task_description),
         "reference": transcript.facts(read.reference_answer),
         **transcript.hints_and_source(read.hints),

@@ -40,7 +40,7 @@ IN_FILE = (
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedTrajectory:
     """A trajectory of the list; `said` is what was said of it, None where that is not shown."""
 
     row: Trajectory
@@ -48,20 +48,20 @@ class Listed:
     said: report.TrajectoryLabels | None
 
 
-def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[Listed]:
+def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[ListedTrajectory]:
     """Rows with what is shown beside them; that their labels are seen is noted."""
     names = report.annotators(opened.user, rows)
     said = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
-    return [Listed(row, names.get(row.pk, []), said.get(row.pk)) for row in rows]
+    return [ListedTrajectory(row, names.get(row.pk, []), said.get(row.pk)) for row in rows]
 
 
 def _columns(slug: str, *, labels: bool) -> list[Column]:
-    def question(one: Listed) -> str:
+    def question(one: ListedTrajectory) -> str:
         beginning: str = one.row.beginning  # type: ignore[attr-defined]
         shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
         return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "")
 
-    def state(one: Listed) -> str:
+    def state(one: ListedTrajectory) -> str:
         return cells.badge(state_name(one.row.state), badge_kind(one.row.state))
 
     columns = [
