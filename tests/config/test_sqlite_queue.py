@@ -21,8 +21,8 @@ pytestmark = pytest.mark.once
 OTHER = """
 import sys, time
 from pathlib import Path
-from config.sqlite3.queue import Queue
-queue = Queue(Path(sys.argv[1]))
+from config.sqlite3.queue import WriteQueue
+queue = WriteQueue(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[2])):
