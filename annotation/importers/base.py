@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from annotation.core.jsonio.jsonlines import MAX_RECORD_BYTES, RecordError
+from annotation.core.trajectories.limits import Limits
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 
@@ -16,10 +17,11 @@ class ReadContext:
     """What a reader must know beside the bytes.
 
     `filename` stands in every error; `policy_models` names the policy models by sample index;
-    `max_record_bytes` bounds one record, and with it the memory of the import. The reader counts in `notes`
-    what the import's report shall tell (English words: how many), and names in `left_out` what the file has
-    and the trajectories have not. A reader that must gather what lies interleaved lays it aside in the folder
-    `scratch` (`None`: the system's) and, of a file that is only looked at, gathers `gather_bytes` at most.
+    `max_record_bytes` bounds one record, and with it the memory of the import, and `limits` what becomes of
+    it. The reader counts in `notes` what the import's report shall tell (English words: how many), and names
+    in `left_out` what the file has and the trajectories have not. A reader that must gather what lies
+    interleaved lays it aside in the folder `scratch` (`None`: the system's) and, of a file that is only
+    looked at, gathers `gather_bytes` at most.
     """
 
     filename: str
@@ -29,6 +31,7 @@ class ReadContext:
     left_out: set[str] = field(default_factory=set)
     scratch: str | None = None
     gather_bytes: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 class Importer(Protocol):

@@ -11,7 +11,8 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from . import FORMATS, by_name, sniff
 from .base import Importer, ReadContext
-from .options import ReadOptions, apply_options
+from .limits import read_within_limits
+from .options import ReadOptions
 from .parts.spool import BEGINNING
 
 LOOKED_AT: Final = 50
@@ -59,7 +60,7 @@ def preview(
     importer = by_name(format) if format else sniff(head)
     beginning = FilePreview(importer, importer.sniff(head), _others(importer, head), context=context)
     end = time.monotonic() + SECONDS
-    for item in apply_options(importer.read(stream, context), options, context):
+    for item in read_within_limits(importer, stream, context, options):
         if isinstance(item, RecordError):
             beginning.errors.append(item)
         else:

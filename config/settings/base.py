@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
+from annotation.core.trajectories import limits
 from config import csp, languages, logs
 from config import env as reading
 
@@ -132,6 +133,14 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("TRISTEP_MAX_BODY_BYTES", 8 * 1024**2)
 ANONYMOUS_BODY_BYTES = 64 * 1024
 MAX_UPLOAD_BYTES = env.number("TRISTEP_MAX_UPLOAD_BYTES", 256 * 1024**2)
+# What one trajectory may hold: beyond it an import is refused.
+MAX_RECORD_BYTES = env.number("TRISTEP_MAX_RECORD_BYTES", 16 * 1024**2, minimum=1024)
+TRAJECTORY_LIMITS = limits.Limits(
+    **{
+        name: env.number(limits.variable(name), default, minimum=1)
+        for name, default in limits.DEFAULTS.items()
+    }
+)
 MEDIA_ROOT = UPLOAD_DIR
 
 # ── People ────────────────────────────────

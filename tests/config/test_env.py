@@ -131,6 +131,7 @@ def test_value_of_any_kind_may_stand_in_a_file(tmp_path: Path) -> None:
     [
         ("TRISTEP_THROTTLE_ANON", "60"),
         ("TRISTEP_LOG_LEVEL", "loud"),
+        ("TRISTEP_MAX_MESSAGES", "0"),
         ("TRISTEP_TIME_ZONE", "Mars/Olympus"),
         ("TRISTEP_DATA_DIR", "/etc/passwd/x"),
         ("TRISTEP_EMAIL_URL", "smtp://mail.example:many"),

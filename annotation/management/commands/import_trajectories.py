@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.importers import FORMATS, ReadContext
+from annotation.importers import FORMATS
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.folder_layouts import FolderLog, joined, together
 from annotation.importers.preview import preview
@@ -148,7 +148,7 @@ class Command(OperatorCommand):
     def _preview(self, logs: list[FolderLog], options: dict[str, Any]) -> None:
         """What each file would become; nothing is stored."""
         for log in logs:
-            context = ReadContext(_name(log), _policy_models(options["policy_model"]))
+            context = ingest.read_context(_name(log), _policy_models(options["policy_model"]))
             with _opened(log) as stream:
                 shown = preview(stream, context, format=options["format"], options=ReadOptions.of(options))
             more = "" if shown.whole else " at least"

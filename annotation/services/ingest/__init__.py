@@ -2,6 +2,7 @@
 once."""
 
 from .archives import ReceivedFiles, receive_upload
+from .context import read_context
 from .previews import look_at, set_options, start
 from .reaper import reap
 from .receive import abandon, default_subset, receive_file
@@ -12,6 +13,7 @@ __all__ = [
     "abandon",
     "default_subset",
     "look_at",
+    "read_context",
     "reap",
     "receive_file",
     "receive_upload",

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -12,7 +11,6 @@ from annotation import dispatch
 from annotation.core.errors import NotFound, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
-from annotation.importers import ReadContext
 from annotation.importers.options import ReadOptions
 from annotation.importers.preview import GATHER_BYTES, LOOKED_AT, FilePreview, preview
 from annotation.models import ImportFile
@@ -20,6 +18,7 @@ from annotation.policies import Actor, require
 
 from .. import audit
 from ..transitions import advance
+from .context import read_context
 from .receive import QUEUE_PATIENCE, stored_path
 
 
@@ -31,9 +30,7 @@ def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> Fi
     require(actor, "import", source)
     names = {int(index): name for index, name in source.policy_models.items()}
     with _bytes(source) as stream:
-        context = ReadContext(
-            source.filename, names, scratch=str(settings.UPLOAD_DIR), gather_bytes=GATHER_BYTES
-        )
+        context = read_context(source.filename, names, gather_bytes=GATHER_BYTES)
         options = ReadOptions.of(source.options)
         return preview(stream, context, format=source.format, options=options, records=records)
 

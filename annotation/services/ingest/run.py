@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO, NoReturn
 
-from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -13,14 +12,16 @@ from annotation.core.errors import Conflict, TristepError
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.vocabulary import ImportState
-from annotation.importers import ReadContext, RecordError, by_name
-from annotation.importers.options import ReadOptions, apply_options
+from annotation.importers import RecordError, by_name
+from annotation.importers.limits import read_within_limits
+from annotation.importers.options import ReadOptions
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
 from annotation.policies import OPERATOR, Actor
 
 from .. import audit, planner_stats
 from ..cursors import lower_cursors
 from . import lease
+from .context import read_context
 from .reaper import fail, sweep
 from .receive import stored_path
 from .rows import POSITIONS, ImportTally, PreparedDraft, prepare, write_batch
@@ -161,15 +162,13 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[ImportTally, F
     batch: list[PreparedDraft] = []
     held = 0
     beat = _Heartbeat(source)
-    context = ReadContext(
-        filename=source.filename,
-        policy_models={int(index): name for index, name in source.policy_models.items()},
-        scratch=str(settings.UPLOAD_DIR),
+    context = read_context(
+        source.filename, {int(index): name for index, name in source.policy_models.items()}
     )
     with stored_path(source).open("rb") as file:
         stream = CountingStream(file, source.size, beat)
-        read = by_name(source.format).read(stream, context)  # type: ignore[arg-type]
-        for item in apply_options(read, ReadOptions.of(source.options), context):
+        importer, options = by_name(source.format), ReadOptions.of(source.options)
+        for item in read_within_limits(importer, stream, context, options):  # type: ignore[arg-type]
             if isinstance(item, RecordError):
                 errors.add(item)
             elif not errors:

@@ -49,6 +49,11 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     "label of a surrogate": (jsonl([make_record(0, step_labels={"\ud800": 1})]), "step_labels", ""),
     "no identity": (jsonl([make_record(0), make_record(1, query_index="1")]), "query_index", "whole number"),
     "not an object": (jsonl([make_record(0)]) + b"[1, 2]\n", "", ""),
+    "too long": (
+        jsonl([make_record(0), make_record(1, messages=[{"role": "assistant", "content": "x"}] * 5_001)]),
+        "messages",
+        "has 5,001 messages; this server takes at most 5,000 (TRISTEP_MAX_MESSAGES raises it)",
+    ),
     "too large": (
         jsonl([make_record(0), make_record(1, question="x" * (17 * 1024 * 1024))]),
         "",

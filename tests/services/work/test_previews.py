@@ -4,6 +4,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.core.errors import ImportRefused, Invalid, StaleState
+from annotation.core.trajectories.limits import Limits
 from annotation.core.trajectories.trajectory import SourceLabel
 from annotation.core.vocabulary import ImportState
 from annotation.importers.options import ReadOptions
@@ -52,6 +54,14 @@ def test_preview_tells_the_format_the_first_trajectory_and_what_is_lost(cast: Ca
     assert found.first.record_id == "weather:bergen:1:eV1"
     assert found.context.left_out
     assert not Trajectory.objects.exists()
+
+
+def test_preview_names_a_limit_that_the_import_would_refuse(cast: Cast, settings: Any) -> None:
+    settings.TRAJECTORY_LIMITS = Limits(messages=1)
+    (error,) = ingest.look_at(actor=cast.admin, source=received(cast, "long.jsonl", chat())).errors
+    assert "has 2 messages; this server takes at most 1" in error.reason
+    settings.TRAJECTORY_LIMITS = Limits(messages=2)
+    assert ingest.look_at(actor=cast.admin, source=received(cast, "long.jsonl", chat())).drafts == 1
 
 
 def test_preview_then_start_imports_what_was_shown(cast: Cast, client: Client) -> None:
