@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -130,11 +131,42 @@ def arrivals(browser: Browser, home: str) -> Iterator[Callable[..., Visitor]]:
     assert complaints == []
 
 
+@pytest.fixture(scope="session")
+def all_answered() -> Iterator[Callable[[], None]]:
+    """Wait until the server inside the tests is idle: it would go on in the next test's database."""
+    from django.core.servers.basehttp import ServerHandler
+
+    change, underway, run = threading.Condition(), [0], ServerHandler.run
+
+    def counted(self: ServerHandler, application: Any) -> None:
+        with change:
+            underway[0] += 1
+        try:
+            run(self, application)
+        finally:
+            with change:
+                underway[0] -= 1
+                change.notify_all()
+
+    def wait() -> None:
+        with change:
+            assert change.wait_for(lambda: not underway[0], PATIENCE / 1000), "a request has no answer"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerHandler, "run", counted)
+        yield wait
+
+
 @pytest.fixture
-def visit(browser: Browser, live_server: object) -> Iterator[Callable[..., Visitor]]:
+def visit(
+    browser: Browser, live_server: object, all_answered: Callable[[], None]
+) -> Iterator[Callable[..., Visitor]]:
     """`visit(**context_options)` opens another person's browser on the server inside the test."""
-    with arrivals(browser, str(live_server)) as arrive:
-        yield arrive
+    try:
+        with arrivals(browser, str(live_server)) as arrive:
+            yield arrive
+    finally:
+        all_answered()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import SystemRandom
 from urllib.parse import quote
 
 import psycopg2
@@ -271,10 +272,16 @@ class WebServer:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody uses at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A TCP port of the loopback interface that nobody uses, and that the system gives to no connection.
+
+    Before a server takes the port any process may open a connection: the system gives it one of those that it
+    also gives to who binds to 0.
+    """
+    while True:
+        port = SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(condition: Callable[[], object], what: str, *, seconds: float = START_SECONDS) -> None:
