@@ -1,9 +1,12 @@
-"""`make check`: reads of the database by browser tests that do not wait for what they read.
+"""`make check`: reads by browser tests that do not wait for what they read.
 
 A click returns before the server has stored anything. So a browser test reads the database inside
 `eventually(…)` and nowhere else, and what it reads with is written there or in tests/browser/stored.py. Reads
 are told by names: those imported from READERS, what is asked of a related manager, and `refresh_from_db`. A
 statement that ends in `.update(…)` or `.delete()` only writes.
+
+It returns before the page shows anything, too. So between an act on a page and what Playwright reads of one
+without waiting stands a wait: `expect(…)`, `eventually(…)`, `page.wait_for_…`, or opening a page.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +29,17 @@ MANAGERS: Final = frozenset(
     for path in (TESTS.parent / "annotation" / "models").rglob("*.py")
     for name in re.findall(r'related_name="(\w+)"', path.read_text())
 )
+ACTS: Final = re.compile(
+    r"(click|dblclick|tap|press|press_sequentially|type|insert_text|fill|clear|check|uncheck|set_checked"
+    r"|select_option|set_input_files|drag_to|dispatch_event)$"
+)
+WAITS: Final = re.compile(r"(goto|go|reload|go_back|go_forward|wait_for(?!_timeout).*)$")
+PAGE_READS: Final = re.compile(
+    r"(all_inner_texts|all_text_contents|inner_text|inner_html|text_content|input_value|get_attribute|is_\w+"
+    r"|bounding_box|evaluate\w*)$"
+)
+# said of a page without arguments; strings and lists count with one
+BARE_READS: Final = frozenset({"all", "content", "count", "title"})
 
 
 def reads(source: str) -> Iterator[tuple[int, str]]:
@@ -71,16 +85,109 @@ def _calls(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
+class _Order(ast.NodeVisitor):
+    """Follows a function in the order in which it runs, into the functions of `known` that it calls."""
+
+    def __init__(self, known: Mapping[str, ast.FunctionDef], inside: frozenset[str], acted: bool) -> None:
+        self.known = known
+        self.inside = inside
+        self.acted = acted
+        self.found: dict[tuple[int, str], None] = {}
+
+    def follow(self, function: ast.FunctionDef) -> _Order:
+        for statement in function.body:
+            self.visit(statement)
+        return self
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """What is only defined here runs at another time."""
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """The same."""
+
+    def visit_For(self, node: ast.For) -> None:
+        """Its end is followed by its beginning."""
+        self.visit(node.iter)
+        for statement in [*node.body, *node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_With(self, node: ast.With) -> None:
+        """`with page.expect_…():` waits at its end."""
+        self.generic_visit(node)
+        self.acted &= not any(".expect_" in ast.unparse(item.context_expr) for item in node.items)
+
+    def visit_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        """What it goes through comes before what it makes."""
+        for generator in node.generators:
+            self.visit(generator.iter)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.visit(part)
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_comprehension
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """`page.evaluate(…)` of which nothing is made is no read."""
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=place, attr=name)) if name.startswith("evaluate"):
+                self.visit(place)
+            case value:
+                self.visit(value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        match node.func:
+            case ast.Name(id="expect" | "eventually"):
+                self.acted = False
+            case ast.Name(id=name):
+                self.generic_visit(node)
+                if name in self.known and name not in self.inside:
+                    self._call(node, name)
+            case ast.Attribute(attr=name):
+                self.generic_visit(node)
+                bare = name in BARE_READS and not node.args and not node.keywords
+                if self.acted and (bare or PAGE_READS.match(name)):
+                    self.found[node.lineno, name] = None
+                self.acted = (self.acted or bool(ACTS.match(name))) and not WAITS.match(name)
+            case _:
+                self.generic_visit(node)
+
+    def _call(self, node: ast.Call, name: str) -> None:
+        function, inside = self.known[name], self.inside | {name}
+        as_called = _Order(self.known, inside, self.acted).follow(function)
+        if as_called.found.keys() - _Order(self.known, inside, False).follow(function).found.keys():
+            self.found[node.lineno, name] = None
+        self.acted = as_called.acted
+
+
+def _functions(source: str) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+
+
+def early_reads(source: str, helpers: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
+    """Line and name of each read of a page right after an act; `helpers`: the sources of what is called."""
+    mine = _functions(source)
+    known = {name: node for text in helpers for name, node in _functions(text).items()} | mine
+    for name, function in mine.items():
+        yield from _Order(known, frozenset({name}), False).follow(function).found
+
+
 def main() -> int:
     """Print each read that does not wait; 1 when there is one."""
-    modules = [path for path in TESTS.rglob("*.py") if "mark.browser" in path.read_text()]
-    found = [
-        f"{path.relative_to(TESTS.parent)}:{line}: {name} is read, and nothing waits for it"
-        for path in sorted({*modules, *(TESTS / "browser").glob("*.py")} - {STORED, Path(__file__)})
-        for line, name in reads(path.read_text())
-    ]
+    modules = {path for path in TESTS.rglob("*.py") if "mark.browser" in path.read_text()} - {Path(__file__)}
+    folder = {*(TESTS / "browser").glob("*.py")}
+    helpers = [path.read_text() for path in sorted(folder - modules)]
+    found = []
+    for path in sorted(modules | folder):
+        place, source = path.relative_to(TESTS.parent), path.read_text()
+        if path != STORED:
+            found += [
+                f"{place}:{line}: {name} is read, and nothing waits for it" for line, name in reads(source)
+            ]
+        found += [
+            f"{place}:{line}: {name} comes right after an act; expect what it does first"
+            for line, name in early_reads(source, helpers)
+        ]
     if found:
-        print("Read what is stored inside eventually(…) (CONTRIBUTING.md, Tests):", *found, sep="\n")
+        print("Browser tests wait for what they read (CONTRIBUTING.md, Tests):", *found, sep="\n")
     return bool(found)
 
 

@@ -1,10 +1,10 @@
-"""Which reads of the database `make check` finds in a browser test."""
+"""Which reads `make check` finds in a browser test: of the database, and of a page right after an act."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.browser_reads import reads
+from tests.browser_reads import early_reads, reads
 
 IMPORTS = """
 from annotation.models import Label
@@ -39,3 +39,46 @@ def test_press_is_stored(page: Page, label: Label) -> Label:
 )
 def test_read_that_does_not_wait_is_found(act: str, found: str) -> None:
     assert [name for _, name in reads(f"{IMPORTS}    {act}")] == ([found] if found else [])
+
+
+HELPERS = """
+def saved(page: Page) -> None:
+    expect(page.locator(".save")).to_have_text("saved")
+
+def press(page: Page, key: str) -> None:
+    page.keyboard.press(key)
+    saved(page)
+
+def shown(page: Page) -> str:
+    return page.locator(".step").inner_text()
+
+def waits_itself(page: Page) -> str:
+    page.reload()
+    return shown(page)
+"""
+
+
+@pytest.mark.parametrize(
+    ("acts", "found"),
+    [
+        ("page.locator('a').click(); assert page.locator('b').count() == 1", "count"),
+        ("page.keyboard.press('1'); assert 'x' in page.content()", "content"),
+        (
+            "page.locator('a').tap(); page.evaluate('scrollTo(0, 1)'); page.evaluate('1') == 1 or fail()",
+            "evaluate",
+        ),
+        ("page.locator('a').fill('x'); page.goto(page.locator('b').input_value())", "input_value"),
+        ("page.locator('a').click(); assert shown(page) == '1'", "shown"),
+        ("for key in '12':\n        assert shown(page)\n        page.locator('a').click()", "shown"),
+        ("page.locator('a').click(); page.wait_for_timeout(50); shown(page)", "shown"),
+        ("page.locator('a').click(); expect(page.locator('b')).to_be_visible(); shown(page)", ""),
+        ("page.locator('a').click(); page.wait_for_url('**/b/'); shown(page)", ""),
+        ("with page.expect_event('load'):\n        page.locator('a').click()\n    shown(page)", ""),
+        ("page.locator('a').click(); waits_itself(page)", ""),
+        ("press(page, '1'); shown(page)", ""),
+        ("page.locator('a').click(); [1, 2].count(1); eventually(lambda: shown(page), '1')", ""),
+    ],
+)
+def test_read_of_a_page_right_after_an_act_is_found(acts: str, found: str) -> None:
+    source = f"def test_act(page: Page) -> None:\n    {acts}"
+    assert [name for _, name in early_reads(source, [HELPERS])] == ([found] if found else [])

@@ -9,7 +9,7 @@ from annotation.models import Adjudication, Comment, Decision
 from annotation.services import discuss, projects
 from tests import people
 from tests.browser.stored import consensus, decisions, eventually
-from tests.browser.workbench import PHONE
+from tests.browser.workbench import PHONE, until
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -109,6 +109,7 @@ def test_case_is_finished_with_the_note_being_written_and_not_with_what_a_refuse
     page.keyboard.press("-")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#m4 [data-said]")).to_have_text("saving…")
+    until(page, lambda: held)
     held[0].abort()
     expect(page.locator("#m4 [data-role=problem]")).to_contain_text("Not saved")
     expect(page.locator("#m4")).to_be_focused()

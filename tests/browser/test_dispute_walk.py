@@ -77,6 +77,7 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
         page = pages[who]
         page.reload()
         page.get_by_role("link", name=trajectory.record_id).click()
+        page.wait_for_url("**/discussions/*/")
         letter[who] = page.get_by_text(re.compile("You are [AB] here")).inner_text().split()[2]
     assert set(letter.values()) == {"A", "B"}
     for who in SAID:

@@ -106,14 +106,15 @@ def join_with_a_password_link(page: Page, guest: Visitor) -> None:
     page.get_by_label("User name").fill("wren")
     page.get_by_role("button", name="Create account").click()
     page.get_by_role("button", name="Create password link wren").click()
-    guest.page.goto(page.get_by_label("One-time link").input_value())
+    link = page.get_by_label("One-time link")
+    expect(link).to_be_visible()
+    guest.page.goto(link.input_value())
     guest.page.get_by_label("New password", exact=True).fill(PASSWORD)
     guest.page.get_by_label("New password confirmation").fill(PASSWORD)
     guest.page.get_by_role("button", name="Set password").click()
     sign_in(guest, "wren", PASSWORD)
     expect(guest.page.get_by_text("You are not a member of a project yet")).to_be_visible()
 
-    page.goto(f"{guest.home}/p/{SLUG}/members/")
     guest.page.goto(invitation(page, "annotator"))
     guest.page.get_by_role("button", name="Accept and join").click()
     expect(guest.page.get_by_role("heading", level=1)).to_have_text("Tide pools")
@@ -123,11 +124,14 @@ def join_with_a_password_link(page: Page, guest: Visitor) -> None:
 
 def invitation(page: Page, role: str) -> str:
     """A link that the admin makes on the members' page."""
+    page.goto(re.sub(r"^(https?://[^/]+).*", rf"\1/p/{SLUG}/members/", page.url))
     invite = page.get_by_role("region", name="Invite", exact=True)
     for name in ("annotator", "adjudicator"):
         invite.get_by_label(name).set_checked(name == role)
     invite.get_by_role("button", name="Create invitation").click()
-    return page.get_by_label("Invitation link").input_value()
+    link = page.get_by_label("Invitation link")
+    expect(link).to_be_visible()
+    return link.input_value()
 
 
 def join_by_invitation(page: Page, guest: Visitor, username: str, role: str) -> None:
@@ -155,14 +159,14 @@ def upload(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("pools.jsonl")
     published = page.locator(".head").get_by_text("published")
-    expect(published).to_be_visible(timeout=20_000)
+    expect(published).to_be_visible()
     expect(page.locator(".stats div", has_text="New trajectories").locator("dd")).to_have_text("4")
     expect(page.locator(".stats div", has_text="New steps").locator("dd")).to_have_text("13")
 
     go(page, "Import")
     page.get_by_label("Files").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("nothing has changed")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("nothing has changed")).to_be_visible()
 
 
 def label_everything(page: Page, pressed: Mapping[int, Pressed]) -> None:
@@ -249,7 +253,9 @@ def check_agreement(page: Page) -> None:
         expect(row.locator("td").first.get_by_role("link")).to_have_text("13")
     confusion = page.locator("[aria-labelledby=confusion]").first
     confusion.get_by_text("As a table").click()
-    counts = [int(cell.inner_text()) for cell in confusion.locator("tbody td:not(.sum)").all()]
+    cells = confusion.locator("tbody td:not(.sum)")
+    expect(cells.first).to_be_visible()
+    counts = [int(cell) for cell in cells.all_inner_texts()]
     wanted = [
         sum(pair == (a, b) for pair in zip(first, second, strict=True))
         for a in (-1, 0, 1)

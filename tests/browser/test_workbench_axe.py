@@ -87,6 +87,7 @@ def read_closely(page: Page) -> list[str]:
     page.locator(".tool:visible > summary").click()
     expect(page.locator("[data-source=raw]").first).to_be_visible()
     page.get_by_role("button", name="More for message 2", exact=True).click()
+    expect(page.locator("#message-menu")).to_be_visible()
     found = violations(page)
     page.locator("#message-menu").get_by_role("button", name="As Markdown").click()
     expect(page.locator("[data-source=markdown]")).to_be_visible()
@@ -145,6 +146,7 @@ def on_a_phone(page: Page) -> list[str]:
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[data-role=missing]")).to_have_text("The outcome is −1, but no step is −1.")
     page.locator(".menu > summary").click()
+    expect(page.get_by_role("button", name="Dark")).to_be_visible()
     return violations(page)
 
 

@@ -54,6 +54,7 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
     passed = []
     for _ in range(60):
         page.keyboard.press(key)
+        expect(page.locator(":focus")).to_have_count(1)
         passed.append(focus(page))
         if re.search(name, passed[-1]):
             return

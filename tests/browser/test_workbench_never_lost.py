@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Browser, Dialog, Error, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Error, Page, Request, Route, expect
 
 from annotation.models import Membership
 from annotation.services import label
@@ -25,6 +25,7 @@ from tests.browser.workbench import (
     shown,
     status,
     submit,
+    until,
 )
 from tests.chromium import Visitor
 from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_record
@@ -53,10 +54,15 @@ def kept(page: Page) -> list[str]:
 
 
 def minute(page: Page) -> None:
-    """A whole minute of the page's clock, each of its timers in turn."""
+    """A whole minute of the page's clock: each of its timers in turn, and the answers to what they save."""
+    asked: set[Request] = set()
+    page.on("request", lambda request: asked.add(request) if request.url.endswith("/labels/") else None)
+    for end in ("requestfinished", "requestfailed"):
+        page.on(end, lambda request: asked.discard(request))
     for _ in range(60):
         page.clock.run_for(1_000)
         page.wait_for_timeout(5)
+        until(page, lambda: not asked)
 
 
 @pytest.fixture
@@ -160,8 +166,7 @@ def test_save_sends_what_is_left_while_the_page_goes_away(bench: Callable) -> No
     page.on("requestfailed", lambda request: tries.append(request.url))
     page.route("**/labels/", cut)
     press_unsaved(page, "1", "0")
-    while len(tries) < 3:  # the next one comes four seconds later
-        page.wait_for_timeout(50)
+    until(page, lambda: len(tries) == 3)  # the next one comes four seconds later
     page.unroute("**/labels/")
     page.goto("about:blank")
     eventually(lambda: values_of(assignment), [1, 0])

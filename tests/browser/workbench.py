@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.models import Assignment
 from tests.browser.visitors import session_of
+from tests.chromium import PATIENCE
 from tests.people import Cast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -140,6 +142,14 @@ def seen(page: Page) -> None:
 def looks_again(page: Page) -> None:
     """The window comes to the front again."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def until(page: Page, happened: Callable[[], object]) -> None:
+    """Listen to the browser until something that it tells of has happened."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not happened():
+        assert time.monotonic() < deadline, "it has not happened"
+        page.wait_for_timeout(10)
 
 
 def cut(route: Route) -> None:
