@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
-CHUNK = 64 * 1024
+BODY_READ_BYTES = 64 * 1024
 # What a request body may nest: far more than any request of ours does, far less than Python's stack.
 MAX_DEPTH = 200
 
@@ -72,7 +72,7 @@ class Upload:
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes in order."""
-        while chunk := self._stream.read(CHUNK):
+        while chunk := self._stream.read(BODY_READ_BYTES):
             yield chunk
 
 

@@ -38,7 +38,7 @@ DRAIN_SECONDS = 0.05
 # What a visitor has not read yet waits in the kernel, and this much of it here: no thread waits for them.
 SEND_BUFFER = 512 * 1024
 KEPT = 512 * 1024
-BLOCK = 64 * 1024
+SOCKET_READ_BYTES = 64 * 1024
 
 END_OF_HEAD = b"\r\n\r\n"
 CONTENT_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
@@ -94,13 +94,13 @@ class PacedSocket(socket.socket):
         self.unsent += bytes(data)
         self.flush_now()
         while len(self.unsent) > KEPT:
-            self.unsent = self.unsent[self.send(self.unsent[:BLOCK]) :]
+            self.unsent = self.unsent[self.send(self.unsent[:SOCKET_READ_BYTES]) :]
 
     def recv_now(self) -> bytes | None:
         """What is there, empty at the end, None when nothing has come: for the main loop, never waiting."""
         self.setblocking(False)
         try:
-            return super().recv(BLOCK)
+            return super().recv(SOCKET_READ_BYTES)
         except (BlockingIOError, InterruptedError):
             return None
 
@@ -110,7 +110,7 @@ class PacedSocket(socket.socket):
         sent = 0
         with contextlib.suppress(BlockingIOError, InterruptedError):
             while sent < len(self.unsent):
-                sent += super().send(memoryview(self.unsent)[sent : sent + BLOCK])
+                sent += super().send(memoryview(self.unsent)[sent : sent + SOCKET_READ_BYTES])
         self.unsent = self.unsent[sent:]
         return not self.unsent
 

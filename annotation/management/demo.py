@@ -29,7 +29,7 @@ from annotation.services import (
 )
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
-BLOCK = 1 << 20
+DEMO_READ_BYTES = 1 << 20
 
 
 def load(*, known_passwords: bool) -> list[dict[str, str]]:
@@ -161,7 +161,7 @@ def _import(project: Project, subset: dict[str, Any]) -> None:
             project=project,
             subset=subset["name"],
             filename=path.name,
-            chunks=iter(lambda: file.read(BLOCK), b""),
+            chunks=iter(lambda: file.read(DEMO_READ_BYTES), b""),
             policy_models={int(index): name for index, name in subset["policy_models"].items()},
             enqueue=False,
         )

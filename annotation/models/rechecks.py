@@ -9,8 +9,8 @@ from annotation.core.vocabulary import JudgeDoubt, Origin, RecheckKind, RecheckS
 from .data import Trajectory
 from .projects import Project, Subset
 
-KINDS = [kind.value for kind in RecheckKind]
-STATES = [state.value for state in RecheckState]
+RECHECK_KINDS = [kind.value for kind in RecheckKind]
+RECHECK_STATES = [state.value for state in RecheckState]
 ORIGINS = [origin.value for origin in Origin]
 DOUBTS = [doubt.value for doubt in JudgeDoubt]
 
@@ -76,8 +76,8 @@ class Recheck(models.Model):
                 condition=Q(kind=RecheckKind.RETEST.value),
                 name="recheck_retest_once",
             ),
-            models.CheckConstraint(condition=Q(kind__in=KINDS), name="recheck_kind_known"),
-            models.CheckConstraint(condition=Q(state__in=STATES), name="recheck_state_known"),
+            models.CheckConstraint(condition=Q(kind__in=RECHECK_KINDS), name="recheck_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=RECHECK_STATES), name="recheck_state_known"),
             models.CheckConstraint(
                 condition=Q(kind=RecheckKind.THIRD.value) | Q(annotator__isnull=False),
                 name="recheck_retest_has_annotator",

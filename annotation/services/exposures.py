@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Label, OutcomeLabel, Trajectory, User
 
-BLOCK = 500
+NOTED_AT_ONCE = 500
 """So many trajectories are noted in one transaction, which others have to wait for."""
 
 Seen = tuple[int, int | None]
@@ -70,8 +70,8 @@ def expose(*, user: User, trajectory: Trajectory, kind: ExposureKind) -> None:
 def expose_all(*, user: User, trajectories: Iterable[int], kind: ExposureKind) -> None:
     """Note it of many trajectories, by pk, block by block."""
     pks = list(trajectories)
-    for start in range(0, len(pks), BLOCK):
-        note(user=user, kind=kind, seen=[(pk, None) for pk in pks[start : start + BLOCK]])
+    for start in range(0, len(pks), NOTED_AT_ONCE):
+        note(user=user, kind=kind, seen=[(pk, None) for pk in pks[start : start + NOTED_AT_ONCE]])
 
 
 def expose_suggestions(

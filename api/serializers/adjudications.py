@@ -7,27 +7,27 @@ from rest_framework import serializers
 from annotation.core.bounds import MAX_INT
 from annotation.core.disputes import DisputeKind
 from annotation.core.vocabulary import RULINGS, AdjudicationState
-from annotation.reports.cases.disputes import AGES, SIZES, SORTS
+from annotation.reports.cases.disputes import AGES, DISPUTE_SIZES, SORTS
 from annotation.services.judged_steps import MAX_NOTE
 
 from .base import Input, Output, Query, StoredText, Value, Whole, words
 from .people import Person
 from .trajectories import LabelledItem, Side, Trajectory
 
-STATES = words(AdjudicationState)
-KINDS = words(DisputeKind)
+ADJUDICATION_STATES = words(AdjudicationState)
+DISPUTE_KINDS = words(DisputeKind)
 
 
 class DisputeFilter(Query):
     """What is left of the queue; filters combine. A filter or a value that does not exist is refused."""
 
-    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    kind = serializers.ChoiceField(choices=DISPUTE_KINDS, required=False)
     subset = serializers.CharField(required=False)
     age = serializers.ChoiceField(
         choices=list(AGES), required=False, help_text="At least how long ago the last labels came in."
     )
     size = serializers.ChoiceField(
-        choices=list(SIZES), required=False, help_text="How many steps are disputed."
+        choices=list(DISPUTE_SIZES), required=False, help_text="How many steps are disputed."
     )
     sort = serializers.ChoiceField(choices=list(SORTS), required=False, default="oldest")
 
@@ -41,7 +41,7 @@ class Dispute(Output):
     record_id = StoredText(source="trajectory.record_id")
     subset = serializers.CharField(source="subset.name")
     step_count = serializers.IntegerField(source="trajectory.step_count")
-    kinds = serializers.ListField(child=serializers.ChoiceField(choices=KINDS))
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=DISPUTE_KINDS))
     disputed_steps = serializers.IntegerField()
     sign_flips = serializers.IntegerField()
     neutral_boundaries = serializers.IntegerField()
@@ -67,7 +67,7 @@ class CaseRow(Output):
     record_id = StoredText(source="trajectory.record_id")
     subset = serializers.CharField(source="trajectory.subset.name")
     adjudicator = Person()
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=ADJUDICATION_STATES)
     opened_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
 

@@ -13,7 +13,7 @@ from .base import Input, Output, Query, Sentence, StoredText, Value, Whole, word
 from .people import Person
 from .trajectories import Trajectory
 
-STATES = words(AssignmentState)
+ASSIGNMENT_STATES = words(AssignmentState)
 
 
 class Assignment(Output):
@@ -25,7 +25,7 @@ class Assignment(Output):
     record_id = StoredText(source="trajectory.record_id")
     subset = serializers.CharField(source="trajectory.subset.name")
     step_count = serializers.IntegerField(source="trajectory.step_count")
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=ASSIGNMENT_STATES)
     claimed_at = serializers.DateTimeField()
     submitted_at = serializers.DateTimeField(allow_null=True)
     returned_at = serializers.DateTimeField(allow_null=True)
@@ -62,7 +62,7 @@ class TakeBack(Input):
 class AssignmentFilter(Query):
     """Which of one's assignments to list."""
 
-    state = serializers.ChoiceField(required=False, choices=STATES)
+    state = serializers.ChoiceField(required=False, choices=ASSIGNMENT_STATES)
 
 
 class Claim(Input):

@@ -15,7 +15,7 @@ from annotation.services.judged_steps import MAX_NOTE
 from .base import MAX_BIGINT, Input, Output, Query, Value, Whole, words
 from .trajectories import LabelledItem, Side
 
-STATES = words(TrajectoryState)
+DISCUSSED_STATES = words(TrajectoryState)
 VOICES = words(Voice)
 
 
@@ -27,7 +27,7 @@ class DiscussionRow(Output):
     trajectory = serializers.IntegerField(source="trajectory_id")
     record_id = serializers.CharField(source="trajectory.record_id")
     subset = serializers.CharField(source="trajectory.subset.name")
-    state = serializers.ChoiceField(choices=STATES, source="trajectory.state")
+    state = serializers.ChoiceField(choices=DISCUSSED_STATES, source="trajectory.state")
     opened_at = serializers.DateTimeField()
     changed_at = serializers.DateTimeField()
 

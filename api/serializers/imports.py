@@ -16,7 +16,7 @@ from annotation.models import ImportFile
 
 from .base import Output, Query, Sentence, words
 
-STATES = words(ImportState)
+IMPORT_STATES = words(ImportState)
 
 
 class ImportError_(Output):
@@ -38,7 +38,7 @@ class Import(Output):
     """One file on its way into a subset."""
 
     id = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=IMPORT_STATES)
     subset = serializers.CharField(source="subset.name")
     filename = serializers.CharField()
     format = serializers.CharField()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
-from annotation.reports.quality.look_again import KINDS, LEFT_OUT
+from annotation.reports.quality.look_again import LEFT_OUT, MESSAGE_KINDS
 
 from .base import Input, Output, Query, Whole
 
@@ -16,7 +16,7 @@ def _filters() -> dict[str, serializers.CharField]:
         "subset": "Of this subset.",
         "value": "With a step of this label.",
         "reason": "With a step of this reason code.",
-        "kind": f"With a step of this kind: {' or '.join(KINDS)}.",
+        "kind": f"With a step of this kind: {' or '.join(MESSAGE_KINDS)}.",
     }
     return {
         name: serializers.CharField(required=False, allow_blank=True, max_length=80, help_text=words)

@@ -15,7 +15,7 @@ from annotation.reports.judging import runs as reports
 
 from .base import MAX_BIGINT, Input, Output, Query, Sentence, StoredText, Whole, words
 
-STATES = words(SuggestionRunState)
+RUN_STATES = words(SuggestionRunState)
 
 
 class Money(serializers.DecimalField):
@@ -101,7 +101,7 @@ class Run(Output):
 
     id = serializers.IntegerField()
     judge = RunJudge()
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=RUN_STATES)
     selection = serializers.DictField()
     budget = Money(allow_null=True)
     cost = Money()

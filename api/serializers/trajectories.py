@@ -10,7 +10,7 @@ from annotation.core.vocabulary import ConsensusKind, TrajectoryState
 
 from .base import Output, Query, StoredText, Value, words
 
-STATES = words(TrajectoryState)
+TRAJECTORY_STATES = words(TrajectoryState)
 READ_OF_QUESTION = 400
 QUESTION_LENGTH = 300
 
@@ -24,7 +24,7 @@ class TrajectoryRow(Output):
     task = StoredText(source="task.key")
     question = serializers.SerializerMethodField()
     policy_model = StoredText()
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=TRAJECTORY_STATES)
     free_slots = serializers.IntegerField()
     message_count = serializers.IntegerField()
     step_count = serializers.IntegerField()
@@ -38,7 +38,7 @@ class TrajectoryFilter(Query):
     """Which trajectories to list."""
 
     subset = serializers.CharField(required=False, max_length=64)
-    state = serializers.ChoiceField(required=False, choices=STATES)
+    state = serializers.ChoiceField(required=False, choices=TRAJECTORY_STATES)
     record_id = serializers.CharField(required=False, max_length=255)
     policy_model = serializers.CharField(required=False, max_length=120)
 
@@ -178,7 +178,7 @@ class SideBySide(Output):
     """All labels of one trajectory side by side, and what judges suggest, for admins."""
 
     trajectory = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=STATES)
+    state = serializers.ChoiceField(choices=TRAJECTORY_STATES)
     annotators = Side(many=True)
     steps = ItemWithSuggestions(many=True)
     outcome = ItemWithSuggestions()

@@ -20,7 +20,7 @@ from ..serializers import adjudications as shapes
 from . import trajectories
 from .base import ProjectView, View, fetch
 
-ROWS = Adjudication.objects.select_related(
+CASES = Adjudication.objects.select_related(
     "project", "adjudicator", "trajectory__project", "trajectory__subset", "trajectory__task"
 )
 
@@ -53,7 +53,7 @@ class Cases(ProjectView):
     @extend_schema(summary="List cases", responses=shapes.CaseRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """One's own cases, the newest first; admins see everybody's."""
-        return self.page(visible(self.user, ROWS.filter(project=self.project())), shapes.CaseRow)
+        return self.page(visible(self.user, CASES.filter(project=self.project())), shapes.CaseRow)
 
     @extend_schema(summary="Take a dispute", request=shapes.NewCase, responses={201: shapes.Case})
     def post(self, request: Request, slug: str) -> Response:
@@ -70,7 +70,7 @@ class Cases(ProjectView):
             made = adjudicate.assign_case(actor=self.user, trajectory=trajectory, adjudicator=person)
         else:
             made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
-        row = fetch(self.user, ROWS.all(), pk=made.pk)
+        row = fetch(self.user, CASES.all(), pk=made.pk)
         return Response(shapes.Case(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -81,7 +81,7 @@ class Mine(View):
 
     def case(self, pk: int) -> Adjudication:
         """The case. Raises NotFound for anybody else's: admins read labels at the trajectory."""
-        return fetch(self.user, ROWS.filter(adjudicator=self.user), pk=pk)
+        return fetch(self.user, CASES.filter(adjudicator=self.user), pk=pk)
 
     def again(self, pk: int) -> Response:
         """The case after what was done to it."""
@@ -197,7 +197,7 @@ class TakeBack(View):
     @extend_schema(summary="Take a case back", request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         """Hand somebody's open case back in their place; another adjudicator may take it. For admins."""
-        adjudicate.take_case_back(actor=self.user, adjudication=fetch(self.user, ROWS.all(), pk=pk))
+        adjudicate.take_case_back(actor=self.user, adjudication=fetch(self.user, CASES.all(), pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -214,5 +214,5 @@ class Reopen(View):
         # who has labelled it does not even learn that there is a case
         others = Trajectory.objects.exclude(assignments__annotator=self.user)
         fetch(self.user, others, adjudications=pk)
-        row = adjudicate.reopen_case(actor=self.user, adjudication=ROWS.get(pk=pk))
+        row = adjudicate.reopen_case(actor=self.user, adjudication=CASES.get(pk=pk))
         return Response(shapes.CaseRow(row).data)

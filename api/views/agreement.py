@@ -16,7 +16,7 @@ from annotation.services import noted_reads
 from ..serializers import agreement as shapes
 from .base import ProjectView
 
-FILTERS = [OpenApiParameter(cut, description="only one part of this cut, by its key") for cut in CUTS]
+CUT_PARAMETERS = [OpenApiParameter(cut, description="only one part of this cut, by its key") for cut in CUTS]
 PAGING = ("page", "page_size")
 
 
@@ -33,7 +33,7 @@ class Agreement(ProjectView):
             OpenApiParameter(
                 "by", enum=CUTS, description="what the figure of `cut` is cut by; default: subset"
             ),
-            *FILTERS,
+            *CUT_PARAMETERS,
         ],
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -56,7 +56,7 @@ class AgreementSteps(ProjectView):
         summary="List the steps behind a number",
         responses=shapes.LabelsOfStep(many=True),
         parameters=[
-            *FILTERS,
+            *CUT_PARAMETERS,
             *(OpenApiParameter(name, description="as links of the agreement page say it") for name in LISTED),
         ],
     )

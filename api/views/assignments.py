@@ -21,7 +21,9 @@ from . import trajectories
 from .base import ProjectView, View, fetch, only_row
 
 # everything an assignment is shown with
-ROWS = Assignment.stored.select_related("project", "annotator", "trajectory__subset", "trajectory__task")
+ASSIGNMENTS = Assignment.stored.select_related(
+    "project", "annotator", "trajectory__subset", "trajectory__task"
+)
 
 
 class Claim(ProjectView):
@@ -40,7 +42,7 @@ class Claim(ProjectView):
         body = self.parsed(shapes.Claim)
         give = assign.label_next if body["resume"] else assign.claim_next
         made = give(actor=self.user, project=project, claim_key=body["claim_key"] or None)
-        row = fetch(self.user, ROWS.all(), pk=made.pk)
+        row = fetch(self.user, ASSIGNMENTS.all(), pk=made.pk)
         return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -57,7 +59,7 @@ class Assignments(ProjectView):
     def get(self, request: Request, slug: str) -> Response:
         """One's own assignments in a project, the newest first; without those that are closed."""
         project = self.project()
-        rows = visible(self.user, ROWS.filter(project=project, annotator=self.user))
+        rows = visible(self.user, ASSIGNMENTS.filter(project=project, annotator=self.user))
         rows = not_closed(project, rows)
         return self.page(rows.filter(**self.query(shapes.AssignmentFilter)), shapes.Assignment)
 
@@ -83,7 +85,7 @@ class TakeBack(View):
     def post(self, request: Request, pk: int) -> Response:
         """End somebody's unfinished assignment, so that others can claim its place; the draft is kept. For
         admins. Conflict (`not_open`) when it is not open any more."""
-        claim = fetch(self.user, ROWS.all(), pk=pk)
+        claim = fetch(self.user, ASSIGNMENTS.all(), pk=pk)
         assign.take_back(actor=self.user, assignment=claim, **self.parsed(shapes.TakeBack))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -95,7 +97,7 @@ class Mine(View):
 
     def assignment(self, pk: int) -> Assignment:
         """The assignment. Raises NotFound for anybody else's."""
-        return only_row(own(self.user, ROWS.filter(pk=pk)))
+        return only_row(own(self.user, ASSIGNMENTS.filter(pk=pk)))
 
     def again(self, row: Assignment) -> Response:
         """The assignment after what was done to it."""

@@ -19,7 +19,7 @@ from ..serializers import discussions as shapes
 from . import trajectories
 from .base import View, fetch
 
-ROWS = Discussion.objects.select_related(
+DISCUSSIONS = Discussion.objects.select_related(
     "project", "trajectory__project", "trajectory__subset", "trajectory__task"
 )
 
@@ -31,7 +31,7 @@ class DiscussionView(View):
 
     def discussion(self, pk: int) -> Discussion:
         """The discussion. Raises NotFound to whoever takes no part in it."""
-        return fetch(self.user, ROWS.all(), pk=pk)
+        return fetch(self.user, DISCUSSIONS.all(), pk=pk)
 
 
 class MyDiscussions(DiscussionView):
@@ -70,7 +70,7 @@ class OfTrajectory(DiscussionView):
         that is open already is simply given again."""
         rows = Trajectory.objects.select_related("project")
         made = discuss.open_discussion(actor=self.user, trajectory=fetch(self.user, rows, pk=pk))
-        row = fetch(self.user, ROWS.all(), pk=made.pk)
+        row = fetch(self.user, DISCUSSIONS.all(), pk=made.pk)
         return Response(shapes.DiscussionRow(row).data, status=status.HTTP_201_CREATED)
 
 

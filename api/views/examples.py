@@ -13,7 +13,7 @@ from annotation.models import Example
 from annotation.services import adjudicate, noted_reads
 
 from ..serializers import examples as shapes
-from .adjudications import ROWS
+from .adjudications import CASES
 from .base import ProjectView, View, fetch
 
 
@@ -36,7 +36,7 @@ class Examples(ProjectView):
         and admins. Conflict (`not_decided`, `marked`, `too_many`)."""
         project = self.project()
         body = self.parsed(shapes.NewExample)
-        case = fetch(self.user, ROWS.filter(project=project), pk=body.pop("adjudication"))
+        case = fetch(self.user, CASES.filter(project=project), pk=body.pop("adjudication"))
         made = adjudicate.mark_example(actor=self.user, adjudication=case, **body)
         return Response(shapes.Marked(made).data, status=status.HTTP_201_CREATED)
 

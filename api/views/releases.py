@@ -26,7 +26,7 @@ from annotation.services import release as releases
 from ..serializers import releases as shapes
 from .base import ProjectView, View, fetch
 
-ROWS = Release.objects.select_related("project", "withdrawal", "public_release")
+RELEASES = Release.objects.select_related("project", "withdrawal", "public_release")
 
 
 class Releases(ProjectView):
@@ -45,7 +45,7 @@ class Releases(ProjectView):
         """The releases of a project, the newest first. For adjudicators and admins."""
         project = self.project()
         require(self.user, "release.view", project)
-        rows = visible(self.user, ROWS.filter(project=project)).order_by("-number")
+        rows = visible(self.user, RELEASES.filter(project=project)).order_by("-number")
         return self.page(rows.defer("manifest"), shapes.Release)
 
     @extend_schema(summary="Freeze a release", request=shapes.NewRelease, responses={202: shapes.Freeze})
@@ -95,7 +95,7 @@ class Frozen(ProjectView):
         """The release of that version."""
         project = self.project()
         require(self.user, "release.view", project)
-        return fetch(self.user, ROWS.filter(project=project), version=version)
+        return fetch(self.user, RELEASES.filter(project=project), version=version)
 
 
 class OneRelease(Frozen):

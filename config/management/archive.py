@@ -48,7 +48,7 @@ WHOLE = (Assignment, Label, OutcomeLabel, LabelEvent)
 UPLOAD = re.compile(r"uploads/[0-9a-f]{32}\.import")
 FOLDERS = frozenset({"tables", "uploads"})
 BATCH = 500
-BLOCK = 1 << 20
+ARCHIVE_READ_BYTES = 1 << 20
 # What a restore takes in, in bytes: the manifest, an extended header; and what the disk keeps free.
 MAX_MANIFEST = 64 << 20
 MAX_HEADER = 64 << 10
@@ -220,7 +220,7 @@ def _extract(archive: tarfile.TarFile, folder: Path, path: Path) -> Iterator[tup
         digest = hashlib.sha256()
         with target.open("wb") as out:
             content = archive.extractfile(member)
-            while block := content.read(BLOCK) if content else b"":
+            while block := content.read(ARCHIVE_READ_BYTES) if content else b"":
                 digest.update(block)
                 out.write(block)
         yield member.name, digest.hexdigest()

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.models import AuditEvent
 
 # What services write as `verb`, as people read it. A verb without words is shown as it is.
-SENTENCES = {
+AUDIT_SENTENCES = {
     "account.change": gettext_lazy("changed a profile"),
     "account.create": gettext_lazy("created an account"),
     "account.first_admin": gettext_lazy("created the first admin"),
@@ -89,7 +89,7 @@ def describe(event: AuditEvent) -> dict[str, Any]:
     """`actor` (a name), `what` (words) and `details` (key, value pairs as text) of one row of the log."""
     return {
         "actor": str(event.actor) if event.actor is not None else gettext("operator"),
-        "what": str(SENTENCES.get(event.verb, event.verb)),
+        "what": str(AUDIT_SENTENCES.get(event.verb, event.verb)),
         "details": [(key, _text(value)) for key, value in sorted(event.detail.items())],
     }
 

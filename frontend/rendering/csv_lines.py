@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.http import StreamingHttpResponse
 
-BLOCK: Final = 500
+CSV_ROWS_AT_ONCE: Final = 500
 FORMULA: Final = re.compile(r"\s*[=+\-@\t\r|%]")
 NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
@@ -30,7 +30,7 @@ def lines(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[byt
     writer.writerow(heading)
     for number, row in enumerate(rows, start=1):
         writer.writerow([safe(cell) for cell in row])
-        if not number % BLOCK:
+        if not number % CSV_ROWS_AT_ONCE:
             yield _taken(text)
     yield _taken(text)
 

@@ -11,10 +11,10 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, ConsensusKind, ExpiryReason, LabelSource
 from annotation.reports.cases.history_entries import HistoryEntry
 
-from .audit_text import SENTENCES as AUDIT
+from .audit_text import AUDIT_SENTENCES as AUDIT
 from .transcript import escape_control_chars
 
-SENTENCES: Final = {
+HISTORY_SENTENCES: Final = {
     "save": gettext_lazy("labelled"),
     "root": gettext_lazy("changed where the error began"),
     "orphan": gettext_lazy("lost a filled label: its error was taken back"),
@@ -57,7 +57,7 @@ def sentence(entry: HistoryEntry) -> str:
         return str(REMOVED)
     if entry.kind == "save" and entry.detail.get("source") == LabelSource.PROPAGATED:
         return str(CONFIRMED)
-    return str(SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
+    return str(HISTORY_SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
 
 
 def details(entry: HistoryEntry) -> list[str]:

@@ -96,10 +96,10 @@ def test_audit_export_has_the_same_rows_and_no_formula(browse, cast, at):
 
 
 def test_audit_kinds_are_what_services_write():
-    from annotation.reports.work.audit_log import KINDS
+    from annotation.reports.work.audit_log import AUDITED_TYPES
     from frontend.pages.projects.audit import OBJECTS
 
-    assert set(OBJECTS) == set(KINDS)
-    assert {kind.model._meta.model_name: name for name, kind in KINDS.items()} == {
-        name: name for name in KINDS
+    assert set(OBJECTS) == set(AUDITED_TYPES)
+    assert {kind.model._meta.model_name: name for name, kind in AUDITED_TYPES.items()} == {
+        name: name for name in AUDITED_TYPES
     }

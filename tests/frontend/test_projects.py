@@ -150,12 +150,12 @@ def test_audit_has_words_for_every_deed_of_the_services():
     from pathlib import Path
 
     import annotation.services
-    from frontend.rendering.audit_text import SENTENCES
+    from frontend.rendering.audit_text import AUDIT_SENTENCES
 
     folder = Path(annotation.services.__file__).parent
     source = "\n".join(path.read_text() for path in folder.rglob("*.py"))
     verbs = set(re.findall(r'verb="([a-z_.]+)"', source))
-    assert verbs <= set(SENTENCES), verbs - set(SENTENCES)
+    assert verbs <= set(AUDIT_SENTENCES), verbs - set(AUDIT_SENTENCES)
 
 
 def test_overview_shows_progress_to_admins_alone(browse, cast, at, text):

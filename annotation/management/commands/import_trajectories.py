@@ -23,7 +23,7 @@ from annotation.models import ImportFile, Project
 from annotation.policies import OPERATOR
 from annotation.services import ingest, projects
 
-BLOCK = 1 << 20
+FILE_READ_BYTES = 1 << 20
 
 
 class Command(OperatorCommand):
@@ -226,7 +226,7 @@ def _sentence(source: ImportFile) -> str:
 
 def _blocks(path: str) -> Iterator[bytes]:
     with Path(path).open("rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(FILE_READ_BYTES):
             yield block
 
 

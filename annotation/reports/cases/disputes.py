@@ -27,7 +27,7 @@ AGES: Final[Mapping[str, timedelta]] = {
     "30d": timedelta(days=30),
 }
 """At least how long ago the last labels came in."""
-SIZES: Final[Mapping[str, Q]] = {
+DISPUTE_SIZES: Final[Mapping[str, Q]] = {
     "1": Q(disputed_steps=1),
     "2-4": Q(disputed_steps__range=(2, 4)),
     "5+": Q(disputed_steps__gte=5),
@@ -40,7 +40,7 @@ SORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "fewest": ("disputed_steps", "arisen_at", "trajectory_id"),
     "gravest": ("-sign_flips", "-first_error", "-neutral_boundaries", "arisen_at", "trajectory_id"),
 }
-FILTERS: Final = ("kind", "subset", "age", "size", "sort")
+DISPUTE_FILTERS: Final = ("kind", "subset", "age", "size", "sort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ def dispute_filter(asked: Mapping[str, str], *, project: Project, besides: Colle
     Raises Invalid, with the one thing that is wrong in words. One query when a subset is named.
     """
     for name in asked:
-        if name not in FILTERS and name not in besides:
+        if name not in DISPUTE_FILTERS and name not in besides:
             raise _unknown(translatable("There is no filter “{name}”.", name=name[:40]))
-    wanted = DisputeFilter(**{name: asked[name] for name in FILTERS if asked.get(name)})
+    wanted = DisputeFilter(**{name: asked[name] for name in DISPUTE_FILTERS if asked.get(name)})
     known: dict[str, Collection[str]] = {
         "kind": [kind.value for kind in DisputeKind],
         "age": AGES,
-        "size": SIZES,
+        "size": DISPUTE_SIZES,
         "sort": SORTS,
     }
     for name, values in known.items():
@@ -140,7 +140,7 @@ def filtered(
     if wanted.age:
         disputes = disputes.filter(arisen_at__lte=(now or timezone.now()) - AGES[wanted.age])
     if wanted.size:
-        disputes = disputes.filter(SIZES[wanted.size])
+        disputes = disputes.filter(DISPUTE_SIZES[wanted.size])
     return disputes.order_by(*SORTS[wanted.sort])
 
 

@@ -34,7 +34,7 @@ from .disputes import to_decide
 
 OPEN_SHOWN = 5
 PROJECTS_SHOWN = 30
-UNFINISHED = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
+UNFINISHED_IMPORTS = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
 
 
 @dataclass
@@ -143,6 +143,8 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
         states[row["project"]][row["state_name"]] = row["n"]
     for pk, counts in states.items():
         cards[pk].counts = counts
-    running = policies.visible(user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED))
+    running = policies.visible(
+        user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED_IMPORTS)
+    )
     for source in running.select_related("subset").defer("errors"):
         cards[source.project_id].imports.append(source)

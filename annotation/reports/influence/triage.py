@@ -18,7 +18,7 @@ from annotation.core.influence.triage import contested, share_found_early
 from annotation.core.vocabulary import SETTLED, TrajectoryState
 from annotation.policies import Actor, require
 
-BLOCK: Final = 10_000
+TRIAGED_AT_ONCE: Final = 10_000
 DISPUTES: Final = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
 HALF: Final = 0.5
 NO_DISPUTE: Final = translatable("no fully labelled trajectory was disputed")
@@ -106,5 +106,5 @@ def _rows(query: QuerySet[Any, Any]) -> Iterator[Any]:
     statement, values = query.query.sql_with_params()
     with connections[query.db].cursor() as cursor:
         cursor.execute(statement, values)
-        while block := cursor.fetchmany(BLOCK):
+        while block := cursor.fetchmany(TRIAGED_AT_ONCE):
             yield from block

@@ -41,8 +41,8 @@ from annotation.models import (
 )
 from annotation.policies import kept_from_lists, require
 
-FILTERS: Final = ("version", "subset", "value", "reason", "kind")
-KINDS: Final = ("call", "reply")
+RELABEL_FILTERS: Final = ("version", "subset", "value", "reason", "kind")
+MESSAGE_KINDS: Final = ("call", "reply")
 MARKED: Final = ("queued", "frozen", "discussed", "seen", "away")
 """Why something cannot be queued, the first that holds: it is queued already; a release holds it; its
 dispute is being discussed or decided; its annotator has seen what others said of it, or cannot be asked."""
@@ -118,8 +118,8 @@ def batches(*, actor: User, project: Project) -> list[RelabelBatch]:
 
 
 def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> RelabelPreview:
-    """What fits `filters` (of FILTERS; "" takes all): labelled under an older version than the one in force.
-    For admins. Raises Invalid for a filter that does not exist."""
+    """Labels under older guidelines that fit `filters` (of `RELABEL_FILTERS`; "" takes all), and whether they
+    can be queued. For admins. Raises Invalid for a filter that does not exist."""
     require(actor, "project.change", project)
     rows = _submitted(project).filter(guideline_version__lt=current_version(project))
     if version := filters.get("version", ""):
@@ -132,7 +132,7 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Rel
         rows = rows.filter(trajectory__subset__name=subset)
     labels = _labels(filters)
     kind = filters.get("kind", "")
-    if kind not in ("", *KINDS):
+    if kind not in ("", *MESSAGE_KINDS):
         raise Invalid(translatable("There is no kind of step “{kind}”.", kind=kind[:40]))
     blind = 0
     if labels is not None:

@@ -12,7 +12,7 @@ from annotation.models import Release, ReleaseRecord, Trajectory, TrajectoryCont
 
 from .release_labels import parsed_record
 
-CHUNK = 100
+TRAJECTORIES_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ def frozen_trajectories(release: Release) -> FrozenTrajectories:
 def _same(release: Release, doubtful: dict[int, int]) -> Iterator[int]:
     """Those of these trajectories whose content is that of their record. Raises Conflict on a damaged one."""
     pks = sorted(doubtful)
-    for at in range(0, len(pks), CHUNK):
-        part = pks[at : at + CHUNK]
+    for at in range(0, len(pks), TRAJECTORIES_AT_ONCE):
+        part = pks[at : at + TRAJECTORIES_AT_ONCE]
         rows = ReleaseRecord.objects.filter(release=release, ordinal__in={doubtful[pk] for pk in part})
         records = {row.ordinal: row for row in rows.only("ordinal", "record_id", "body")}
         for content in TrajectoryContent.objects.filter(trajectory__in=part).only("content"):

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from django.db import connections
 from django.db.models import QuerySet
 
-BLOCK: Final = 10_000
+ROWS_AT_ONCE: Final = 10_000
 
 Integers = npt.NDArray[np.int64]
 
@@ -22,6 +22,6 @@ def integer_rows(query: QuerySet[Any, Any], columns: int) -> Integers:
     statement, values = query.query.sql_with_params()
     with connections[query.db].cursor() as cursor:
         cursor.execute(statement, values)
-        blocks = iter(lambda: cursor.fetchmany(BLOCK), [])
+        blocks = iter(lambda: cursor.fetchmany(ROWS_AT_ONCE), [])
         numbers = chain.from_iterable(chain.from_iterable(blocks))
         return np.fromiter(numbers, dtype=np.int64).reshape(-1, columns)

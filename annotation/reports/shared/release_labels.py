@@ -14,7 +14,7 @@ from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.fitted import METHOD
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
-CHUNK = 100
+RECORDS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def outline(release: Release) -> ReleaseIndex:
 def records(release: Release) -> Iterator[dict[str, Any]]:
     """The records of a release in order. Raises Conflict on a damaged one."""
     rows = ReleaseRecord.objects.filter(release=release).order_by("ordinal")
-    for record_id, body in rows.values_list("record_id", "body").iterator(chunk_size=CHUNK):
+    for record_id, body in rows.values_list("record_id", "body").iterator(chunk_size=RECORDS_AT_ONCE):
         yield parsed_record(record_id, body)
 
 

@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.policies import require, visible
 
-FILTERS: Final = ("who", "verb", "from", "to", "object")
+AUDIT_FILTERS: Final = ("who", "verb", "from", "to", "object")
 OPERATOR: Final = ":operator"
 """Stands for the operator in the filter by person; no user name has a colon."""
 
@@ -68,7 +68,7 @@ def events(
         rows = rows.filter(created_at__lt=_day(filters["to"]) + timedelta(days=1))
     if wanted := filters.get("object", ""):
         kind, _, pk = wanted.partition(":")
-        if kind not in KINDS:
+        if kind not in AUDITED_TYPES:
             raise Invalid(translatable("The log knows no object “{name}”.", name=wanted))
         rows = rows.filter(object_type=kind, **({"object_id": pk} if pk else {}))
     return rows
@@ -103,7 +103,7 @@ class AuditedType:
 _TRAJECTORY: Final = ("trajectory", "trajectory__record_id", {"trajectory__live": True})
 
 # by what `services.audit.record` writes as `object_type`
-KINDS: Final[dict[str, AuditedType]] = {
+AUDITED_TYPES: Final[dict[str, AuditedType]] = {
     "adjudication": AuditedType(Adjudication, *_TRAJECTORY),
     "assignment": AuditedType(Assignment, *_TRAJECTORY),
     "freeze": AuditedType(Freeze, "pk", "version"),
@@ -123,11 +123,11 @@ def objects(*, actor: User, rows: Iterable[AuditEvent]) -> dict[Key, tuple[Any, 
     each in its address, and its title. One query for each type that occurs."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        if row.object_type in KINDS:
+        if row.object_type in AUDITED_TYPES:
             wanted[row.object_type].add(row.object_id)
     found: dict[Key, tuple[Any, str]] = {}
     for name, ids in wanted.items():
-        kind = KINDS[name]
+        kind = AUDITED_TYPES[name]
         some = visible(actor, kind.model._default_manager.filter(pk__in=ids, **kind.condition)).order_by()
         for pk, address, title in some.values_list("pk", kind.address, kind.title):
             found[(name, str(pk))] = (address, str(title))

@@ -15,7 +15,7 @@ from annotation.policies import Actor, require
 UNTOUCHED = "untouched"
 """A trajectory that is still to be labelled and that nobody has claimed: all its slots are free."""
 
-STATES = (
+STATES_IN_ORDER = (
     TrajectoryState.UNANIMOUS.value,
     TrajectoryState.ADJUDICATED.value,
     TrajectoryState.DISPUTED.value,
@@ -29,7 +29,7 @@ class SubsetProgress:
     """Trajectories (and their steps) of one subset, or of all, by state."""
 
     name: str
-    by_state: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
+    by_state: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES_IN_ORDER, 0))
     steps: int = 0
 
     @property

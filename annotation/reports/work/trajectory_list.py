@@ -29,7 +29,7 @@ from annotation.models import (
 )
 from annotation.policies import kept_from_lists, require, visible
 
-FILTERS: Final = ("subset", "state", "model", "annotator", "q")
+TRAJECTORY_FILTERS: Final = ("subset", "state", "model", "annotator", "q")
 SORTS: Final = {
     "queue": "position",
     "record": "record_id",

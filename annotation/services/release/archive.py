@@ -15,7 +15,7 @@ from .. import audit
 from .export import admit, writer
 from .export_dataset import ExportTarget
 
-BLOCK = 1 << 16
+ZIP_READ_BYTES = 1 << 16
 READABLE = 0o100644 << 16
 UNIX = 3
 
@@ -78,6 +78,6 @@ def _zipped(release: Release, write: Callable[[ExportTarget], Iterator[None]]) -
     made = _Zip(release)
     with made.archive:
         for _ in write(made):
-            if made.sink.size >= BLOCK:
+            if made.sink.size >= ZIP_READ_BYTES:
                 yield made.sink.taken()
     yield made.sink.taken()

@@ -35,7 +35,7 @@ from annotation.models import (
 )
 from annotation.reports.releases.blind_labels import AnnotatorTurn, pseudonyms, turns
 
-CHUNK = 100
+FROZEN_AT_ONCE = 100
 CHANGED = translatable("Labels changed while the release was being frozen; try again.")
 COMPRESSION = 1  # as of what is imported (services/ingest/rows.py): a third of the time of zlib's default
 
@@ -126,8 +126,8 @@ def prepare(
     running.free = _free_query_indexes(project)
     running.names = pseudonyms(project)
     ordered = _ordered(project, leave_out)
-    for at in range(0, len(ordered), CHUNK):
-        pks = ordered[at : at + CHUNK].tolist()
+    for at in range(0, len(ordered), FROZEN_AT_ONCE):
+        pks = ordered[at : at + FROZEN_AT_ONCE].tolist()
         rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
         resolved, turns_of = _resolved([rows[pk] for pk in pks]), turns(pks, running.names)
         for pk in pks:

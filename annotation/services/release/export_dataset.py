@@ -36,7 +36,7 @@ from .keys import signing_key
 from .parquet import ParquetFile, writer_version
 from .verify import bodies, decompressed
 
-CHUNK = 100
+EXPORTED_AT_ONCE = 100
 
 
 class ExportTarget(Protocol):
@@ -154,8 +154,8 @@ def _write_rows(export: DatasetExport, file: DataFile, sink: _Counted) -> Iterat
 
 
 def _records(release: Release, ordinals: Sequence[int]) -> Iterator[dict[str, Any]]:
-    for at in range(0, len(ordinals), CHUNK):
-        rows = ReleaseRecord.objects.filter(release=release, ordinal__in=ordinals[at : at + CHUNK])
+    for at in range(0, len(ordinals), EXPORTED_AT_ONCE):
+        rows = ReleaseRecord.objects.filter(release=release, ordinal__in=ordinals[at : at + EXPORTED_AT_ONCE])
         for record_id, compressed in rows.order_by("ordinal").values_list("record_id", "body"):
             body = decompressed(bytes(compressed))
             if body is None:

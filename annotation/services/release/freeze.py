@@ -112,7 +112,7 @@ class _Freezing:
             chunk: list[contents.PreparedRecord] = []
             for record in self._prepare(running):
                 chunk.append(record)
-                if len(chunk) == contents.CHUNK:
+                if len(chunk) == contents.FROZEN_AT_ONCE:
                     contents.write(release_id, chunk)
                     chunk.clear()
                     if running.records in ANALYSED:

@@ -27,7 +27,7 @@ from annotation.policies import Actor, require
 from .keys import known_keys
 from .signatures import SignatureCheck, check_release, check_withdrawal
 
-CHUNK = 100
+VERIFIED_AT_ONCE = 100
 LISTED = 20
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 
@@ -65,7 +65,11 @@ class RecomputedDigest:
 
 def bodies(release: Release) -> Iterator[tuple[ReleaseRecord, bytes | None]]:
     """Every record in order with its canonical line; None where the stored bytes cannot be read."""
-    for row in ReleaseRecord.objects.filter(release=release).order_by("ordinal").iterator(chunk_size=CHUNK):
+    for row in (
+        ReleaseRecord.objects.filter(release=release)
+        .order_by("ordinal")
+        .iterator(chunk_size=VERIFIED_AT_ONCE)
+    ):
         yield row, decompressed(bytes(row.body))
 
 

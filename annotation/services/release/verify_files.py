@@ -25,7 +25,7 @@ from .keys import known_keys
 from .signatures import Signature, SignatureCheck, check
 from .verify import Verification, signature_problems
 
-BLOCK = 1 << 20
+HASHED_BYTES = 1 << 20
 
 
 def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
@@ -143,6 +143,6 @@ def _signed(
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(HASHED_BYTES):
             digest.update(block)
     return digest.hexdigest()

@@ -16,7 +16,7 @@ from .import_file import SuggestionImport, import_suggestions
 
 OWN = "tristep"
 MISTAKE = "mistake_step"
-OUTCOMES = {"C": 1, "I": -1, "P": 0, "N": 0, "PASS": 1, "FAIL": -1, "correct": 1, "incorrect": -1}
+OUTCOME_WORDS = {"C": 1, "I": -1, "P": 0, "N": 0, "PASS": 1, "FAIL": -1, "correct": 1, "incorrect": -1}
 """What scores in words say of an outcome: Inspect's letters, and words that several programs use."""
 
 
@@ -92,5 +92,5 @@ def _value(label: SourceLabel) -> int | None:
     if label.message is not None:
         return None  # a score of a step may mean anything: relevance, cost, tone
     if isinstance(value, str):
-        return OUTCOMES.get(value.strip())
+        return OUTCOME_WORDS.get(value.strip())
     return {1: 1, 0: -1, -1: -1}.get(value) if number else None

@@ -23,7 +23,7 @@ from annotation.services import adjudicate
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
 from frontend.rendering.identity import short_identity
 
-VERB = "disputes.view"
+DISPUTES_VERB = "disputes.view"
 CASE_STATES = {"mine": AdjudicationState.OPEN, "decided": AdjudicationState.DECIDED}
 TAB_TITLES = {
     "waiting": gettext_lazy("Waiting"),
@@ -77,7 +77,7 @@ CHOICES = {
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     """Disputes nobody has taken; an adjudicator's open cases, what they have decided, and what others have:
     that can be opened again."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, DISPUTES_VERB)
     user, project = opened.user, opened.project
     wanted = disputes.dispute_filter(request.GET.dict(), project=project, besides=("tab", "page"))
     tab = request.GET.get("tab", "waiting")

@@ -33,7 +33,7 @@ from frontend.templatetags.tristep import mark
 
 OUTCOME: Final = "outcome"
 LIST: Final = "trajectory.list"
-IN_FILE: Final = (
+HISTORY_CSV_COLUMNS: Final = (
     *("when", "about", "step", "message_index", "who", "name", "own"),
     *("kind", "what", "value", "note", "details"),
 )
@@ -129,7 +129,7 @@ def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool
         empty,
         filters=[] if asks else [Filter("step", _("Step"), [*choices, (OUTCOME, _("Outcome"))])],
         file=f"history-{row.pk}",
-        in_file=IN_FILE,
+        in_file=HISTORY_CSV_COLUMNS,
     )
 
 

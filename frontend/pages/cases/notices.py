@@ -22,7 +22,7 @@ from frontend.pages.shared.list_page import Empty, ListPage, act, show_site
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
 
-SENTENCES: Final = {
+NOTICE_SENTENCES: Final = {
     NoticeKind.OPENED: gettext_lazy("A discussion of a trajectory that you labelled was opened."),
     NoticeKind.COMMENT: gettext_lazy("There is a new comment in a discussion of yours."),
     NoticeKind.MENTION: gettext_lazy("You are mentioned in a discussion."),
@@ -40,11 +40,11 @@ SENTENCES: Final = {
 
 def _columns(request: HttpRequest) -> list[Column]:
     def what(row: Notice) -> str:
-        link = cells.link(SENTENCES[NoticeKind(row.kind)], at("notice", row.pk), "break")
+        link = cells.link(NOTICE_SENTENCES[NoticeKind(row.kind)], at("notice", row.pk), "break")
         return link if row.read_at else cells.beside(link, cells.badge(_("new"), "badge--warn"))
 
     def mark_read(row: Notice) -> str:
-        said = {"name": "only", "value": row.pk, "of": SENTENCES[NoticeKind(row.kind)]}
+        said = {"name": "only", "value": row.pk, "of": NOTICE_SENTENCES[NoticeKind(row.kind)]}
         return "" if row.read_at else act(request, _("Mark as read"), at("notices-read"), **said)
 
     return [

@@ -14,7 +14,7 @@ from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
 from annotation.reports.evaluation.benchmark import Benchmark, Relation, benchmark
 from annotation.reports.evaluation.leaderboard import Selections, selections
-from frontend.pages.evaluation.leaderboard import VERB, release_of
+from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project
 from frontend.rendering import charts
 
@@ -73,7 +73,7 @@ def _only(found: list[Selections], subset: str) -> dict[str, list[str]]:
 @require_GET
 def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """How many tasks are solved when a model's labels choose among the runs of each."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
     found = selections(actor=opened.user, release=release)
     predicted = {name for one in found for name in one.subsets}
@@ -123,7 +123,7 @@ def _row(name: str, part: BestOfN, drawn: str) -> dict[str, Any]:
 @require_GET
 def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """How the figures of a release go together over its models, and what it is made of."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
     found = benchmark(actor=opened.user, release=release)
     return opened.render(

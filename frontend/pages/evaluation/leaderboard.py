@@ -27,7 +27,7 @@ from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.rendering import charts
 
-VERB = "release.view"
+LEADERBOARD_VERB = "release.view"
 CHANGE = "predictions.change"
 COLUMNS = (
     *("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match"),
@@ -209,7 +209,7 @@ def _human_reason(board: report.Leaderboard) -> str:
 @require_GET
 def leaderboard(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The models that were scored on a release, and the baselines."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     return _page(opened, release_of(opened, version))
 
 

@@ -21,7 +21,7 @@ from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
-from frontend.pages.evaluation.leaderboard import CHANGE, VERB, dots_of, release_of
+from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering import charts
 
@@ -48,7 +48,7 @@ def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
 @require_GET
 def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
     """One model on a release: every figure, and where it errs."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
     found = noted_reads.model_scores(actor=opened.user, row=row)
     after = found.recalibrated

@@ -19,7 +19,7 @@ from annotation.models import PredictionSet, Release
 from annotation.reports.evaluation import predicted_records as report
 from annotation.reports.shared import transcripts
 from annotation.services import noted_reads
-from frontend.pages.evaluation.leaderboard import VERB, release_of
+from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.evaluation.model import OFFSETS, set_of
 from frontend.pages.shared.common import ProjectPage, image_response, open_project, paginate
 from frontend.rendering import markdown
@@ -75,7 +75,7 @@ def _asked(request: HttpRequest) -> report.Asked:
 def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
     """The trajectories on which a model errs, or those of one cell of its confusion or of one class of first
     errors."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
     asked = _asked(request)
     found = report.model_records(actor=opened.user, row=row, asked=asked)
@@ -135,14 +135,14 @@ def _read(
 @require_GET
 def record(request: HttpRequest, slug: str, version: str, ordinal: int) -> HttpResponse:
     """One trajectory as the release holds it, with its consensus."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     return _read(opened, release_of(opened, version), ordinal)
 
 
 @require_GET
 def predicted(request: HttpRequest, slug: str, version: str, pk: int, ordinal: int) -> HttpResponse:
     """The same with what a model predicts beside each step."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
     return _read(opened, row.release, ordinal, row)
 
@@ -151,7 +151,7 @@ def predicted(request: HttpRequest, slug: str, version: str, pk: int, ordinal: i
 @never_cache
 def message(request: HttpRequest, slug: str, version: str, ordinal: int, message: int) -> JsonResponse:
     """One message as the release holds it (see `pages.messages`)."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     _row, line, content = report.raw_record(release_of(opened, version), ordinal)
     messages = content["messages"]
     if message >= len(messages):
@@ -168,7 +168,7 @@ def image(
     request: HttpRequest, slug: str, version: str, ordinal: int, message: int, part: int
 ) -> HttpResponse:
     """One image of a message as the release holds it."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, LEADERBOARD_VERB)
     _row, _line, content = report.raw_record(release_of(opened, version), ordinal)
     messages = transcripts.read_content(content, reference_answer=False, hints=False).messages
     return image_response(transcripts.image_in(messages, message, part))

@@ -28,7 +28,7 @@ from frontend.pages.shared.list_page import Empty, ListPage, act, show
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.judging import count, run_badge, run_state
 
-VERB = "predictions.change"
+SCORED_JUDGES_VERB = "predictions.change"
 
 
 def _columns(request: HttpRequest, slug: str, release: Release) -> list[Column]:
@@ -77,7 +77,7 @@ def _columns(request: HttpRequest, slug: str, release: Release) -> list[Column]:
 @require_http_methods(["GET", "POST"])
 def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """The judges of the project; one that is posted is scored on the release."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, SCORED_JUDGES_VERB)
     release = release_of(opened, version)
     status = 200
     if request.method == "POST":

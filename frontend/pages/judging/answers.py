@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.models import JudgeAnswer
 from annotation.services import noted_reads
-from frontend.pages.judging.judges import SECTION, VERB
+from frontend.pages.judging.judges import JUDGES_VERB, SECTION
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import duration, money
@@ -37,7 +37,7 @@ def _part(name: str, title: str, text: str, note: str = "") -> dict[str, Any]:
 @require_GET
 def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     """A call of a judge as it went over the wire, as text."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     row = _answer(opened, pk)
     call = noted_reads.judge_answer(actor=opened.user, answer=row)
     cut = _("The server sent %(n)s bytes, of which only the first are kept.") % {"n": row.response_size}
@@ -64,7 +64,7 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
 @require_GET
 def answer_file(request: HttpRequest, slug: str, pk: UUID, part: str) -> HttpResponse:
     """The request or the response as a file; whatever it holds, no browser opens it."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     row = _answer(opened, pk)
     if part not in ("request", "response"):
         raise Http404

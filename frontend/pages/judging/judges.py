@@ -37,7 +37,7 @@ from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count, money, run_badge, run_state
 from frontend.templatetags.tristep import percent
 
-VERB = "judges.change"
+JUDGES_VERB = "judges.change"
 SECTION = "judges"
 LAST_RUNS = 5
 
@@ -139,7 +139,7 @@ def failed_note(failed: int) -> str:
 @require_GET
 def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The judges of a project with what they have done, or how to get one."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     rows = judge_overview.overview(viewer=opened.user, project=opened.project)
     runnable = any(KINDS[row.judge.kind].runnable and row.judge.retired_at is None for row in rows)
     empty = Empty(
@@ -178,7 +178,7 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """Where the suggestions of a new judge shall come from."""
-    return open_project(request, slug, VERB).render("judging/new.html", SECTION, kinds=KINDS.values())
+    return open_project(request, slug, JUDGES_VERB).render("judging/new.html", SECTION, kinds=KINDS.values())
 
 
 def _form_page(opened: ProjectPage, kind: JudgeKind, form: NameForm, **context: Any) -> HttpResponse:
@@ -196,7 +196,7 @@ def _form_page(opened: ProjectPage, kind: JudgeKind, form: NameForm, **context: 
 @require_http_methods(["GET", "POST"])
 def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     """Set a judge up."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     if kind not in KINDS:
         raise Http404
     made = KINDS[kind]
@@ -217,7 +217,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change a judge; what its answers depend on is locked once there are suggestions."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     judge = _one(opened, pk)
     kind = KINDS[judge.kind]
     locked = judge_overview.locked(judge)
@@ -298,14 +298,14 @@ def _detail(
 @require_GET
 def judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One judge: how good it is, its runs or its file, its settings and its prompt."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     return _detail(opened, _one(opened, pk))
 
 
 @require_POST
 def retire(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take a judge out of use; its suggestions stay."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     try:
         suggest.retire_judge(actor=opened.user, judge=_one(opened, pk))
     except TristepError as error:
@@ -318,7 +318,7 @@ def retire(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take a retired judge into use again."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     suggest.restore_judge(actor=opened.user, judge=_one(opened, pk))
     messages.success(request, _("Judge reactivated."))
     return redirect("frontend:judge", slug, pk)
@@ -327,7 +327,7 @@ def restore(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def recalibrate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Switch the recalibration of a judge on or off, or fit it anew."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     on = request.POST.get("on") == "1"
     try:
         suggest.set_recalibration(actor=opened.user, judge=_one(opened, pk), on=on)
@@ -340,7 +340,7 @@ def recalibrate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _gate(user: User, slug: str, pk: int) -> int:
-    may_send(user, slug, VERB)
+    may_send(user, slug, JUDGES_VERB)
     return MAX_REQUEST
 
 
@@ -348,7 +348,7 @@ def _gate(user: User, slug: str, pk: int) -> int:
 @require_POST
 def import_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Bring in a file of suggestions, all of it or nothing, and show what came of it."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, JUDGES_VERB)
     judge = _one(opened, pk)
     form = SuggestionFileForm(request.POST, request.FILES, project=opened.project)
     if not form.is_valid():

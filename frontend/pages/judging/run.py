@@ -27,7 +27,7 @@ from frontend.forms import add_errors
 from frontend.forms.runs import BudgetForm
 from frontend.pages.judging.judge_figures import compared as compared_with_people
 from frontend.pages.judging.judges import SECTION
-from frontend.pages.judging.runs import VERB, one_run
+from frontend.pages.judging.runs import RUNS_VERB, one_run
 from frontend.pages.shared.columns import record_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage
@@ -209,7 +209,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
 @require_GET
 def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One run: how far it is, what it cost, what went wrong, and what can be done."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RUNS_VERB)
     return _run_page(opened, one_run(opened, pk))
 
 
@@ -217,7 +217,7 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """The same figures in the reader's words, for the script on the page."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RUNS_VERB)
     known = reports.progress(viewer=opened.user, run=one_run(opened, pk))
     row = known.run
     return JsonResponse(
@@ -239,7 +239,7 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
 @require_POST
 def run_action(request: HttpRequest, slug: str, pk: int, name: str) -> HttpResponse:
     """Pause, go on (perhaps with another budget), cancel, or ask again about what failed."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RUNS_VERB)
     row = one_run(opened, pk)
     try:
         if name == "resume":

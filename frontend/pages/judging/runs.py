@@ -28,7 +28,7 @@ from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.tables import at, cells
 
-VERB = "suggest"
+RUNS_VERB = "suggest"
 
 
 def _runs(opened: ProjectPage) -> Any:
@@ -45,7 +45,7 @@ def one_run(opened: ProjectPage, pk: int) -> SuggestionRun:
 @require_GET
 def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All runs of a project, the newest first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RUNS_VERB)
     start = cells.link(_("Start a run"), at("run-new", slug), "button button--primary")
     set_up = cells.link(_("Set up a judge"), at("judge-new", slug), "button button--primary")
     runnable = may_run(opened)
@@ -124,7 +124,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[Row]) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """First the estimate (by query, so that it can be looked at again), then the start, one run per judge."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RUNS_VERB)
     able = judges_of(opened).filter(kind__in=runnable_kinds(), retired_at__isnull=True)
     given = request.POST if request.method == "POST" else request.GET
     if not given:

@@ -23,14 +23,14 @@ from frontend.pages.judging.judges import SECTION, judges_of
 from frontend.pages.judging.runs import Row
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
 
-VERB = "suggest"
+WORKSHOP_VERB = "suggest"
 PER_PAGE = 50
 
 
 @require_http_methods(["GET", "POST"])
 def workshop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The samples of a judge; a new one is drawn here."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, WORKSHOP_VERB)
     judge: Judge = get_object_or_404(judges_of(opened), pk=pk)
     form = SampleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -49,7 +49,7 @@ def workshop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One sample: the prompts side by side, and every label that one of them (`?trial=`) changes."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, WORKSHOP_VERB)
     known = WorkshopSample.objects.filter(judge__project=opened.project)
     found: WorkshopSample = get_object_or_404(
         policies.visible(opened.user, known).select_related("judge__project"), pk=pk

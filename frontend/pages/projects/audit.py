@@ -19,11 +19,11 @@ from annotation.models import AuditEvent
 from annotation.reports.work import audit_log as report
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Filter, ListPage, show
-from frontend.rendering.audit_text import SENTENCES, describe
+from frontend.rendering.audit_text import AUDIT_SENTENCES, describe
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
 
-VERB = "audit.view"
+AUDIT_VERB = "audit.view"
 MAX_TITLE = 60
 
 # type of object -> (what people call it, URL name, whether its address names the object, place in the page)
@@ -40,7 +40,7 @@ OBJECTS: Final[dict[str, tuple[Any, str, bool, str]]] = {
     "subset": (gettext_lazy("Subset"), "project-settings", False, "#subset-{}"),
     "suggestionrun": (gettext_lazy("Run of a judge"), "run", True, ""),
 }
-IN_FILE = ("when", "who", "action", "object_type", "object_id", "details")
+AUDIT_CSV_COLUMNS = ("when", "who", "action", "object_type", "object_id", "details")
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ def _list(opened: ProjectPage) -> ListPage:
         return [Event(row, _object(project.slug, row, known)) for row in rows]
 
     people = [(row.username, str(row)) for row in report.people(project)]
-    verbs = sorted(((verb, str(words)) for verb, words in SENTENCES.items()), key=itemgetter(1))
+    verbs = sorted(((verb, str(words)) for verb, words in AUDIT_SENTENCES.items()), key=itemgetter(1))
     return ListPage(
         opened.request,
         _columns(),
-        lambda asked: report.events(actor=user, project=project, filters=asked, verbs=SENTENCES),
+        lambda asked: report.events(actor=user, project=project, filters=asked, verbs=AUDIT_SENTENCES),
         filters=[
             Filter("who", _("Who"), [*people, (report.OPERATOR, _("operator"))]),
             Filter("verb", _("What"), verbs),
@@ -100,14 +100,14 @@ def _list(opened: ProjectPage) -> ListPage:
         ],
         items=items,
         file="audit",
-        in_file=IN_FILE,
+        in_file=AUDIT_CSV_COLUMNS,
     )
 
 
 @require_GET
 def audit(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Who did what, newest first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, AUDIT_VERB)
     about = _("Who did what, newest first. Neither labels nor texts of trajectories are logged here.")
     return show(opened, "audit", _list(opened), about=about)
 
@@ -115,7 +115,7 @@ def audit(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_GET
 def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The same rows as CSV, all pages of them, streamed."""
-    return _list(open_project(request, slug, VERB)).csv(f"{slug}-")
+    return _list(open_project(request, slug, AUDIT_VERB)).csv(f"{slug}-")
 
 
 def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]) -> str | None:

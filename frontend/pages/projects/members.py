@@ -30,7 +30,7 @@ from frontend.pages.shared.list_page import ListPage, show
 from frontend.rendering.jinja import Macros
 from frontend.rendering.tables import Column, at, cells
 
-VERB = "members.change"
+MEMBERS_VERB = "members.change"
 INVITATIONS_SHOWN = 50
 member_cells = Macros("members")
 
@@ -92,13 +92,13 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
 @require_GET
 def members(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Who works on the project, in which roles; invitations; a form to invite."""
-    return _page(open_project(request, slug, VERB))
+    return _page(open_project(request, slug, MEMBERS_VERB))
 
 
 @require_POST
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Set the roles of a member, or remove them."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, MEMBERS_VERB)
     found = Membership.objects.filter(project=opened.project).select_related("user", "project")
     membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     if "remove" in request.POST:
@@ -120,7 +120,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, MEMBERS_VERB)
     form = InviteForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
         return _page(opened, invite=form)
@@ -136,7 +136,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_POST
 def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """Make a new link for an invitation, and show it, once; the old one ends."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, MEMBERS_VERB)
     found = Invitation.objects.filter(project=opened.project).select_related("project")
     invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     return _with_link(opened, *projects.renew_invitation(actor=opened.user, invitation=invitation))
@@ -150,7 +150,7 @@ def _with_link(opened: ProjectPage, invitation: Invitation, secret: str) -> Http
 @require_POST
 def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Make an unused link invalid."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, MEMBERS_VERB)
     found = Invitation.objects.filter(project=opened.project).select_related("project")
     invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     projects.revoke_invitation(actor=opened.user, invitation=invitation)

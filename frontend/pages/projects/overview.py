@@ -90,12 +90,15 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         shown["first_steps"] = _first_steps(opened)
         figures = progress.progress(actor=user, project=project)
         shown["progress"] = figures
-        shown["states"] = progress.STATES
+        shown["states"] = progress.STATES_IN_ORDER
         shown["rows"] = [
-            {"counts": counts, "cells": [(state, counts.by_state[state]) for state in progress.STATES]}
+            {
+                "counts": counts,
+                "cells": [(state, counts.by_state[state]) for state in progress.STATES_IN_ORDER],
+            }
             for counts in figures.subsets
         ]
         for row in shown["rows"]:
             row["bars"] = stacked(row["cells"])
-        shown["bars"] = stacked([(state, figures.all.by_state[state]) for state in progress.STATES])
+        shown["bars"] = stacked([(state, figures.all.by_state[state]) for state in progress.STATES_IN_ORDER])
     return opened.render("projects/overview.html", "overview", **shown)

@@ -40,7 +40,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
     """Which versions submitted work was labelled under, what fits the filters, and queueing it."""
     opened = open_project(request, slug, "project.change")
     given = request.POST if request.method == "POST" else request.GET
-    asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.FILTERS}
+    asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.RELABEL_FILTERS}
     refusal, status = "", 200
     found = report.RelabelPreview((), {})
     try:

@@ -28,7 +28,7 @@ from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.templatetags.judging import count
 from frontend.templatetags.tristep import state_name
 
-VERB = "release.freeze"
+FREEZE_VERB = "release.freeze"
 
 
 def _rows(opened: ProjectPage) -> Any:
@@ -40,7 +40,7 @@ def _rows(opened: ProjectPage) -> Any:
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """What would be in a release and what would not, what to know of it, and the button that freezes it.
     Pressing twice makes one."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, FREEZE_VERB)
     threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
     chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
     found = checklist(actor=opened.user, project=opened.project, threshold=chosen)
@@ -174,7 +174,7 @@ def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
 @require_GET
 def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """How far it is, or why there is no release; of one that is there, its page."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, FREEZE_VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
     if row.release is not None:
         return redirect("frontend:release", slug, row.release.version)
@@ -187,7 +187,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """How far it is, as JSON for the script on the page."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, FREEZE_VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
     return JsonResponse(
         {
@@ -208,7 +208,7 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
 @require_POST
 def cancel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Stop it; nothing of it stays."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, FREEZE_VERB)
     row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
     try:
         service.cancel_freeze(actor=opened.user, job=row)

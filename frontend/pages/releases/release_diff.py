@@ -21,7 +21,7 @@ from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
 from frontend.rendering.charts import CELL, cell
 
-VERB = "release.view"
+RELEASE_DIFF_VERB = "release.view"
 PER_PAGE = 30
 SHOWN_LABELS = 12
 """So many labels of one record stand in its row; the rest is counted."""
@@ -56,7 +56,7 @@ def _compared(opened: ProjectPage, version: str, other: str) -> service.Comparis
 @require_GET
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Leads from a chosen pair to its page."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASE_DIFF_VERB)
     if not request.GET.keys() >= {"new", "old"}:
         return redirect("frontend:releases", slug)
     new, old = (
@@ -69,7 +69,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
     """What changed from the release `other` to the release `version`."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASE_DIFF_VERB)
     found = _compared(opened, version, other)
     asked = request.GET.get("what", "")
     what = next((one for one in WHATS if one == asked), None)
@@ -106,7 +106,7 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
 @require_GET
 def changelog(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
     """The changelog as a file."""
-    found = _compared(open_project(request, slug, VERB), version, other)
+    found = _compared(open_project(request, slug, RELEASE_DIFF_VERB), version, other)
     name = f"{slug}-{found.old.version}-{found.new.version}.md"
     return HttpResponse(
         found.changelog(),

@@ -40,7 +40,7 @@ from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.tables import Column, at, cells
 
-VERB = "release.view"
+RELEASES_VERB = "release.view"
 ARCHIVE = "all.zip"
 CONTENT_TYPES = {
     MANIFEST: "application/json",
@@ -95,7 +95,7 @@ def _columns(slug: str, previous: dict[str, str]) -> list[Column]:
 @require_GET
 def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All releases of a project, newest first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASES_VERB)
     rows = _rows(opened).order_by("-number").defer("manifest")
     known = others(opened)
     may_freeze = opened.may("release.freeze")
@@ -200,14 +200,14 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
 @require_GET
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """One release: counts, distribution, agreement at the time, checksums, signature, files."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASES_VERB)
     return _detail(opened, get_object_or_404(_rows(opened), version=version))
 
 
 @require_POST
 def verify(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Recompute every checksum now and say what came of it."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASES_VERB)
     row = get_object_or_404(_rows(opened), version=version)
     return _detail(opened, row, verification=service.verify(actor=opened.user, release=row))
 
@@ -247,7 +247,7 @@ def public(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 def export(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
     """One file: `<subset>.jsonl` in the AgentProcessBench shape, streamed, the manifest, its signature or the
     public key; or all of them in one ZIP file."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, RELEASES_VERB)
     row = get_object_or_404(_rows(opened), version=version)
     documents = service.documents(row)
     if name == ARCHIVE:

@@ -14,13 +14,13 @@ from annotation.reports.work import claims as report
 from annotation.services import adjudicate, assign
 from frontend.pages.shared.common import open_project, page_of, paginate, person
 
-VERB = "assign"
+CLAIMS_VERB = "assign"
 
 
 @require_GET
 def claims(request: HttpRequest, slug: str) -> HttpResponse:
     """Who holds which trajectory and which case unfinished, since when, and until when."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, CLAIMS_VERB)
     user, project = opened.user, opened.project
     return opened.render(
         "work/claims.html",
@@ -36,7 +36,7 @@ def take_back(request: HttpRequest, pk: int) -> HttpResponse:
     """End somebody's claim; the reason stands in their list of work."""
     found = Assignment.stored.select_related("project", "annotator")
     claim = get_object_or_404(policies.visible(request.user, found), pk=pk)
-    page_of(request, claim.project, VERB)
+    page_of(request, claim.project, CLAIMS_VERB)
     reason = request.POST.get("reason", "")
     assign.take_back(actor=person(request), assignment=claim, reason=reason)
     messages.success(
@@ -51,7 +51,7 @@ def take_case_back(request: HttpRequest, pk: int) -> HttpResponse:
     """Hand somebody's case back in their place."""
     found = Adjudication.objects.select_related("project", "adjudicator")
     case = get_object_or_404(policies.visible(request.user, found), pk=pk)
-    page_of(request, case.project, VERB)
+    page_of(request, case.project, CLAIMS_VERB)
     adjudicate.take_case_back(actor=person(request), adjudication=case)
     messages.success(request, _("The case was taken back from %(name)s.") % {"name": case.adjudicator})
     return redirect("frontend:claims", case.project.slug)

@@ -29,8 +29,8 @@ from frontend.rendering.jinja import Macros
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import badge_kind, state_name
 
-VERB = "import"
-UNFINISHED = (ImportState.QUEUED.value, ImportState.RUNNING.value)
+IMPORTS_VERB = "import"
+POLLED_STATES = (ImportState.QUEUED.value, ImportState.RUNNING.value)
 POLLED = 50
 import_cells = Macros("imports")
 SHOWN_NAMES = 5
@@ -47,7 +47,7 @@ def _columns(slug: str) -> list[Column]:
         return cells.link(row.filename, at("import-detail", slug, row.pk))
 
     def state(row: ImportFile) -> str:
-        unfinished = row.state in UNFINISHED
+        unfinished = row.state in POLLED_STATES
         return import_cells.state(row, state_name(row.state), badge_kind(row.state), unfinished)
 
     return [
@@ -100,7 +100,7 @@ def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -
 
 
 def _gate(user: User, slug: str) -> int:
-    may_send(user, slug, VERB)
+    may_send(user, slug, IMPORTS_VERB)
     return int(settings.MAX_UPLOAD_BYTES)
 
 
@@ -112,7 +112,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
     A script that shows the progress of the upload asks for JSON: where to go, or what is wrong and what was
     taken all the same.
     """
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     if request.method == "GET":
         return _page(opened, ImportForm())
     form = ImportForm(request.POST, request.FILES)
@@ -158,7 +158,7 @@ def _status(row: ImportFile) -> dict[str, Any]:
         "title": state_name(row.state),
         "done": row.progress_done,
         "total": row.progress_total,
-        "finished": row.state not in UNFINISHED,
+        "finished": row.state not in POLLED_STATES,
     }
 
 
@@ -166,7 +166,7 @@ def _status(row: ImportFile) -> dict[str, Any]:
 @require_GET
 def status(request: HttpRequest, slug: str) -> JsonResponse:
     """The progress of the imports asked for by id, as JSON for the script on the page."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     wanted = [
         int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19
     ]
@@ -178,7 +178,7 @@ def status(request: HttpRequest, slug: str) -> JsonResponse:
 @require_GET
 def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One import: its progress, its counts, or everything that is wrong with the file."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
     if row.state == ImportState.UPLOADED:
         return previews.page(opened, row)
@@ -186,7 +186,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "work/import.html",
         "import",
         row=row,
-        running=row.state in UNFINISHED,
+        running=row.state in POLLED_STATES,
         errors=paginate(request, row.errors, per_page=100),
         labelled=suggest.has_source_labels(source=row),
         listed=len(row.errors),
@@ -196,7 +196,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Make the labels that stood in the file a judge's suggestions."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     row = get_object_or_404(_rows(opened).select_related("project", "subset"), pk=pk)
     name = request.POST.get("judge", "").strip()[:120] or row.filename[:120]
     try:
@@ -212,7 +212,7 @@ def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Stop an import; nothing of it stays."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
     try:
         ingest.abandon(actor=opened.user, source=row)

@@ -28,7 +28,7 @@ from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import short_identity
 from frontend.rendering.transcript import facts, hints_and_source, lay_out, tools
 
-VERB = "import"
+PREVIEWS_VERB = "import"
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _waiting(opened: ProjectPage, pk: int) -> ImportFile:
 @require_POST
 def options(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Set how the file shall be read, and show it again."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, PREVIEWS_VERB)
     row = _waiting(opened, pk)
     form = OptionsForm(request.POST)
     if not form.is_valid():
@@ -128,7 +128,7 @@ def options(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def start(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Import the file as it was shown."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, PREVIEWS_VERB)
     row = _waiting(opened, pk)
     _said(request, lambda: ingest.start(actor=opened.user, source=row))
     return redirect("frontend:import-detail", slug, pk)
@@ -144,7 +144,7 @@ def _said(request: HttpRequest, do: Any) -> None:
 @require_GET
 def image(request: HttpRequest, slug: str, pk: int, message: int, part: int) -> HttpResponse:
     """One image of the trajectory that the preview shows."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, PREVIEWS_VERB)
     row = _waiting(opened, pk)
     waits = row.state == ImportState.UPLOADED
     found = ingest.look_at(actor=opened.user, source=row, records=1) if waits else None

@@ -30,10 +30,10 @@ from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
 from frontend.templatetags.tristep import badge_kind, percent, state_name
 
-VERB = "trajectory.list"
+TRAJECTORIES_VERB = "trajectory.list"
 SHOWN_OF_QUESTION = {False: 140, True: 80}
 
-IN_FILE = (
+TRAJECTORY_CSV_COLUMNS = (
     *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "question"),
     *("agreement", "judges_doubt", "labels", "outcome"),
 )
@@ -110,7 +110,7 @@ def _list(opened: ProjectPage) -> ListPage:
     labels = "labels" in request.GET
 
     def rows(asked: dict[str, str]) -> QuerySet[Trajectory]:
-        filters = {name: asked[name] for name in report.FILTERS}
+        filters = {name: asked[name] for name in report.TRAJECTORY_FILTERS}
         return report.trajectories(
             actor=user, project=project, filters=filters, sort=asked["sort"], labels=labels
         )
@@ -143,7 +143,7 @@ def _list(opened: ProjectPage) -> ListPage:
         orders=[("queue", _("Queue"))],
         kept=["labels"],
         file="trajectories",
-        in_file=IN_FILE,
+        in_file=TRAJECTORY_CSV_COLUMNS,
         below=cells.strip_legend() if labels else "",
     )
 
@@ -151,7 +151,7 @@ def _list(opened: ProjectPage) -> ListPage:
 @require_GET
 def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The trajectories of a project, filtered and in order; with labels, which is noted, when asked for."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, TRAJECTORIES_VERB)
     listed = _list(opened)
     noted = _("It is noted that you have seen them")
     if "labels" not in request.GET:
@@ -169,7 +169,7 @@ def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_GET
 def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The same rows as CSV, all pages of them, streamed."""
-    return _list(open_project(request, slug, VERB)).csv(f"{slug}-")
+    return _list(open_project(request, slug, TRAJECTORIES_VERB)).csv(f"{slug}-")
 
 
 def _kind(cell: report.Cell) -> str:
@@ -205,7 +205,7 @@ def _written_steps(said: report.TrajectoryLabels) -> str:
 @require_http_methods(["GET", "POST"])
 def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One trajectory with its labels. Seeing them is noted; an admin who also labels is asked first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, TRAJECTORIES_VERB)
     found = Trajectory.objects.filter(project=opened.project).select_related(
         "project", "subset", "task", "source"
     )
@@ -223,7 +223,7 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The trajectory as an ATIF document, to be saved. An admin who could still claim it is asked first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, TRAJECTORIES_VERB)
     found = Trajectory.objects.filter(project=opened.project).select_related("project", "content")
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     may = policies.field_access(opened.user, row).raw

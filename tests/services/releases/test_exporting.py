@@ -60,7 +60,7 @@ def test_export_can_be_imported_and_comes_back_unchanged(resolved: Cast, tmp_pat
 def test_zip_of_a_release_is_streamed_and_verifies_when_unpacked(
     resolved: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.services.release.archive.BLOCK", 300)
+    monkeypatch.setattr("annotation.services.release.archive.ZIP_READ_BYTES", 300)
     made = freeze(resolved.project)
 
     parts = list(release.export_zip(actor=resolved.judith, release=made))

@@ -155,7 +155,7 @@ def test_checksums_by_another_key_are_not_believed(frozen: Release, tmp_path: Pa
 def test_zip_holds_the_files_of_the_folder(
     frozen: Release, cast: Cast, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.services.release.archive.BLOCK", 300)
+    monkeypatch.setattr("annotation.services.release.archive.ZIP_READ_BYTES", 300)
     export(frozen, tmp_path, **CHOICES[kind])
 
     parts = list(release.export_zip(actor=cast.judith, release=frozen, options=export_options(CHOICES[kind])))
