@@ -1,11 +1,12 @@
-"""System checks of our own: the database's history, the triggers of releases, the hardening list of
-docs/operations.md.
+"""System checks of our own: the database's history, the triggers of releases and of the audit log, the log's
+chain, the hardening list of docs/operations.md.
 
 `manage.py check --deploy` asks what the settings tell, `check --deploy --database default` the database too.
 """
 
 import ipaddress
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,13 +14,16 @@ from urllib.parse import urlsplit
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import OperationalError, ProgrammingError, connections
+from django.db import DEFAULT_DB_ALIAS, OperationalError, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 
 from annotation.models import frozen
+from annotation.services import audit
 
+CHAINED_WITHIN = timedelta(hours=1)
 OLDEST = "48b59930"
 """The last commit with the migrations that `0001_schema` takes the place of."""
 
@@ -52,8 +56,8 @@ def history_is_whole(
 def releases_are_frozen(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[Error]:
-    """The triggers of frozen releases are in place, each as it was defined (run by `migrate` and
-    `check --database default`; /healthz asks the same).
+    """The triggers of frozen releases and of the audit log are in place, each as it was defined (run by
+    `migrate` and `check --database default`; /healthz asks the same).
 
     Before `migrate` has brought the database up to date there is nothing to compare with.
     """
@@ -69,12 +73,36 @@ def releases_are_frozen(
         if problems:
             errors.append(
                 Error(
-                    f"Frozen releases are not protected: {', '.join(problems)}.",
+                    f"Frozen releases or the audit log are not protected: {', '.join(problems)}.",
                     hint="Run `manage.py migrate`, or after a restore by hand `manage.py protect_releases`.",
                     id="annotation.E001",
                 )
             )
     return errors
+
+
+@register(Tags.database)
+def audit_log_fits_its_chain(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """No row of the audit log was changed, taken away, put in or moved since it was chained, and none has
+    waited long for that (run by `migrate` and `check --database default`)."""
+    if DEFAULT_DB_ALIAS not in (databases or []):
+        return []
+    try:
+        if not _migrated(connections[DEFAULT_DB_ALIAS]):
+            return []
+        found = audit.verify()
+    except (OperationalError, ProgrammingError):
+        return []
+    messages: list[CheckMessage] = []
+    if found.misfit:
+        sentence = f"The audit log was changed: it does not fit its chain from {found.misfit_text} on."
+        messages.append(Error(sentence, hint="Compare it with a backup.", id="annotation.E003"))
+    if found.waiting_since and timezone.now() - found.waiting_since > CHAINED_WITHIN:
+        sentence = f"{found.waiting} rows of the audit log are not chained since {found.waiting_since:%F %T}."
+        messages.append(Warning(sentence, hint="Is a worker running?", id="annotation.W001"))
+    return messages
 
 
 def _migrated(connection: BaseDatabaseWrapper) -> bool:

@@ -8,7 +8,17 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
-from annotation.services import claim_expiry, evaluate, ingest, label, notices, rechecks, release, suggest
+from annotation.services import (
+    audit,
+    claim_expiry,
+    evaluate,
+    ingest,
+    label,
+    notices,
+    rechecks,
+    release,
+    suggest,
+)
 from annotation.services.suggest import background
 
 log = logging.getLogger(__name__)
@@ -102,7 +112,8 @@ def mail_notices() -> None:
 
 @shared_task(name="annotation.reap")
 def reap() -> None:
-    """See to jobs whose worker died, to what was never sent, and to claims that nobody uses."""
+    """See to jobs whose worker died, to what was never sent, to claims that nobody uses, and chain the audit
+    log."""
     try:
         ingest.reap()
         suggest.reap()
@@ -117,6 +128,7 @@ def reap() -> None:
         release.sweep_staged()
         evaluate.sweep_unfitted()
         notices.mail_due()
+        audit.chain()
     finally:
         # a connection that broke must not be met again in the next round
         close_old_connections()

@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when the database answers and its triggers, each as it was defined, keep releases frozen; else 503.
+    """200 when the database answers and its triggers, each as it was defined, protect releases and audit log;
+    else 503.
 
     The broker is not asked: without it people still label, and jobs wait in the database.
     """
@@ -27,8 +28,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
         log.error("healthz: the database does not answer", extra={"kind": type(error).__name__})
         return JsonResponse({"status": "unavailable", "database": "down"}, status=503)
     if unprotected:
-        log.error("healthz: releases are not protected", extra={"problems": ", ".join(unprotected)})
-        return JsonResponse(
-            {"status": "unavailable", "database": "up", "releases": "unprotected"}, status=503
+        log.error(
+            "healthz: releases or the audit log are not protected", extra={"problems": ", ".join(unprotected)}
         )
-    return JsonResponse({"status": "ok", "database": "up", "releases": "frozen"})
+        return JsonResponse({"status": "unavailable", "database": "up", "records": "unprotected"}, status=503)
+    return JsonResponse({"status": "ok", "database": "up", "records": "protected"})

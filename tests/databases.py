@@ -13,8 +13,8 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from os import getpid
 from pathlib import Path
 from typing import Any
@@ -217,19 +217,34 @@ class _Baseline:
             filled = [table for table in self.tables if now[table] and not self.rows[table]]
             if not filled:
                 return
-            # neither foreign keys nor the triggers that freeze releases: the tables end up empty together
-            releases = not set(frozen.TABLES).isdisjoint(filled)
-            if releases:
-                frozen.lift(connection)
-            cursor.execute("SET session_replication_role = replica")
-            cursor.execute("; ".join(f'DELETE FROM "{table}"' for table in filled))
-            cursor.execute("SET session_replication_role = DEFAULT")
-            if releases:
-                frozen.install(connection)
+            # neither foreign keys nor the triggers that guard tables: all end up empty together
+            guarded = [table for table in frozen.TABLES if table in filled]
+            awake = [
+                f"ALTER TABLE {trigger.table} ENABLE ALWAYS TRIGGER {trigger.name}"
+                for trigger in frozen.triggers(connection.vendor, guarded)
+            ]
+            cursor.execute(
+                "; ".join(
+                    [
+                        "SET session_replication_role = replica",
+                        *(f"ALTER TABLE {table} DISABLE TRIGGER USER" for table in guarded),
+                        *(f'DELETE FROM "{table}"' for table in filled),
+                        *awake,
+                        "SET session_replication_role = DEFAULT",
+                    ]
+                )
+            )
+
+
+@contextmanager
+def lifted() -> Iterator[None]:
+    """Without the triggers that keep releases and the audit log as they are."""
+    frozen.lift(connection)
+    yield
+    frozen.install(connection)
 
 
 def empty_everything() -> None:
-    """Empty the database as a new one is, releases included."""
-    frozen.lift(connection)
-    call_command("flush", interactive=False, verbosity=0)
-    frozen.install(connection)
+    """Empty the database as a new one is, releases and audit log included."""
+    with lifted():
+        call_command("flush", interactive=False, verbosity=0)

@@ -45,11 +45,11 @@ def job():
 
 
 def freeze_releases(apps, schema_editor):
-    frozen.install(schema_editor.connection)
+    frozen.install(schema_editor.connection, frozen.RELEASES)
 
 
 def lift_the_freeze(apps, schema_editor):
-    frozen.lift(schema_editor.connection)
+    frozen.lift(schema_editor.connection, frozen.RELEASES)
 
 
 class Migration(migrations.Migration):

@@ -2,7 +2,7 @@
 
 from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
-from .audit import AuditEvent
+from .audit import AuditEvent, AuditLink
 from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeConsensus
 from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
 from .discussion import Comment, Discussion, Revision, ThreadRead
@@ -59,6 +59,7 @@ __all__ = [
     "ApiToken",
     "Assignment",
     "AuditEvent",
+    "AuditLink",
     "CaseEvent",
     "Comment",
     "Consensus",

@@ -1,5 +1,5 @@
-"""The triggers that keep releases frozen (docs/design.md, "Releases"), as constraints that Django's Meta
-cannot express.
+"""The triggers that keep releases frozen (docs/design.md, "Releases") and the audit log as it was written, as
+constraints that Django's Meta cannot express.
 
 They are installed by a migration; a migration that remakes one of these tables (SQLite drops a remade table's
 triggers), or that changes what stands here, ends with `install`. Only the tests' helper lifts them.
@@ -12,10 +12,10 @@ taken: they fire before anything is replaced, whoever connects.
 
 On PostgreSQL the triggers are ENABLE ALWAYS, so that `session_replication_role` does not pass them by, and
 their functions look up names in the release's own schema, so that a temporary table of the same name deceives
-nobody.
+nobody. No role but the owner of the audit log's tables may change or delete there in the first place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from django.db import transaction
@@ -26,11 +26,18 @@ RELEASE = "annotation_release"
 RECORD = "annotation_releaserecord"
 LABEL = "annotation_releaselabel"
 WITHDRAWAL = "annotation_releasewithdrawal"
-TABLES = (RELEASE, RECORD, LABEL, WITHDRAWAL)
+RELEASES = (RELEASE, RECORD, LABEL, WITHDRAWAL)
+EVENT = "annotation_auditevent"
+LINK = "annotation_auditlink"
+LOG = (EVENT, LINK)
+TABLES = (*RELEASES, *LOG)
 
 CHANGED = "a frozen release cannot be changed or deleted"
 ADDED = "nothing can be added to a frozen release"
+LOG_CHANGED = "the audit log cannot be changed or deleted"
+LOG_REPLACED = "no row of the audit log can take the place of another"
 FUNCTION_CHANGED = "tristep_refuse_change"
+FUNCTION_LOG_CHANGED = "tristep_refuse_change_of_log"
 
 _FROZEN = f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id)"
 _TAKEN = "EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
@@ -50,6 +57,8 @@ REFUSED = {
         f"{_TAKEN.format(table=WITHDRAWAL)} OR "
         f"EXISTS (SELECT 1 FROM {WITHDRAWAL} WHERE release_id = NEW.release_id)"
     ),
+    EVENT: _TAKEN.format(table=EVENT),
+    LINK: f"EXISTS (SELECT 1 FROM {LINK} WHERE event_id = NEW.event_id OR position = NEW.position)",
 }
 # Records and labels whose release has no row yet are staged, and may be deleted: a kill may leave them. Only
 # on SQLite releases are staged (services/release/staging.py).
@@ -75,29 +84,32 @@ class Trigger(NamedTuple):
     event: str
 
 
-def triggers(vendor: str) -> list[Trigger]:
+def triggers(vendor: str, tables: Sequence[str] = TABLES) -> list[Trigger]:
     """The triggers that must be there on a database of this vendor."""
     events = ("UPDATE", "DELETE", "INSERT", *(("TRUNCATE",) if vendor == "postgresql" else ()))
-    return [Trigger(f"{table}_no_{event.lower()}", table, event) for table in TABLES for event in events]
+    return [Trigger(f"{table}_no_{event.lower()}", table, event) for table in tables for event in events]
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
-    """Make the triggers what stands here, whatever was there under their names; safe to repeat."""
+def install(connection: BaseDatabaseWrapper, tables: Sequence[str] = TABLES) -> None:
+    """Make the triggers what stands here, whatever was there under their names; safe to repeat.
+
+    A migration that comes before some of the tables names those that are there.
+    """
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             # no table is altered while rows of this transaction wait for their deferred checks
             connection.check_constraints()
-            statements = _postgresql(_schema(cursor))
+            statements = _postgresql(_schema(cursor), tables)
         else:
-            statements = _sqlite()
+            statements = _sqlite(tables)
         for statement in statements:
             cursor.execute(statement)
 
 
-def lift(connection: BaseDatabaseWrapper) -> None:
+def lift(connection: BaseDatabaseWrapper, tables: Sequence[str] = TABLES) -> None:
     """Drop the triggers. For the tests' clean-up and for reverse migrations only."""
     with connection.cursor() as cursor:
-        for trigger in triggers(connection.vendor):
+        for trigger in triggers(connection.vendor, tables):
             on_table = f" ON {trigger.table}" if connection.vendor == "postgresql" else ""
             cursor.execute(f"DROP TRIGGER IF EXISTS {trigger.name}{on_table}")
 
@@ -113,23 +125,28 @@ def problems(connection: BaseDatabaseWrapper) -> list[str]:
         return _problems_on_sqlite(cursor)
 
 
+def _added(table: str) -> str:
+    return LOG_REPLACED if table in LOG else ADDED
+
+
 # ── SQLite ────────────────────────────────
 def _definition(trigger: Trigger) -> str:
     """CREATE TRIGGER as SQLite keeps it, character by character."""
     if trigger.event == "INSERT":
         when = f"WHEN {REFUSED[trigger.table]}{_ROW_NUMBER if trigger.table == RELEASE else ''} "
-        message = ADDED
+        message = _added(trigger.table)
     else:
         kept = KEPT.get(trigger.table, "") if trigger.event == "DELETE" else ""
-        when, message = f"WHEN {kept} " if kept else "", CHANGED
+        when = f"WHEN {kept} " if kept else ""
+        message = LOG_CHANGED if trigger.table in LOG else CHANGED
     return (
         f"CREATE TRIGGER {trigger.name} BEFORE {trigger.event} ON {trigger.table} FOR EACH ROW {when}"
         f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
     )
 
 
-def _sqlite() -> Iterator[str]:
-    for trigger in triggers("sqlite"):
+def _sqlite(tables: Sequence[str]) -> Iterator[str]:
+    for trigger in triggers("sqlite", tables):
         yield f"DROP TRIGGER IF EXISTS {trigger.name}"
         yield _definition(trigger)
 
@@ -155,16 +172,20 @@ def _problems_on_sqlite(cursor: CursorWrapper) -> list[str]:
 def _functions() -> dict[str, str]:
     """The trigger functions: body by name."""
     refuse = "RAISE EXCEPTION '{message}' USING ERRCODE = 'restrict_violation';"
-    bodies = {FUNCTION_CHANGED: f" BEGIN {refuse.format(message=CHANGED)} END "}
+    bodies = {
+        FUNCTION_CHANGED: f" BEGIN {refuse.format(message=CHANGED)} END ",
+        FUNCTION_LOG_CHANGED: f" BEGIN {refuse.format(message=LOG_CHANGED)} END ",
+    }
     for table, condition in REFUSED.items():
-        bodies[f"{table}_no_insert"] = (
-            f" BEGIN IF {condition} THEN {refuse.format(message=ADDED)} END IF; RETURN NEW; END "
-        )
+        refusal = refuse.format(message=_added(table))
+        bodies[f"{table}_no_insert"] = f" BEGIN IF {condition} THEN {refusal} END IF; RETURN NEW; END "
     return bodies
 
 
 def _function(trigger: Trigger) -> str:
-    return trigger.name if trigger.event == "INSERT" else FUNCTION_CHANGED
+    if trigger.event == "INSERT":
+        return trigger.name
+    return FUNCTION_LOG_CHANGED if trigger.table in LOG else FUNCTION_CHANGED
 
 
 def _schema(cursor: CursorWrapper) -> str:
@@ -177,22 +198,43 @@ def _schema(cursor: CursorWrapper) -> str:
     return str(cursor.fetchone()[0])
 
 
-def _postgresql(schema: str) -> Iterator[str]:
-    for name, body in _functions().items():
+def _postgresql(schema: str, tables: Sequence[str]) -> Iterator[str]:
+    ours = triggers("postgresql", tables)
+    bodies = _functions()
+    for name in dict.fromkeys(_function(trigger) for trigger in ours):
         yield (
             f"CREATE OR REPLACE FUNCTION {schema}.{name}() RETURNS trigger LANGUAGE plpgsql "
-            f"SET search_path = pg_catalog, {schema}, pg_temp AS $${body}$$"
+            f"SET search_path = pg_catalog, {schema}, pg_temp AS $${bodies[name]}$$"
         )
-    for trigger in triggers("postgresql"):
+    for trigger in ours:
         each = "STATEMENT" if trigger.event == "TRUNCATE" else "ROW"
         yield (
             f"CREATE OR REPLACE TRIGGER {trigger.name} BEFORE {trigger.event} ON {schema}.{trigger.table} "
             f"FOR EACH {each} EXECUTE FUNCTION {schema}.{_function(trigger)}()"
         )
         yield f"ALTER TABLE {schema}.{trigger.table} ENABLE ALWAYS TRIGGER {trigger.name}"
+    for table in LOG:
+        if table in tables:
+            yield _APPEND_ONLY.format(table=f"{schema}.{table}")
 
 
-# Whatever hangs on the four tables: triggers with their functions, rules, and tables that inherit from them
+# Roles that may write rows of every table (docker/postgres/roles.sql) may only add them here.
+_APPEND_ONLY = """
+DO $$
+DECLARE
+    other record;
+BEGIN
+    FOR other IN SELECT DISTINCT grantee FROM pg_class, aclexplode(relacl)
+        WHERE oid = '{table}'::regclass AND grantee <> relowner LOOP
+        EXECUTE 'REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM '
+            || CASE other.grantee WHEN 0 THEN 'PUBLIC' ELSE other.grantee::regrole::text END;
+    END LOOP;
+END
+$$
+"""
+
+
+# Whatever hangs on the tables: triggers with their functions, rules, and tables that inherit from them
 # (whose rows are read as theirs).
 _FOUND = """
 WITH ours AS (

@@ -2,8 +2,8 @@
 
 On PostgreSQL this is one transaction. On SQLite, where nobody else could write for as long, the rows go in by
 short turns, with the check of foreign keys off on this connection. The last turn brings the accounts, without
-which nobody can sign in and see any of it, and the releases, which freeze what was there before. A restore
-that was killed is completed by the same file again, and undone by another one.
+which nobody can sign in and see any of it, the audit log, and the releases, which freeze what was there
+before. A restore that was killed is completed by the same file again, and undone by another one.
 """
 
 import fcntl
@@ -23,13 +23,13 @@ from django.core.serializers.base import DeserializationError
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Model
 
-from annotation.models import Project, Release, ReleaseWithdrawal, User
+from annotation.models import AuditEvent, AuditLink, Project, Release, ReleaseWithdrawal, User
 from annotation.services.batched_writes import in_blocks
 
 BATCH = 50
 # The longest row that is taken in, in bytes.
 MAX_LINE = 256 << 20
-LAST = (User, ReleaseWithdrawal, Release)
+LAST = (AuditEvent, AuditLink, User, ReleaseWithdrawal, Release)
 """What makes the rest visible, and what can never be deleted again."""
 
 Files = Mapping[type[Model], tuple[Path, int]]
@@ -66,7 +66,10 @@ def was_killed() -> bool:
 
 def refuse_others() -> None:
     """Raise CommandError for a database that holds anything else than what a killed restore left."""
-    if not was_killed() and (User.objects.exists() or Project.objects.exists()):
+    # a row of the audit log stays: on a new database only an operator's command can have written one
+    if AuditEvent.objects.exists() or (
+        not was_killed() and (User.objects.exists() or Project.objects.exists())
+    ):
         raise CommandError(
             "This database is not empty; restore into a new one (DATABASE_URL or TRISTEP_DATA_DIR)."
         )

@@ -41,6 +41,12 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO tristep_app;
     GRANT SELECT, USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA public TO tristep_app;
 
+    -- The audit log is added to, and never changed (migrations see to it in a database that is made anew).
+    FOR part IN SELECT relname FROM pg_class
+        WHERE oid IN (to_regclass('public.annotation_auditevent'), to_regclass('public.annotation_auditlink')) LOOP
+        EXECUTE format('REVOKE UPDATE, DELETE ON public.%I FROM tristep_app', part.relname);
+    END LOOP;
+
     -- And what migrations will make.
     ALTER DEFAULT PRIVILEGES FOR ROLE tristep_owner IN SCHEMA public
         GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO tristep_app;

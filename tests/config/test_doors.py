@@ -17,17 +17,17 @@ import redis
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import caches
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
-from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 
-from annotation.models import User, frozen
+from annotation.models import User
 from config import csp
 from config.broker import Broker
 from config.cache import TolerantRedisCache
 from config.client import client_ip
 from config.limits import BodyLimit
 from config.logs import OneLine
+from tests.databases import lifted
 from tests.servers import ROOT
 
 
@@ -36,19 +36,16 @@ def test_healthz_says_that_the_database_answers(client: Client) -> None:
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (
         200,
-        {"status": "ok", "database": "up", "releases": "frozen"},
+        {"status": "ok", "database": "up", "records": "protected"},
     )
     assert client.post("/healthz").status_code == 405
 
 
 @pytest.mark.django_db
-def test_healthz_says_when_releases_are_not_protected(client: Client) -> None:
-    frozen.lift(connection)
-    try:
+def test_healthz_says_when_releases_and_audit_log_are_not_protected(client: Client) -> None:
+    with lifted():
         answer = client.get("/healthz")
-    finally:
-        frozen.install(connection)
-    assert (answer.status_code, answer.json()["releases"]) == (503, "unprotected")
+    assert (answer.status_code, answer.json()["records"]) == (503, "unprotected")
 
 
 @pytest.mark.django_db

@@ -23,8 +23,10 @@ def test_time_zone_of_times_is_ones_own(browse, cast, at, text):
     from datetime import UTC, datetime
 
     from annotation.models import AuditEvent
+    from tests.databases import lifted
 
-    AuditEvent.objects.update(created_at=datetime(2026, 3, 1, 20, 30, tzinfo=UTC))
+    with lifted():
+        AuditEvent.objects.update(created_at=datetime(2026, 3, 1, 20, 30, tzinfo=UTC))
     client = browse("admin")
     assert "1 Mar 2026, 20:30" in text(client.get(at("audit", "bench")))
     client.post(at("profile"), {**FORM, "time_zone": "Asia/Shanghai"})

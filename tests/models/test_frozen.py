@@ -1,4 +1,4 @@
-"""Frozen releases: the database itself refuses every change, whichever way it is tried."""
+"""Frozen releases and the audit log: the database itself refuses every change, whichever way it is tried."""
 
 from __future__ import annotations
 
@@ -9,13 +9,24 @@ import pytest
 from django.core.checks import run_checks
 from django.db import DatabaseError, connection, models, transaction
 
-from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
-from annotation.services import release
+from annotation.models import (
+    AuditEvent,
+    AuditLink,
+    Release,
+    ReleaseLabel,
+    ReleaseRecord,
+    ReleaseWithdrawal,
+    frozen,
+)
+from annotation.services import audit, release
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
-TABLES: tuple[type[models.Model], ...] = (Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal)
+TABLES: tuple[type[models.Model], ...] = (
+    *(Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal),
+    *(AuditEvent, AuditLink),
+)
 ON_SQLITE = "sqlite"
 ON_POSTGRESQL = "postgresql"
 
@@ -25,24 +36,25 @@ pytestmark = pytest.mark.usefixtures("withdrawn")
 
 @shared_rows
 def withdrawn(cast: Cast) -> Release:
-    """A release of two trajectories, withdrawn: rows in all four tables."""
+    """A release of two trajectories, withdrawn, and a chained audit log: rows in all tables."""
     people.import_records(cast.project, 2)
     people.make_unanimous(cast, 2)
     made = release.freeze(actor=cast.admin, project=cast.project, version="1.0", note="First.")
     release.withdraw(actor=cast.admin, release=made, reason="Faulty.")
+    audit.chain()
     return made
 
 
 @pytest.fixture
 def rows() -> Iterator[None]:
-    """The rows of all four tables are the same afterwards."""
+    """The rows of all tables are the same afterwards."""
     before = [list(table._default_manager.order_by("pk").values()) for table in TABLES]
     yield
     assert [list(table._default_manager.order_by("pk").values()) for table in TABLES] == before
 
 
 def refuses(deed: Callable[[], Any]) -> None:
-    with pytest.raises(DatabaseError, match="frozen release"), transaction.atomic():
+    with pytest.raises(DatabaseError, match=r"frozen release|audit log"), transaction.atomic():
         deed()
 
 

@@ -1,4 +1,5 @@
-"""Frozen releases are frozen for every connection: a plain driver without this server's settings, too."""
+"""Releases and the audit log are kept from every connection: a plain driver without this server's settings,
+too."""
 
 from __future__ import annotations
 
@@ -15,25 +16,34 @@ from django.db import connection
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.releases.record_format import with_checksum
 from annotation.core.vocabulary import SignatureState
-from annotation.models import Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal, frozen
+from annotation.models import (
+    AuditEvent,
+    AuditLink,
+    Release,
+    ReleaseLabel,
+    ReleaseRecord,
+    ReleaseWithdrawal,
+    frozen,
+)
 from annotation.policies import OPERATOR
-from annotation.services import release
+from annotation.services import audit, release
 from tests import people
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MODELS = (Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal)
+MODELS = (Release, ReleaseRecord, ReleaseLabel, ReleaseWithdrawal, AuditEvent, AuditLink)
 NEW_RELEASE = "00000000000000000000000000000001"
 
 
 @pytest.fixture
 def withdrawn() -> Release:
-    """A release of two trajectories, withdrawn: rows in all four tables, committed."""
+    """A release of two trajectories, withdrawn, and a chained audit log: rows in all tables, committed."""
     cast = people.make_cast()
     people.import_records(cast.project, 2)
     people.make_unanimous(cast, 2)
     made = release.freeze(actor=OPERATOR, project=cast.project, version="1.0", note="First.")
     release.withdraw(actor=OPERATOR, release=made, reason="Faulty.")
+    audit.chain()
     return made
 
 
@@ -74,11 +84,14 @@ def sqlite_ways() -> list[str]:
         replacing(ReleaseRecord, body="x'00'"),
         replacing(ReleaseLabel, value="-1"),
         replacing(ReleaseWithdrawal, reason="'None.'"),
+        replacing(AuditEvent, verb="'none'"),
+        replacing(AuditLink, sha256="''"),
         # another key, and a unique constraint that is in the way
         replacing(Release, id=f"'{NEW_RELEASE}'", note="'Second.'"),
         replacing(Release, id=f"'{NEW_RELEASE}'", number="2", note="'Second.'"),
         replacing(Release, id=f"'{NEW_RELEASE}'", version="'2'", note="'Second.'"),
         replacing(ReleaseWithdrawal, id="id + 10", reason="'None.'"),
+        replacing(AuditLink, event_id="event_id + 1000", sha256="''"),
         # the hidden row number
         f"INSERT OR REPLACE INTO {frozen.RELEASE} (rowid, {columns(Release)}) "
         f"SELECT rowid, {release_row} FROM {frozen.RELEASE}",
@@ -89,6 +102,8 @@ def sqlite_ways() -> list[str]:
         # plain changes
         f"UPDATE OR REPLACE {frozen.RELEASE} SET note = 'Second.'",
         f"DELETE FROM {frozen.WITHDRAWAL}",
+        f"UPDATE OR REPLACE {frozen.LINK} SET position = position + 1",
+        f"DELETE FROM {frozen.EVENT}",
     ]
 
 
@@ -101,8 +116,8 @@ def postgresql_ways() -> list[str]:
     upserts = [
         f"INSERT INTO {table} ({columns(model)}) OVERRIDING SYSTEM VALUE "
         f"SELECT {columns(model)} FROM {table} "
-        f"ON CONFLICT (id) DO UPDATE SET {column} = excluded.{column}"
-        for model, column in zip(MODELS, ("note", "body", "value", "reason"), strict=True)
+        f"ON CONFLICT ({model._meta.pk.column}) DO UPDATE SET {column} = excluded.{column}"
+        for model, column in zip(MODELS, ("note", "body", "value", "reason", "verb", "sha256"), strict=True)
         for table in [model._meta.db_table]
     ]
     return [
@@ -114,6 +129,9 @@ def postgresql_ways() -> list[str]:
         f"SET session_replication_role = replica; UPDATE {frozen.RECORD} SET body = ''",
         f"SET session_replication_role = replica; DELETE FROM {frozen.WITHDRAWAL}",
         f"SET session_replication_role = replica; TRUNCATE {frozen.WITHDRAWAL}",
+        f"SET session_replication_role = replica; UPDATE {frozen.EVENT} SET verb = ''",
+        f"SET session_replication_role = replica; DELETE FROM {frozen.LINK}",
+        f"TRUNCATE {frozen.EVENT} CASCADE",
     ]
 
 
@@ -137,14 +155,14 @@ def test_release_resealed_from_outside_is_found_by_its_signature(withdrawn: Rele
     assert len(found.problems) == 2
 
 
-def test_release_is_refused_to_every_connection(withdrawn: Release, outside: Any) -> None:
+def test_change_is_refused_to_every_connection(withdrawn: Release, outside: Any) -> None:
     before = rows()
     sqlite = connection.vendor == "sqlite"
 
     for way in sqlite_ways() if sqlite else postgresql_ways():
         refusal = sqlite3.IntegrityError if sqlite else psycopg2.errors.RestrictViolation
         with closing(outside.cursor()) as cursor:
-            with pytest.raises(refusal, match="frozen release"):
+            with pytest.raises(refusal, match=r"frozen release|audit log"):
                 cursor.execute(way)
                 pytest.fail(way)
             with suppress(sqlite3.OperationalError):

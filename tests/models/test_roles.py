@@ -14,7 +14,7 @@ from django.db import connection
 
 from annotation.models import Release, frozen
 from annotation.policies import OPERATOR
-from annotation.services import release
+from annotation.services import audit, release
 from tests import people
 from tests.servers import ROOT
 
@@ -38,6 +38,11 @@ FORBIDDEN = (
     f"ALTER TABLE {frozen.RELEASE} OWNER TO {APP}",
     f"SET ROLE {OWNER}",
     "SET session_replication_role = replica",
+    f"UPDATE {frozen.EVENT} SET verb = ''",
+    f"DELETE FROM {frozen.EVENT}",
+    f"UPDATE {frozen.LINK} SET sha256 = ''",
+    f"DELETE FROM {frozen.LINK}",
+    f"ALTER TABLE {frozen.EVENT} DISABLE TRIGGER ALL",
 )
 
 
@@ -105,6 +110,7 @@ def test_application_role_works_and_cannot_get_at_the_protection(request: pytest
     people.import_records(made.project, [people.make_record(7)], subset="more")
     release.freeze(actor=OPERATOR, project=made.project, version="2.0")
     release.withdraw(actor=OPERATOR, release=made, reason="Faulty.")
+    assert audit.chain() and audit.verify().misfit is None
 
 
 def test_owner_role_migrates_and_the_application_may_use_what_it_makes(

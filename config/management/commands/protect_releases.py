@@ -1,4 +1,4 @@
-"""Reinstall the triggers that keep releases frozen."""
+"""Reinstall the triggers that keep releases frozen and the audit log as it was written."""
 
 from typing import Any
 
@@ -10,10 +10,12 @@ from annotation.models import frozen
 
 
 class Command(OperatorCommand):
-    help = "Reinstall the database triggers that keep releases frozen (after a restore by hand)."
+    help = "Reinstall the triggers of frozen releases and of the audit log (after a restore by hand)."
 
     def run(self, **options: Any) -> None:
         frozen.install(connection)
         if problems := frozen.problems(connection):
-            raise CommandError(f"Frozen releases are still not protected: {', '.join(problems)}.")
-        self.summary("Frozen releases are protected.")
+            raise CommandError(
+                f"Frozen releases or the audit log are still not protected: {', '.join(problems)}."
+            )
+        self.summary("Frozen releases and the audit log are protected.")
