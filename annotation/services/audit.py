@@ -19,7 +19,7 @@ from annotation.policies import Actor, recorded
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
+BATCH = 200
 
 
 def record(

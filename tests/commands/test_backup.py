@@ -15,7 +15,7 @@ from django.db.utils import DatabaseError
 
 from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
-from annotation.services import batched_writes, release
+from annotation.services import audit, batched_writes, release
 from annotation.services.ingest.receive import receive_file, stored_path
 from config.management import archive, restoring
 from tests.databases import empty_everything
@@ -55,6 +55,7 @@ def project() -> None:
     make_disputed(cast, 2)
     make_adjudicated(cast, rows[1])
     release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
+    audit.chain()
 
 
 @pytest.mark.usefixtures("project")
@@ -65,6 +66,7 @@ def test_backup_brings_everything_back_and_releases_are_still_frozen(tmp_path: P
     call_command("restore", str(tmp_path / "b.tar.gz"))
     assert contents() == before
     call_command("verify_release", "bench", "1.0")
+    assert audit.verify().misfit is None and audit.verify().position
     with pytest.raises(DatabaseError), transaction.atomic():
         ReleaseLabel.objects.update(value=0)
 
