@@ -3,9 +3,8 @@
 Source: docs/design.md, "Labels and propagation", after the labelling scheme of AgentProcessBench
 (arXiv 2603.14465). One pure function, `resolve`, reads the labels of a trajectory from the first step to the
 last and says for each what it is now; the browser previews with the same rule
-(`frontend/static/frontend/js/workbench/state/propagation.js`) and `tests/propagation_cases.json` drives the
-tests
-of both.
+(`frontend/static/frontend/js/workbench/state/propagation_preview.js`) and `tests/propagation_cases.json`
+drives the tests of both.
 
 In short: an explicit −1 opens an error run or joins the one that is open; while a run is open and not
 suspended, an unlabelled step is proposed −1 with the run's root; an explicit +1 closes the run, an explicit 0

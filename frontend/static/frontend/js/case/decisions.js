@@ -8,7 +8,7 @@ import { form as sendForm, reasonOf } from "../lib/api.js";
 import { byRole, setText } from "../lib/dom.js";
 import { signOf } from "../workbench/view/step_text.js";
 
-/** @typedef {import("../workbench/state/propagation.js").Value} Value */
+/** @typedef {import("../workbench/state/propagation_preview.js").Value} Value */
 
 /** @param {HTMLFormElement} form @param {string} name */
 export function fieldOf(form, name) {

@@ -3,10 +3,10 @@
  * What a decision does to the error runs of the consensus, by the rule of propagation. Pure.
  */
 
-import { resolve } from "../workbench/state/propagation.js";
+import { resolve } from "../workbench/state/propagation_preview.js";
 
-/** @typedef {import("../workbench/state/propagation.js").Value} Value */
-/** @typedef {import("../workbench/state/propagation.js").Rules} Rules */
+/** @typedef {import("../workbench/state/propagation_preview.js").Value} Value */
+/** @typedef {import("../workbench/state/propagation_preview.js").Rules} Rules */
 /**
  * One step of the consensus so far.
  * @typedef {object} CaseStep

@@ -25,7 +25,7 @@ import {
   words,
 } from "./view.js";
 
-/** @typedef {import("../workbench/state/propagation.js").Value} Value */
+/** @typedef {import("../workbench/state/propagation_preview.js").Value} Value */
 /** @typedef {import("./view.js").Item} Item */
 
 const keys = makeKeys(page.keys);

@@ -8,7 +8,7 @@ import { byRole, el, makeWords, setAttribute, setText } from "../lib/dom.js";
 import { kindOf, signOf } from "../workbench/view/step_text.js";
 import { effectOf } from "./effects.js";
 
-/** @typedef {import("../workbench/state/propagation.js").Value} Value */
+/** @typedef {import("../workbench/state/propagation_preview.js").Value} Value */
 /** @typedef {{value: Value | null, root: number | null, reason: string}} Label   root: a message index */
 /**
  * @typedef {object} Said

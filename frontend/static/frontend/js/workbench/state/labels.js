@@ -1,10 +1,10 @@
 // @ts-check
 /** Labels as the page keeps them. Pure. */
 
-/** @typedef {import("./propagation.js").Value} Value */
-/** @typedef {import("./propagation.js").Source} Source */
-/** @typedef {import("./propagation.js").Rules} Rules */
-/** @typedef {import("./propagation.js").StepResult} StepResult */
+/** @typedef {import("./propagation_preview.js").Value} Value */
+/** @typedef {import("./propagation_preview.js").Source} Source */
+/** @typedef {import("./propagation_preview.js").Rules} Rules */
+/** @typedef {import("./propagation_preview.js").StepResult} StepResult */
 /**
  * The content of one label. An outcome has the same form; source, root and closes mean nothing there.
  * @typedef {object} Label

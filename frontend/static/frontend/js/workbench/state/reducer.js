@@ -9,7 +9,7 @@
 
 import { NO_LABEL, labelOf, sameLabel } from "./labels.js";
 import { judgementOf } from "./merge.js";
-import { keepSame, resolve } from "./propagation.js";
+import { keepSame, resolve } from "./propagation_preview.js";
 import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors.js";
 
 /** @typedef {import("./labels.js").Key} Key */

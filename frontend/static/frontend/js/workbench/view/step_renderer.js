@@ -18,7 +18,7 @@ import { openNote } from "./step_view.js";
 /**
  * Everything that a step shows.
  * @typedef {object} StepDisplay
- * @property {import("../state/propagation.js").StepResult} result
+ * @property {import("../state/propagation_preview.js").StepResult} result
  * @property {Label} label
  * @property {Problem | undefined} problem
  * @property {boolean} open

@@ -3,8 +3,8 @@
 
 /** @typedef {import("../state/labels.js").Label} Label */
 /** @typedef {import("../state/labels.js").Value} Value */
-/** @typedef {import("../state/propagation.js").Proposal} Proposal */
-/** @typedef {import("../state/propagation.js").StepResult} StepResult */
+/** @typedef {import("../state/propagation_preview.js").Proposal} Proposal */
+/** @typedef {import("../state/propagation_preview.js").StepResult} StepResult */
 /** @typedef {ReturnType<typeof makeStepText>} StepText */
 
 /** @type {Record<string, string>} */

@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import { resolve } from "../../frontend/static/frontend/js/workbench/state/propagation.js";
+import { resolve } from "../../frontend/static/frontend/js/workbench/state/propagation_preview.js";
 
-/** @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation.js").StepInput} StepInput */
-/** @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation.js").StepResult} StepResult */
-/** @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation.js").Value} Value */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation_preview.js").StepInput} StepInput */
+/**
+ * @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation_preview.js").StepResult} StepResult
+ */
+/** @typedef {import("../../frontend/static/frontend/js/workbench/state/propagation_preview.js").Value} Value */
 
 /** @type {{cases: {name: string, rules: string[], steps: string, expected: string}[]}} */
 const shared = JSON.parse(readFileSync(new URL("../propagation_cases.json", import.meta.url), "utf-8"));
