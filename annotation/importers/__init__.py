@@ -101,7 +101,8 @@ def sniff(head: bytes) -> Importer:
         sure = best.sniff(beginning)
         if sure <= LAST_RESORT and (kind := kind_not_read(beginning)):
             raise Invalid(
-                translatable("This is {kind}, which is not read.", kind=kind), code="unknown_format"
+                translatable("This is {kind}, a format that Tristep does not read.", kind=kind),
+                code="unknown_format",
             )
         if sure > 0:
             return best

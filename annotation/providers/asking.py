@@ -128,7 +128,7 @@ class _Calls:
         if not self.todo:
             return None
         message = translatable(
-            "The answers were cut off again and again: {calls} calls have not brought everything.",
+            "The answers were cut off repeatedly and are incomplete after {calls} calls.",
             calls=len(self.said),
         )
         return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)

@@ -233,7 +233,7 @@ class OpenAICompatible:
                     permanent=False,
                     scope="call",
                     message=translatable(
-                        "The server wants no call for another {seconds} seconds.", seconds=f"{left:,.0f}"
+                        "The server accepts no calls for another {seconds} seconds.", seconds=f"{left:,.0f}"
                     ),
                     retry_after=left,
                 )

@@ -126,7 +126,8 @@ class Labelled(View):
             return
         if noted_reads.costs_the_claim(actor=self.user, trajectory=row) and field_access(self.user, row).raw:
             message = _(
-                "Whoever sees the labels can no longer claim this trajectory; add reveal=true to see them."
+                "Once you have seen the labels, you can no longer claim this trajectory; add reveal=true to "
+                "see them."
             )
             raise Conflict(message, code="asks_first")
 

@@ -50,7 +50,7 @@ class ProfileForm(forms.Form):
     mail_notices = forms.BooleanField(
         label=_("Mail me notices"),
         required=False,
-        help_text=_("They stand on your page of notices in any case. Mails name neither people nor labels."),
+        help_text=_("Your notices page always lists them, too. Mails name neither people nor labels."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -62,7 +62,7 @@ class ProfileForm(forms.Form):
 class TokenForm(forms.Form):
     """A new personal API token."""
 
-    name = forms.CharField(label=_("Name"), max_length=80, help_text=_("What the token is for."))
+    name = forms.CharField(label=_("Name"), max_length=80, help_text=_("Purpose of the token."))
     days = forms.TypedChoiceField(
         label=_("Valid for"),
         coerce=int,

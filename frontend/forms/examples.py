@@ -14,10 +14,10 @@ from annotation.services.adjudicate import MAX_TEXT, MAX_TITLE
 class ExampleForm(forms.Form):
     """Which part of a case, a title, and what is to be learned from it."""
 
-    step = forms.ChoiceField(label=_("What is the example"), required=False)
+    step = forms.ChoiceField(label=_("Step or case"), required=False)
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE)
     text = forms.CharField(
-        label=_("What is to be learned from it"),
+        label=_("Lesson"),
         max_length=MAX_TEXT,
         widget=forms.Textarea({"rows": 6}),
         help_text=_("Every member of the project may read it. Name nobody."),

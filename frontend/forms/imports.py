@@ -86,20 +86,20 @@ class OptionsForm(forms.Form):
     """How a file that waits shall be read."""
 
     task_key_at = forms.CharField(
-        label=_("The task’s id is at"),
+        label=_("Path of the task’s id"),
         max_length=500,
         required=False,
         widget=forms.TextInput({"class": "mono", "list": "pointers", "placeholder": "/metadata/task_id"}),
         help_text=_("A JSON Pointer into a record. Empty: as the format says."),
     )
     policy_model_at = forms.CharField(
-        label=_("The policy model is at"),
+        label=_("Path of the policy model"),
         max_length=500,
         required=False,
         widget=forms.TextInput({"class": "mono", "list": "pointers", "placeholder": "/model"}),
     )
     redact = forms.BooleanField(
-        label=_("Take out keys and tokens"),
+        label=_("Redact keys and tokens"),
         required=False,
         help_text=_("Known forms of secrets become “[redacted]”, also in the original that is kept."),
     )

@@ -19,13 +19,13 @@ class PredictionFileForm(forms.Form):
     model = forms.CharField(
         label=_("Model"),
         max_length=MAX_MODEL,
-        help_text=_("A model that is there already gets the records that it lacks."),
+        help_text=_("Records that an existing model lacks are added to it."),
     )
     file = ManyFilesField(
         label=_("Files"),
         help_text=_(
-            "Choose files or drop them here, such as one a subset. JSON Lines: record_id, step_labels, "
-            "final_label and explanations in each line."
+            "Choose files or drop them here, for example one for each subset. JSON Lines: record_id, "
+            "step_labels, final_label and explanations in each line."
         ),
     )
     subset = forms.ChoiceField(label=_("Subset"), required=False)

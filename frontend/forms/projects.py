@@ -51,7 +51,8 @@ class SettingsForm(forms.Form):
         max_value=100,
         initial=5,
         help_text=_(
-            "Of the resolved trajectories, by chance and unmarked: it says how often the consensus is wrong."
+            "Drawn by chance from the resolved trajectories, and unmarked: an estimate of how often the "
+            "consensus is wrong."
         ),
     )
     retest_percent = forms.IntegerField(
@@ -60,8 +61,8 @@ class SettingsForm(forms.Form):
         max_value=100,
         initial=5,
         help_text=_(
-            "Of their own, by chance and unmarked. While this is not 0, what they submitted so long ago is "
-            "closed to them once it is resolved."
+            "Drawn by chance from their own, and unmarked. While this is not 0, work that old is closed to "
+            "them once it is resolved."
         ),
     )
     retest_days = forms.IntegerField(

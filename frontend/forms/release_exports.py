@@ -31,7 +31,7 @@ class ExportForm(forms.Form):
         label=_("Seed"),
         required=False,
         max_length=19,
-        help_text=_("Decides which tasks these are."),
+        help_text=_("Seed of the random choice of these tasks."),
         widget=forms.TextInput({"inputmode": "numeric", "placeholder": "0"}),
     )
     protocol = forms.ChoiceField(

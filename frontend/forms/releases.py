@@ -47,13 +47,13 @@ class FreezeForm(forms.Form):
         label=_("Note"), required=False, max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3})
     )
     leave_out = forms.MultipleChoiceField(required=False)
-    unresolved = forms.BooleanField(label=_("I know that what is not resolved is left out."), required=False)
+    unresolved = forms.BooleanField(label=_("Unresolved trajectories will be left out."), required=False)
     doubtful = forms.BooleanField(
-        label=_("I know that it holds subsets whose agreement is below the threshold or unknown."),
+        label=_("Subsets whose agreement is below the threshold or unknown will be included."),
         required=False,
     )
     final = forms.BooleanField(
-        label=_("I know that nobody can change or delete anything in a release."),
+        label=_("Nobody will be able to change or delete anything in the release."),
         error_messages={"required": _("Tick this to freeze the release.")},
     )
 

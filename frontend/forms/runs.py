@@ -27,7 +27,7 @@ class RunForm(forms.Form):
     release = forms.ChoiceField(
         label=_("Release"),
         required=False,
-        help_text=_("Only what it holds. At the end of the run the judge is scored on it."),
+        help_text=_("Only trajectories of the release. At the end of the run the judge is scored on it."),
     )
     limit = forms.IntegerField(
         label=_("Maximum number of trajectories"), required=False, min_value=1, max_value=MAX_INT

@@ -68,7 +68,7 @@ def test_case_is_decided_with_keys_alone(case, cast, open_as):
     expect(page.locator("#m8")).to_be_focused()
     page.keyboard.press("x")
     expect(page.locator("#m8 .msg__body")).to_be_visible()
-    for key, opens in (("?", "Take what A says"), ("g", "Judge each step.")):
+    for key, opens in (("?", "Take A’s label"), ("g", "Judge each step.")):
         page.keyboard.press(key)
         expect(page.locator("dialog[open]")).to_contain_text(opens)
         page.keyboard.press("Escape")

@@ -39,7 +39,7 @@ def test_freeze_pressed_twice_makes_one_release(people: Cast, visit: Callable[..
     visitor.watch.allow("409")
     visitor.go("/p/bench/freeze/")
     visitor.page.get_by_label("Version").fill("1.0")
-    boxes = visitor.page.get_by_label("I know")
+    boxes = visitor.page.get_by_label(" will be ")
     expect(boxes).to_have_count(3)
     for place in range(3):
         boxes.nth(place).check()

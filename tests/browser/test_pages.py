@@ -60,13 +60,13 @@ def test_upload_with_a_preview_shows_the_first_trajectory_before_anything_is_imp
     picture = page.locator("#m5 img").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_js_property("naturalWidth", 2)
-    page.get_by_label("The task’s id is at").fill("/metadata/level")
-    page.get_by_role("button", name="Show it again").click()
+    page.get_by_label("Path of the task’s id").fill("/metadata/level")
+    page.get_by_role("button", name="Update the preview").click()
     expect(page.get_by_text("there is nothing at /metadata/level in this record")).to_be_visible()
     eventually(lambda: Trajectory.objects.count(), 0)
-    page.get_by_label("The task’s id is at").fill("")
-    page.get_by_role("button", name="Show it again").click()
-    expect(page.get_by_role("heading", name="What is wrong with it")).to_have_count(0)
+    page.get_by_label("Path of the task’s id").fill("")
+    page.get_by_role("button", name="Update the preview").click()
+    expect(page.get_by_role("heading", name="Errors in the file")).to_have_count(0)
     page.get_by_role("button", name="Import this file").click()
     expect(page.locator("[data-state]")).to_have_text("waiting")
 

@@ -288,7 +288,7 @@ def check_release(page: Page, folder: Path) -> None:
     go(page, "Releases")
     page.get_by_role("link", name="Freeze the first release").click()
     expect(page.get_by_text("4 trajectories with 13 step labels.")).to_be_visible()
-    wide, sure = page.viewport_size, page.get_by_label("I know that it holds subsets")
+    wide, sure = page.viewport_size, page.get_by_label("Subsets whose agreement is below")
     assert wide is not None
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_label("Agreement (Krippendorff").fill("1")
@@ -297,7 +297,7 @@ def check_release(page: Page, folder: Path) -> None:
     expect(page.get_by_label(f"Leave out {SUBSET}")).not_to_be_checked()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.get_by_label("Version").fill("1.0")
-    page.get_by_label("I know that nobody").check()
+    page.get_by_label("Nobody will be able to change").check()
     sure.check()
     page.set_viewport_size(wide)
     page.get_by_label("Licence (optional)").select_option("CC-BY-4.0")

@@ -120,7 +120,7 @@ def test_case_finished_early_names_what_is_missing(browse, case, at, text):
 def test_case_seals_what_judges_say_until_it_is_decided(browse, case, at, text):
     client = browse("judith")
     asked = client.post(at("adjudicate-reveal", case.pk), {"message_index": "4"}, follow=True)
-    assert "Decide this first: what judges say of it is sealed until then." in text(asked)
+    assert "Decide this first: the judges’ suggestions for it are sealed until then." in text(asked)
     assert "sealed until you have decided" in text(asked)
     decide(client, at, case, 4, 1)
     assert "There are no suggestions from judges here." in text(

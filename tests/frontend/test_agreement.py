@@ -251,7 +251,7 @@ def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
 
     mine, theirs = (browse(who).get(at("agreement", "bench")) for who in ("judith", "admin"))
 
-    assert theirs.context["overall"].steps.n == 18 and "How each annotator labels" in text(theirs)
+    assert theirs.context["overall"].steps.n == 18 and "Distribution of labels by annotator" in text(theirs)
     assert mine.context["overall"].steps.n == mine.context["overall"].outcomes.n * 2 == 10
     confusion = mine.context["charts"].confusion
     assert not confusion["named"] and {(cell["a"], cell["b"]) for cell in confusion["cells"]} == {
@@ -262,7 +262,7 @@ def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
         (0, 1),
         (1, 1),
     }
-    assert not links(mine) and "How each annotator labels" not in text(mine)
+    assert not links(mine) and "Distribution of labels by annotator" not in text(mine)
     few = browse("judith").get(at("agreement", "bench") + "?subset=few")
     assert few.status_code == 400, "too few to be known of"
     said = json.dumps(as_json(figures(viewer=cast.judith, project=cast.project)))

@@ -48,7 +48,7 @@ def test_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, 
     admin, settings = browse("admin"), at("project-settings", "bench")
     assert "Randomise when suggestions are shown" in text(admin.get(settings))
 
-    assert "When suggestions are shown is now randomised." in text(
+    assert "The time at which suggestions are shown is now randomised." in text(
         admin.post(at("experiment", "bench"), follow=True)
     )
     first = project().experiment_seed

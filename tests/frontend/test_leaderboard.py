@@ -41,7 +41,7 @@ def test_recalibrated_models_are_shown_with_their_change_once_they_are_worked_ou
     client, pk = browse("judith"), PredictionSet.objects.get(model="Sage<b>").pk
     address = at("leaderboard", "bench", "1.0")
     page = text(client.get(address))
-    assert "are being worked out" in page and "Rank" not in page
+    assert "the trained baseline are being computed" in page and "Rank" not in page
     assert "Tasks here: 2. Intervals and ranks need at least 20, so there are none." in page
     assert "Sage&lt;b&gt;" not in text(client.get(address + "?recalibrated=1"))
     service.set_public(actor=cast.admin, release=made, switches=service.PublicSwitches(True, True, False))
@@ -52,7 +52,7 @@ def test_recalibrated_models_are_shown_with_their_change_once_they_are_worked_ou
     fitted = browse("nobody").get(known.wsgi_request.path_info, headers={"If-None-Match": known["ETag"]})
     assert fitted.status_code == 200 and "The trained baseline" in text(fitted)
     plain, page = text(client.get(address)), text(client.get(address + "?recalibrated=1&sort=kappa"))
-    assert "are being worked out" not in plain + page
+    assert "the trained baseline are being computed" not in plain + page
     assert "The trained baseline" in plain and "All models, stacked" in plain
     assert "Sage&lt;b&gt;" in page and "are not ranked" in page and "Rank" not in page
     assert "Once" not in page and "fewer than two tasks" in page
@@ -144,7 +144,7 @@ def test_model_shows_where_it_errs_and_can_be_deleted(browse, frozen, at, text):
     assert client.post(at("predictions-delete", "bench", "1.0", row.pk)).status_code == 302
     page = text(client.get(at("leaderboard", "bench", "1.0")))
     assert "The predictions of Sage&lt;b&gt; are deleted." in page
-    assert "the blind human come to is being worked out" in page, "nobody has looked for it yet"
+    assert "the blind human are being computed" in page, "nobody has looked for it yet"
     assert not PredictionSet.objects.exists()
 
 
@@ -168,7 +168,7 @@ def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, 
     cell = text(client.get(f"{errors}?released=1&predicted=0"))
     assert "Steps labelled +1 in the release, and 0 by the model" in cell and "#m4" in cell
     assert "The model has none of these errors" in text(client.get(f"{errors}?released=-1&predicted=none"))
-    assert "The first error: no error, and none is there" in text(client.get(f"{errors}?first=neither"))
+    assert "The first error: no error, as in the release" in text(client.get(f"{errors}?first=neither"))
     assert client.get(f"{errors}?released=7&first=x&subset=none").status_code == 200
     there = at("release-predicted", "bench", "1.0", row.pk, 0)
     trajectory = Trajectory.objects.get(subset__name="one")

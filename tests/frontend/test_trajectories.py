@@ -169,7 +169,7 @@ def test_trajectories_are_ordered_by_judges_doubt(browse, cast, labelled, at):
         ("model=X", "There is no policy model “X” in this project."),
         ("annotator=oscar", "There is no annotator “oscar” in this project."),
         ("sort=colour", "There is no order “colour”."),
-        ("sort=agreement", "This order tells of labels: show the labels first."),
+        ("sort=agreement", "Sorting by labels would reveal them: show the labels first."),
     ],
 )
 def test_filter_that_is_unknown_gets_one_sentence(browse, labelled, at, text, query, sentence):

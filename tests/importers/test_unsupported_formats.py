@@ -16,7 +16,7 @@ def refusal(data: bytes) -> str:
     with pytest.raises(Invalid) as caught:
         sniff(data[:HEAD_BYTES])
     assert caught.value.code == "unknown_format"
-    return caught.value.message.removesuffix(", which is not read.")
+    return caught.value.message.removesuffix(", a format that Tristep does not read.")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from annotation.core.scoring.figures import NOTHING_PREDICTED
 from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Scores, scores
 
-NO_COST: Final = translatable("nobody has said what the predictions cost")
+NO_COST: Final = translatable("the cost of the predictions is not known")
 NO_BETTER: Final = translatable("its StepAcc is not above that of always +1")
 
 LENGTHS: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))

@@ -35,7 +35,7 @@ NO_ERROR_FREE: Final = translatable("every trajectory of the release has an erro
 NOTHING_PREDICTED: Final = translatable("nothing was predicted")
 ONE_LABEL: Final = translatable("release and model use one label only")
 NO_ONSET: Final = translatable("every step, or none, is the first error in release and model")
-NEVER_PREDICTED: Final = translatable("the model never says so")
+NEVER_PREDICTED: Final = translatable("the model predicts this label for no step")
 NEVER_THERE: Final = translatable("no step of the release has this label")
 
 Sums = Callable[[FloatArray], FloatArray]
@@ -254,7 +254,9 @@ def _of_class(code: int, value: int) -> tuple[Figure, Figure, Figure]:
         _share(
             f"precision_{name}",
             translatable("Precision of {sign}", sign=sign),
-            translatable("Of the steps that the model calls so, the share that is."),
+            translatable(
+                "Of the steps to which the model gives this label, the share that has it in the release."
+            ),
             hits,
             predicted,
             NEVER_PREDICTED,
@@ -262,7 +264,9 @@ def _of_class(code: int, value: int) -> tuple[Figure, Figure, Figure]:
         _share(
             f"recall_{name}",
             translatable("Recall of {sign}", sign=sign),
-            translatable("Of the steps that are so, the share that the model calls so."),
+            translatable(
+                "Of the steps that have this label in the release, the share to which the model gives it."
+            ),
             hits,
             there,
             NEVER_THERE,

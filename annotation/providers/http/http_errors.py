@@ -101,7 +101,7 @@ def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
     if status in (402, 403, 429) and _CREDIT.search(text):
         return _run(FailureKind.NO_CREDIT, said(translatable("The account has no credit left.")))
     if status == 402:
-        return _run(FailureKind.NO_CREDIT, said(translatable("The server wants to be paid first.")))
+        return _run(FailureKind.NO_CREDIT, said(translatable("The server demands payment first.")))
     if status in (400, 403) and _FILTERED.search(text):
         return _call(FailureKind.REFUSED, said(translatable("The server’s content filter declined.")))
     if status in (401, 403):

@@ -57,7 +57,7 @@ def events(
         elif (person := User.objects.filter(username=who).first()) is not None and person in people(project):
             rows = rows.filter(actor=person)
         else:
-            raise Invalid(translatable("Nobody of the name “{name}” is in this log.", name=who))
+            raise Invalid(translatable("This log has no person “{name}”.", name=who))
     if verb := filters.get("verb", ""):
         if verb not in set(verbs):
             raise Invalid(translatable("There is no action “{name}”.", name=verb))
@@ -69,7 +69,7 @@ def events(
     if wanted := filters.get("object", ""):
         kind, _, pk = wanted.partition(":")
         if kind not in AUDITED_TYPES:
-            raise Invalid(translatable("The log knows no object “{name}”.", name=wanted))
+            raise Invalid(translatable("This log has no object “{name}”.", name=wanted))
         rows = rows.filter(object_type=kind, **({"object_id": pk} if pk else {}))
     return rows
 

@@ -109,7 +109,7 @@ def _ordered(
     if name not in SORTS:
         raise Invalid(translatable("There is no order “{name}”.", name=sort))
     if name in TELLING and not labels:
-        raise Invalid(translatable("This order tells of labels: show the labels first."))
+        raise Invalid(translatable("Sorting by labels would reveal them: show the labels first."))
     column: Any = F(SORTS[name])
     if name == "doubt" and (hidden := kept_from_lists(actor, project)) is not None:
         column = Case(When(hidden, then=Value(None)), default=column, output_field=FloatField())

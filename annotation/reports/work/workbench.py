@@ -46,8 +46,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     if assignment.state == AssignmentState.SUBMITTED and closed(assignment):
         raise StaleState(
             translatable(
-                "What you submitted more than {days} days ago is closed once it is resolved: you may be "
-                "asked to label some of it again, without what you said then.",
+                "Work that you submitted more than {days} days ago is closed once it is resolved: you may "
+                "be asked to label some of it again without seeing your earlier labels.",
                 days=assignment.project.retest_days,
             ),
             code="closed",

@@ -148,7 +148,7 @@ def reveal(
     sealed = _sealed(case, decided)
     if not everything and sealed.intersection(steps):
         raise Conflict(
-            translatable("Decide this first: what judges say of it is sealed until then."),
+            translatable("Decide this first: the judges’ suggestions for it are sealed until then."),
             code="decide_first",
         )
     steps = {step: index for step, index in steps.items() if step not in sealed}

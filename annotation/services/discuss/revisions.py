@@ -56,7 +56,7 @@ def revise(
         reason = reason or held.reason  # forms ask for it of errors alone
     revised = (value, origin.pk if origin else None, checked_reason(reason, value))
     if held is not None and revised == (held.value, getattr(held, "root_id", None), held.reason):
-        raise Invalid(translatable("This is what you say already."), code="unchanged")
+        raise Invalid(translatable("No change."), code="unchanged")
     now = timezone.now()
     revision = Revision.objects.create(
         assignment=mine,

@@ -32,7 +32,7 @@ from annotation.reports.releases.release_preview import frozen_in
 from .. import assign, audit, claim_expiry, consensus, notices
 from .reopen import open_again
 
-NOT_ASKED = translatable("You are not asked to look at this again (any more).")
+NOT_ASKED = translatable("You are not, or no longer, asked to look at this trajectory again.")
 
 
 @transaction.atomic
@@ -46,10 +46,12 @@ def queue_again(*, actor: User, project: Project, filters: Mapping[str, str], ex
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     preview = report.preview(actor=actor, project=project, filters=filters)
     if not preview.ready:
-        raise Conflict(translatable("Nothing that fits can be looked at again."), code="nothing")
+        raise Conflict(
+            translatable("None of the matching assignments can be looked at again."), code="nothing"
+        )
     if len(preview.ready) != expected:
         raise Conflict(
-            translatable("It would be {n} by now; look at the list again.", n=len(preview.ready)),
+            translatable("{n} assignments match now; check the list again.", n=len(preview.ready)),
             code="changed",
         )
     now, batch = timezone.now(), uuid4()
@@ -79,7 +81,9 @@ def unqueue(*, actor: User, project: Project, batch: UUID) -> int:
     require(actor, "project.change", project)
     gone = _take_back(actor, project, RelabelRequest.objects.filter(project=project, batch=batch))
     if not gone:
-        raise Conflict(translatable("Nothing is waiting there any more."), code="nothing")
+        raise Conflict(
+            translatable("All assignments of this batch have been begun or taken back."), code="nothing"
+        )
     return gone
 
 

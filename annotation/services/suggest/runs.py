@@ -204,7 +204,9 @@ def _settle(run: SuggestionRun) -> int:
 
 
 def _nothing_due() -> Invalid:
-    sentence = translatable("Nothing to do: this judge already has suggestions for all of it.")
+    sentence = translatable(
+        "Nothing to do: this judge already has suggestions for all selected trajectories."
+    )
     return Invalid(sentence, code="nothing_due")
 
 

@@ -73,7 +73,7 @@ def _columns(*, of_one: bool) -> list[Column]:
         if entry.number:
             step = _("Step %(number)s") % {"number": entry.number}
             return cells.link(step, f"?step={entry.message_index}")
-        return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole"))
+        return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole trajectory"))
 
     def what(entry: HistoryEntry) -> str:
         if entry.kind == "revision":
@@ -83,14 +83,14 @@ def _columns(*, of_one: bool) -> list[Column]:
 
     return [
         Column("when", _("Time"), "at"),
-        Column("about", "" if of_one else _("Of what"), "about", about, "nowrap"),
+        Column("about", "" if of_one else _("Subject"), "about", about, "nowrap"),
         Column("step", value="number"),
         Column("message_index"),
         Column("who", _("Who"), lambda one: one.letter or (one.voice and one.voice.value), history_cells.who),
         Column("name"),
         Column("own"),
         Column("kind"),
-        Column("what", _("What"), sentence, what),
+        Column("what", _("Event"), sentence, what),
         Column("value"),
         Column("note"),
         Column(
@@ -151,8 +151,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
         actions = [cells.link(_("Read the step"), f"{back}#m{step.message_index}", "button")] if back else []
     elif _asked(request) == OUTCOME:
         title = _("History of the outcome")
-    everything = _("Everything that happened, the oldest first. Nothing here can be changed.")
-    known = _("Everything that happened and you may know of, the oldest first.")
+    everything = _("All events, oldest first. Nothing here can be changed.")
+    known = _("All events that you may know of, oldest first.")
     return show(
         opened,
         "trajectories" if opened.may(LIST) else "adjudication" if opened.may("disputes.view") else "work",

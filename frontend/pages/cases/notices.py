@@ -48,7 +48,7 @@ def _columns(request: HttpRequest) -> list[Column]:
         return "" if row.read_at else act(request, _("Mark as read"), at("notices-read"), **said)
 
     return [
-        Column("", _("What"), cell=what, look="main"),
+        Column("", _("Event"), cell=what, look="main"),
         Column("", _("Project"), "project.name"),
         Column("", _("Record"), cell=lambda row: short_identity(report.record_of(row)), look="slug"),
         Column("", _("Time"), "created_at"),
@@ -62,7 +62,9 @@ def notices(request: HttpRequest) -> HttpResponseBase:
     user = person(request)
     rows = report.notices(user)
     service.read_unlisted(user=user, listed=rows, now=timezone.now())
-    text = _("You are told here when a discussion of yours goes on, a claim ends, or a case is given to you.")
+    text = _(
+        "Notices tell you when a discussion of yours continues, a claim ends, or a case is assigned to you."
+    )
     listed = ListPage(request, _columns(request), rows, Empty(_("No notices yet"), text))
     newest = max((row.pk for row in listed.page), default=0)
     unread = any(row.read_at is None for row in listed.page)
@@ -71,7 +73,7 @@ def notices(request: HttpRequest) -> HttpResponseBase:
         request,
         _("Notices"),
         listed,
-        about=_("What happened to your claims, your cases and the discussions you take part in."),
+        about=_("News about your claims, your cases and your discussions."),
         actions=[act(request, _("Mark all as read"), at("notices-read"), **mark_all)] if unread else [],
     )
 

@@ -31,9 +31,9 @@ OFFSETS = {
     "far_earlier": gettext_lazy("two steps or more too early"),
     "one_later": gettext_lazy("one step too late"),
     "far_later": gettext_lazy("two steps or more too late"),
-    "only_first": gettext_lazy("an error that the model misses"),
-    "only_second": gettext_lazy("an error that there is not"),
-    "neither": gettext_lazy("no error, and none is there"),
+    "only_first": gettext_lazy("an error missed by the model"),
+    "only_second": gettext_lazy("an error where the release has none"),
+    "neither": gettext_lazy("no error, as in the release"),
 }
 
 

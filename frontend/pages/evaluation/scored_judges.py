@@ -95,12 +95,12 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     found = frozen_trajectories(release)
     rows = judge_coverage(actor=opened.user, release=release, found=found)
     about = _(
-        "What a judge suggests for the %(n)s trajectories of release %(version)s becomes its predictions on "
+        "A judge’s suggestions for the %(n)s trajectories of release %(version)s become its predictions on "
         "the leaderboard. The release does not change."
     )
     below = _(
-        "A trajectory counts when its content is still that of the release; what the judge has not judged "
-        "stays without a prediction. A run that is started from here scores the judge when it has finished."
+        "A trajectory counts if its content is still that of the release; trajectories without suggestions "
+        "stay without a prediction. A run that is started from here scores the judge when it has finished."
     )
     empty = Empty(
         _("No judge yet"),

@@ -86,7 +86,7 @@ def _arms(arms: Sequence[str]) -> str:
 def _who(one: Tested) -> str:
     if one.effect.who == "people":
         return _("Annotators with each other")
-    return one.judge or _("Annotators with most judges")
+    return one.judge or _("Annotators with the majority of judges")
 
 
 def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def _who(who: str, judge: str) -> str:
     if who == "people":
         return _("Annotators with each other")
     if who == "majority":
-        return _("Annotators with most judges")
+        return _("Annotators with the majority of judges")
     return judge if who == "judge" else _("Annotators with the judges, pooled")
 
 
@@ -218,12 +218,12 @@ def experiment(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if "stop" in request.POST:
             service.stop_randomising(actor=opened.user, project=opened.project)
-            messages.success(request, _("When suggestions are shown is no longer randomised."))
+            messages.success(request, _("The time at which suggestions are shown is no longer randomised."))
         else:
             form = RandomiseForm(request.POST)
             arms = form.cleaned_data["arms"] if form.is_valid() else len(ARMS)
             service.randomise(actor=opened.user, project=opened.project, arms=arms)
-            messages.success(request, _("When suggestions are shown is now randomised."))
+            messages.success(request, _("The time at which suggestions are shown is now randomised."))
     except TristepError as error:
         messages.error(request, translated(error.message))
     return redirect("frontend:project-settings", slug)

@@ -65,7 +65,7 @@ def _columns() -> list[Column]:
             lambda one: one.row.actor.username if one.row.actor else report.OPERATOR,
             lambda one: one.said["actor"],
         ),
-        Column("action", _("What"), "row.verb", lambda one: one.said["what"]),
+        Column("action", _("Event"), "row.verb", lambda one: one.said["what"]),
         Column("object_type", _("Object"), "row.object_type", lambda one: one.object, "main"),
         Column("object_id", value="row.object_id"),
         Column(
@@ -93,7 +93,7 @@ def _list(opened: ProjectPage) -> ListPage:
         lambda asked: report.events(actor=user, project=project, filters=asked, verbs=AUDIT_SENTENCES),
         filters=[
             Filter("who", _("Who"), [*people, (report.OPERATOR, _("operator"))]),
-            Filter("verb", _("What"), verbs),
+            Filter("verb", _("Event"), verbs),
             Filter("object", _("Object"), [(kind, title) for kind, (title, *_rest) in OBJECTS.items()]),
             Filter("from", _("From"), type="date"),
             Filter("to", _("To"), type="date"),

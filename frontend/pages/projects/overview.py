@@ -45,12 +45,12 @@ def _first_steps(opened: ProjectPage) -> list[dict[str, Any]]:
             _("Invite annotators"),
             people % {"n": opened.project.annotators_per_trajectory},
         ),
-        (done.judges, "judges", _("Add a judge, if you want suggestions"), _("A project can do without.")),
+        (done.judges, "judges", _("Add a judge, if you want suggestions"), _("Suggestions are optional.")),
         (
             done.label,
             "trajectories",
             _("See the first label"),
-            _("It is there as soon as an annotator labels a step."),
+            _("It appears as soon as an annotator labels a step."),
         ),
     )
     return [

@@ -26,10 +26,10 @@ WHY: Final = {
     "queued": gettext_lazy("already queued"),
     "frozen": gettext_lazy("held by a release"),
     "discussed": gettext_lazy("their dispute is being discussed or decided; open the case again instead"),
-    "seen": gettext_lazy("their annotators have seen what others said"),
+    "seen": gettext_lazy("their annotators have seen others’ labels"),
     "away": gettext_lazy("their annotators cannot be asked"),
     "blind": gettext_lazy(
-        "you are labelling them yourself or could claim them; what others said is not filtered"
+        "you are labelling them yourself or could claim them, so they are not filtered by others’ labels"
     ),
 }
 MAX_FILTER: Final = 80
@@ -76,7 +76,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def undo(request: HttpRequest, slug: str, batch: UUID) -> HttpResponse:
-    """Take back what nobody has begun."""
+    """Take back those not begun."""
     opened = open_project(request, slug, "project.change")
     taken = label.unqueue(actor=opened.user, project=opened.project, batch=batch)
     messages.success(request, _("%(n)s taken back.") % {"n": taken})

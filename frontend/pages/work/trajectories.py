@@ -153,15 +153,13 @@ def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The trajectories of a project, filtered and in order; with labels, which is noted, when asked for."""
     opened = open_project(request, slug, TRAJECTORIES_VERB)
     listed = _list(opened)
-    noted = _("It is noted that you have seen them")
+    noted = _("Your viewing is recorded")
     if "labels" not in request.GET:
         turn = cells.link(_("Show labels"), listed.address(labels="1"), "button", noted)
         return show(opened, "trajectories", listed, actions=[turn])
-    about = _(
-        "Labels are shown. It is noted that you have seen them: you can no longer claim these trajectories."
-    )
+    about = _("Labels are shown. Your viewing is recorded: you can no longer claim these trajectories.")
     if Role.ANNOTATOR in opened.roles:
-        about += " " + _("Those that you could still label keep theirs hidden.")
+        about += " " + _("Labels of trajectories that you could still label stay hidden.")
     turn = cells.link(_("Hide labels"), listed.address(labels=None, sort=None), "button")
     return show(opened, "trajectories", listed, about=about, actions=[turn])
 

@@ -138,7 +138,7 @@ def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: C
     assert "Look 2, when 4 of 4 trajectories were settled." in page
     for heading in (
         "Other differences between arms",
-        "What became of the arms",
+        "Counts by arm",
         "Annotators with each other",
     ):
         assert heading in page

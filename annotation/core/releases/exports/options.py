@@ -30,7 +30,7 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
     said = {key: value for key, value in given.items() if value not in (None, "")}
     unknown = sorted(said.keys() - {"format", "split", "seed", "protocol", "blind_labels", "zero"})
     if unknown:
-        raise _invalid(unknown[0][:40], translatable("An export has no such choice."))
+        raise _invalid(unknown[0][:40], translatable("An export has no such option."))
     name = str(said.get("format", PLAIN.format.name))
     _one_of("format", name, BY_NAME, [format.name for format in FORMATS])
     found = ExportOptions(
@@ -102,5 +102,5 @@ def _seed(given: Any) -> int:
 def _yes(given: Any) -> bool:
     text = str(given).lower()
     if text not in (*_TRUE, *_FALSE):
-        raise _invalid("blind_labels", translatable("Say true or false."))
+        raise _invalid("blind_labels", translatable("Choose true or false."))
     return text in _TRUE
