@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from annotation.core.i18n import translatable
-from annotation.core.judging import Judgement, Usage
+from annotation.core.judging import ParsedAnswer, Usage
 from annotation.core.judging.parts import joined, parts_of
 
 from .base import Exchange, Failure, FailureKind, Reply
@@ -116,7 +116,7 @@ class _Calls:
             rest=self._rest(judgement),
         )
 
-    def _rest(self, judgement: Judgement) -> Failure | None:
+    def _rest(self, judgement: ParsedAnswer) -> Failure | None:
         """Why labels or the outcome are missing although they were asked for; `None`: nothing is missing, or
         an answer left it out."""
         unlabelled = any(label is None for label in judgement.labels.values())

@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from annotation.core.judging import CostEstimate, JudgeInput, Judgement, Usage
+from annotation.core.judging import CostEstimate, JudgeInput, ParsedAnswer, Usage
 
 
 class FailureKind(StrEnum):
@@ -84,7 +84,7 @@ class Reply:
     `clipped`: one sentence for each piece of the trajectory that the judge saw shortened.
     """
 
-    judgement: Judgement
+    judgement: ParsedAnswer
     usage: Usage
     cost: Decimal
     prompt_version: str
@@ -117,7 +117,7 @@ class Failure:
     scope: Literal["call", "run"]
     message: str
     retry_after: float | None = None
-    judgement: Judgement | None = None
+    judgement: ParsedAnswer | None = None
     usage: Usage | None = None
     cost: Decimal = Decimal(0)
     exchange: Exchange = Exchange()

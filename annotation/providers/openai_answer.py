@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
-from annotation.core.judging import Judgement, Prompt, Usage, cost, estimate_tokens, parse
+from annotation.core.judging import ParsedAnswer, Prompt, Usage, cost, estimate_tokens, parse
 from annotation.core.judging.settings import JudgeSettings
 
 from .base import Failure, FailureKind, Reply
@@ -112,7 +112,7 @@ class Answers:
         failure = _failure(kind, why, permanent=True)
         return replace(failure, judgement=judgement, usage=choice.usage, cost=charged)
 
-    def _clean(self, judgement: Judgement) -> Judgement:
+    def _clean(self, judgement: ParsedAnswer) -> ParsedAnswer:
         """Reasons and findings without the key, in case the model's JSON spelled it in escapes."""
         redact = self._redact.text
         return replace(

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from annotation.core.judging import Judgement, ProblemKind, UnusableKind, parse
+from annotation.core.judging import ParsedAnswer, ProblemKind, UnusableKind, parse
 
 STEPS = (2, 4, 6)
 ENTRIES = [
@@ -15,7 +15,7 @@ ENTRIES = [
 GOOD = json.dumps({"steps": ENTRIES, "outcome": {"reasoning": "…", "label": 1, "reason": "end"}})
 
 
-def counts(found: Judgement) -> tuple[int, int, int]:
+def counts(found: ParsedAnswer) -> tuple[int, int, int]:
     return found.missing, found.extra, found.invalid
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from annotation.core.judging import Judgement, ProblemKind, UnusableKind, parse
+from annotation.core.judging import ParsedAnswer, ProblemKind, UnusableKind, parse
 from annotation.core.judging.lenient_json import MAX_ANSWER_CHARS
 from annotation.core.judging.parsing import MAX_PROBLEMS, MAX_REASON
 from annotation.core.label_files import read_label_lines
@@ -27,11 +27,11 @@ def answer(labels: dict[Any, Any], outcome: Any = 1) -> dict[str, Any]:
 GOOD = json.dumps(answer({2: 1, 4: -1, 6: 0}))
 
 
-def counts(found: Judgement) -> tuple[int, int, int]:
+def counts(found: ParsedAnswer) -> tuple[int, int, int]:
     return found.missing, found.extra, found.invalid
 
 
-def kinds(found: Judgement, where: str) -> list[ProblemKind]:
+def kinds(found: ParsedAnswer, where: str) -> list[ProblemKind]:
     return [problem.kind for problem in found.problems if problem.where == where]
 
 

@@ -15,8 +15,8 @@ from annotation.core.agreement.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES
 
-from ..judging.judge_answer import Judgement
 from ..judging.judge_input import JudgeInput
+from ..judging.parsed_answer import ParsedAnswer
 from . import model
 from .evidence import Evidence
 from .explanations import reason
@@ -48,7 +48,7 @@ class BaselineAnswer:
     """One trajectory as the baseline sees it. `probabilities` (n_steps, 3) and `outcome` (3,), in the order
     of VALUES; `seen`: whether its task is one of those trained on (by other folds' models)."""
 
-    judgement: Judgement
+    judgement: ParsedAnswer
     probabilities: Floats
     outcome: Floats
     seen: bool
@@ -102,7 +102,7 @@ class Trained:
         weights = of_steps.trust * evidence.of(rows, first, values)
         outcome = of_outcome.probabilities(run_features(rows)[None], np.ones(1, dtype=np.bool_))[0]
         best = int(outcome.argmax())
-        judgement = Judgement(
+        judgement = ParsedAnswer(
             labels=dict(zip(material.steps, values.tolist(), strict=True)),
             reasons={
                 index: reason(weight, row, evidence.mean)

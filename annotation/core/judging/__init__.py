@@ -1,8 +1,8 @@
 """Ask an LLM about a trajectory: the input, the prompt, the strict reading of its answer, the cost."""
 
 from .cost import FREE, CostEstimate, Price, Usage, cost, estimate
-from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .judge_input import JudgeInput
+from .parsed_answer import ParsedAnswer, Problem, ProblemKind, Unusable, UnusableKind
 from .parsing import parse
 from .prompt import ANSWER_SCHEMA, Prompt, TooLong, build
 from .prompts import LATEST, VERSIONS
@@ -15,7 +15,7 @@ __all__ = [
     "VERSIONS",
     "CostEstimate",
     "JudgeInput",
-    "Judgement",
+    "ParsedAnswer",
     "Price",
     "Problem",
     "ProblemKind",

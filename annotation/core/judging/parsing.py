@@ -19,8 +19,8 @@ from annotation.core.i18n import translatable
 from annotation.core.label_files import excerpt
 from annotation.core.vocabulary import is_value
 
-from .judge_answer import Judgement, Problem, ProblemKind, Unusable, UnusableKind
 from .lenient_json import MAX_ANSWER_CHARS, JsonObject, last_object
+from .parsed_answer import ParsedAnswer, Problem, ProblemKind, Unusable, UnusableKind
 
 MAX_PROBLEMS: Final = 100
 MAX_REASON: Final = 2_000
@@ -33,7 +33,7 @@ _STEPS: Final = "steps"
 _PUBLISHED_STEPS: Final = "step_labels"
 
 
-def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> Judgement:
+def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> ParsedAnswer:
     """The judgement in `answer_text` about exactly these steps. Never raises, whatever the text.
 
     `cut_off`: the server said that it stopped at its length limit, which names the failure of an answer
@@ -98,10 +98,10 @@ def _unusable(
     message: str,
     problems: tuple[Problem, ...] = (),
     counts: tuple[int, int, int] | None = None,
-) -> Judgement:
+) -> ParsedAnswer:
     labels: dict[int, int | None] = dict.fromkeys(step_indexes)
     missing, extra, invalid = counts or (len(labels), 0, 0)
-    return Judgement(labels, {}, None, "", problems, missing, extra, invalid, Unusable(kind, message))
+    return ParsedAnswer(labels, {}, None, "", problems, missing, extra, invalid, Unusable(kind, message))
 
 
 @dataclass(slots=True)
@@ -164,7 +164,7 @@ class _Reading:
         self.problem(ProblemKind.INVALID, where, excerpt(value))
         return _NOT_GIVEN
 
-    def judgement(self, answer: JsonObject) -> Judgement:
+    def judgement(self, answer: JsonObject) -> ParsedAnswer:
         labels = {index: self._usable(index) for index in self.steps}
         invalid = sum(self.given.get(index) is _NOT_GIVEN for index in labels)
         absent = [index for index in labels if self.given.get(index) is None]
@@ -192,7 +192,7 @@ class _Reading:
             counts = (len(absent), self.extra, invalid)
             return _unusable(self.steps, UnusableKind.NO_LABELS, sentence, problems, counts)
         reasons = {index: self.reasons[index] for index, label in labels.items() if label is not None}
-        return Judgement(
+        return ParsedAnswer(
             labels=labels,
             reasons={index: reason for index, reason in reasons.items() if reason},
             outcome=outcome,

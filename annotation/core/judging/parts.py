@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, CostEstimate, answer_tokens, estimate
-from .judge_answer import Judgement, Problem, ProblemKind
 from .judge_input import JudgeInput
+from .parsed_answer import ParsedAnswer, Problem, ProblemKind
 from .parsing import MAX_PROBLEMS
 from .prompt import Prompt, TooLong, build
 from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
@@ -97,7 +97,7 @@ def expected(
     return sum(each, CostEstimate()), any(prompt.clipped for prompt in planned.prompts)
 
 
-def joined(steps: Sequence[int], answers: Sequence[Judgement]) -> Judgement:
+def joined(steps: Sequence[int], answers: Sequence[ParsedAnswer]) -> ParsedAnswer:
     """What several answers say together about `steps`: of a step the first label, of the outcome the last."""
     labels: dict[int, int | None] = dict.fromkeys(steps)
     reasons: dict[int, str] = {}
@@ -117,7 +117,7 @@ def joined(steps: Sequence[int], answers: Sequence[Judgement]) -> Judgement:
     unread = (ProblemKind.INVALID, ProblemKind.CONTRADICTORY)
     invalid = {problem.where for problem in problems if problem.kind in unread} & (open_places - {"outcome"})
     problems = [it for it in problems if it.kind is not ProblemKind.MISSING or it.where in open_places]
-    return Judgement(
+    return ParsedAnswer(
         labels=labels,
         reasons=reasons,
         outcome=outcome,

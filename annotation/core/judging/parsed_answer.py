@@ -52,7 +52,7 @@ class Unusable:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ParsedAnswer:
     """A parsed answer.
 
     `labels` has every step index that was asked for, in order, and no other; `None` is a missing label,
