@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Source = Literal["explicit", "propagated"]
-Closes = Literal["", "corrected", "independent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +36,8 @@ class StepInput:
     """One step and the label stored for it (value −1, 0, +1, or None when it has none).
 
     `root` is the message index of the step where the error began (only of a −1); with `root_pinned` the
-    annotator chose it, otherwise it is worked out anew. `closes` is the reason given with a +1 that ends a
-    run. `after_user_turn`: a user message stands between the previous step and this one.
+    annotator chose it, otherwise it is worked out anew. `after_user_turn`: a user message stands between the
+    previous step and this one.
     """
 
     message_index: int
@@ -46,7 +45,6 @@ class StepInput:
     source: Source | None = None
     root: int | None = None
     root_pinned: bool = False
-    closes: Closes = ""
     after_user_turn: bool = False
 
 

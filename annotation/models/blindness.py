@@ -1,7 +1,9 @@
 """Conditions on labels by what their authors had seen: blind, and untouched (docs/design.md, "Who may see
 what").
 
-Both are conditions on querysets of labels or outcomes, to be used by whatever report counts them apart.
+Both are conditions on querysets of labels or outcomes, to be used by whatever report counts them apart. They
+read what services/exposures.py (labels that are there at an exposure) and services/label/rows.py (labels made
+after one) have written; which exposures tell of a step is said there, twice.
 """
 
 from __future__ import annotations

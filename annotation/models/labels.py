@@ -149,13 +149,11 @@ class Assignment(models.Model):
         return expires_at(self.project.claim_days, self.last_used_at, self.warned_at)
 
 
-class Judgement(models.Model):
-    """What labels and outcome labels have in common.
+class LabelColumns(models.Model):
+    """The columns of labels and outcome labels: `core.label_fields.OutcomeFields`, and the blind value.
 
-    `value` is null without a label (never given, or taken back): the row stays for its `version`, its
-    note and its marks. `blind_value` is the value at the first exposure: with `exposed_at` null there was
-    none, and the value itself is blind; null with `exposed_at` set: there was no label yet, and none made
-    since is blind. Notes are escaped (core.text).
+    `blind_value` is the value at the first exposure: with `exposed_at` null there was none, and the value
+    itself is blind; null with `exposed_at` set: there was no label yet, and none made since is blind.
     """
 
     value = models.SmallIntegerField(null=True, blank=True)
@@ -172,9 +170,8 @@ class Judgement(models.Model):
         abstract = True
 
 
-class Label(Judgement):
-    """An annotator's label of one step, with its source and its root (docs/design.md, "Labels and
-    propagation")."""
+class Label(LabelColumns):
+    """An annotator's label of one step: the columns of `core.label_fields.LabelFields`."""
 
     assignment = models.ForeignKey(
         Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False
@@ -216,7 +213,7 @@ class Label(Judgement):
         return f"label {self.pk}"
 
 
-class OutcomeLabel(Judgement):
+class OutcomeLabel(LabelColumns):
     """An annotator's label of the final result."""
 
     assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="outcome")

@@ -74,23 +74,18 @@ class Claim(Input):
     )
 
 
-class LabelFields(Output):
-    """A label as it is stored: `version` 0 when it has never been touched, `value` null when there is
-    none."""
+class OutcomeLabel(Output):
+    """The outcome's label."""
 
     value = Value(allow_null=True)
     unsure = serializers.BooleanField()
     flagged = serializers.BooleanField()
     note = serializers.CharField()
     reason = serializers.CharField(help_text="A code of the scheme, or empty.")
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(help_text="0 when it has never been touched.")
 
 
-class OutcomeLabel(LabelFields):
-    """The outcome's label."""
-
-
-class Label(LabelFields):
+class Label(OutcomeLabel):
     """A step's label."""
 
     message_index = serializers.IntegerField()

@@ -22,7 +22,7 @@ CASES = json.loads((Path(__file__).parent.parent / "propagation_cases.json").rea
 VALUE = {"+": 1, "0": 0, "-": -1}
 TOKEN = re.compile(
     r"(?P<turn>u)?(?P<index>\d+):(?P<orphan>x)?"
-    r"(?:\.|(?P<kind>[~?])?(?P<sign>[+0-])(?P<closes>[ci])?(?:(?P<at>[@!])(?P<root>\d+))?)"
+    r"(?:\.|(?P<kind>[~?])?(?P<sign>[+0-])(?:(?P<at>[@!])(?P<root>\d+))?)"
 )
 
 
@@ -43,7 +43,6 @@ def read_steps(text: str) -> list[StepInput]:
                 source=("propagated" if m["kind"] else "explicit") if sign else None,
                 root=int(m["root"]) if m["root"] else None,
                 root_pinned=m["at"] == "!",
-                closes={"c": "corrected", "i": "independent", None: ""}[m["closes"]],
                 after_user_turn=bool(m["turn"]),
             )
         )

@@ -14,7 +14,7 @@ import { resolve } from "../../frontend/static/frontend/js/workbench/state/propa
 /** @type {{cases: {name: string, rules: string[], steps: string, expected: string}[]}} */
 const shared = JSON.parse(readFileSync(new URL("../propagation_cases.json", import.meta.url), "utf-8"));
 
-const TOKEN = /^(u)?(\d+):(x)?(?:\.|([~?])?([+0-])([ci])?(?:([@!])(\d+))?)$/;
+const TOKEN = /^(u)?(\d+):(x)?(?:\.|([~?])?([+0-])(?:([@!])(\d+))?)$/;
 
 /** @param {string[]} names */
 const rulesOf = (names) => ({
@@ -26,7 +26,7 @@ const rulesOf = (names) => ({
 function parse(token) {
   const match = TOKEN.exec(token);
   assert.ok(match, token);
-  const [, turn, index, orphan, kind, sign, closes, at, root] = match;
+  const [, turn, index, orphan, kind, sign, at, root] = match;
   /** @type {Value | null} */
   const value = sign === undefined ? null : sign === "+" ? 1 : sign === "-" ? -1 : 0;
   return {
@@ -35,7 +35,6 @@ function parse(token) {
     orphaned: orphan !== undefined,
     kind,
     value,
-    closes,
     pinned: at === "!",
     root: root === undefined ? null : Number(root),
   };
@@ -54,7 +53,6 @@ export function readSteps(text) {
         source: t.value === null ? null : t.kind === "~" ? "propagated" : "explicit",
         root: t.root,
         root_pinned: t.pinned,
-        closes: t.closes === "c" ? "corrected" : t.closes === "i" ? "independent" : "",
         after_user_turn: t.turn,
       };
     });

@@ -4,11 +4,17 @@ The workbench is opened with it, and every save answers with it: the page replac
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Any
 
+from annotation.core.label_fields import LABEL_FIELDS, OUTCOME_FIELDS, LabelFields, OutcomeFields
 from annotation.core.propagation import PropagationRules
 from annotation.core.text import unescape
-from annotation.models import Project, Subset
+from annotation.models import Label, OutcomeLabel, Project, Subset
+
+NO_LABEL = LabelFields()
+_of_label = attrgetter(*LABEL_FIELDS)
+_of_outcome = attrgetter(*OUTCOME_FIELDS)
 
 
 def rules_of(project: Project, subset: Subset) -> PropagationRules:
@@ -18,62 +24,22 @@ def rules_of(project: Project, subset: Subset) -> PropagationRules:
     )
 
 
-class LabelFields(Protocol):
-    """What labels and outcomes have in common: a row of the database, or one in memory."""
-
-    value: int | None
-    unsure: bool
-    flagged: bool
-    note: str
-    reason: str
-    version: int
+def fields_of(label: Label, index_of: Mapping[int, int]) -> LabelFields:
+    """A stored label of a step. `index_of` gives the message index of each step of the trajectory by its
+    pk."""
+    fields = {name: getattr(label, name) for name in LABEL_FIELDS if name != "root"}
+    return LabelFields(**fields, root=None if label.root_id is None else index_of.get(label.root_id))
 
 
-class StepLabelFields(LabelFields, Protocol):
-    """The same of a step's label."""
-
-    source: str
-    root_id: int | None
-    root_pinned: bool
-    closes: str
-
-
-NO_FIELDS = {"unsure": False, "flagged": False, "note": "", "reason": "", "version": 0}
-NO_LABEL = {"value": None, "source": None, "root": None, "root_pinned": False, "closes": "", **NO_FIELDS}
+def label_json(message_index: int, label: LabelFields | None) -> dict[str, Any]:
+    """One step's label; version 0 when it has never been touched."""
+    label = label or NO_LABEL
+    fields = dict(zip(LABEL_FIELDS, _of_label(label), strict=True))
+    fields |= {"message_index": message_index, "source": label.source or None, "note": unescape(label.note)}
+    return fields
 
 
-def label_json(
-    message_index: int, label: StepLabelFields | None, index_of: Mapping[int, int]
-) -> dict[str, Any]:
-    """One step's label; version 0 when it has never been touched.
-
-    `index_of` gives the message index of each of the trajectory's steps by its pk; roots are message indexes.
-    """
-    if label is None:
-        return {"message_index": message_index, **NO_LABEL}
-    return {
-        "message_index": message_index,
-        "value": label.value,
-        "source": label.source or None,
-        "root": None if label.root_id is None else index_of.get(label.root_id),
-        "root_pinned": label.root_pinned,
-        "closes": label.closes,
-        **_fields(label),
-    }
-
-
-def outcome_json(outcome: LabelFields | None) -> dict[str, Any]:
+def outcome_json(outcome: OutcomeFields | OutcomeLabel | None) -> dict[str, Any]:
     """The outcome of a trajectory; version 0 when it has never been touched."""
-    if outcome is None:
-        return {"value": None, **NO_FIELDS}
-    return {"value": outcome.value, **_fields(outcome)}
-
-
-def _fields(label: LabelFields) -> dict[str, Any]:
-    return {
-        "unsure": label.unsure,
-        "flagged": label.flagged,
-        "note": unescape(label.note),
-        "reason": label.reason,
-        "version": label.version,
-    }
+    outcome = outcome or NO_LABEL
+    return {**dict(zip(OUTCOME_FIELDS, _of_outcome(outcome), strict=True)), "note": unescape(outcome.note)}

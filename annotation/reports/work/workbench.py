@@ -10,7 +10,7 @@ from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, 
 from annotation.policies import FieldAccess, field_access, require
 from annotation.policies.rechecks import closed
 
-from ..shared.label_json import label_json, outcome_json, rules_of
+from ..shared.label_json import fields_of, label_json, outcome_json, rules_of
 from ..shared.transcripts import Transcript, transcript
 
 
@@ -69,7 +69,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
 
 def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
     index_of = {step.pk: step.message_index for step in steps}
-    labels = {label.step_id: label for label in Label.stored.filter(assignment=assignment)}
+    rows = Label.stored.filter(assignment=assignment)
+    labels = {label.step_id: fields_of(label, index_of) for label in rows}
     outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
     rules = rules_of(assignment.project, assignment.trajectory.subset)
     return {
@@ -78,7 +79,7 @@ def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
             {
                 "ordinal": step.ordinal,
                 "after_user_turn": step.after_user_turn,
-                **label_json(step.message_index, labels.get(step.pk), index_of),
+                **label_json(step.message_index, labels.get(step.pk)),
             }
             for step in steps
         ],

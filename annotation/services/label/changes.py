@@ -7,6 +7,7 @@ from typing import Any
 from annotation.core import text
 from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
+from annotation.core.label_fields import LabelFields
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, Closes, LabelSource, is_value
 
 MAX_CHANGES = 2_000
@@ -29,20 +30,18 @@ REFUSALS = {
 
 @dataclass(frozen=True, slots=True)
 class LabelUpdate:
-    """The whole new content of one label. `note` is escaped already; `root` is a message index or None."""
+    """The whole new content of a step's label, or of the outcome's (`message_index` None).
 
-    target: str
+    The version is the one that it is based on.
+    """
+
     message_index: int | None
-    version: int
-    value: int | None
-    source: str
-    root: int | None
-    root_pinned: bool
-    closes: str
-    unsure: bool
-    flagged: bool
-    note: str
-    reason: str
+    content: LabelFields
+
+    @property
+    def target(self) -> str:
+        """Which of the `TARGETS` it is about."""
+        return "outcome" if self.message_index is None else "step"
 
 
 def _index(value: Any) -> bool:
@@ -69,9 +68,7 @@ def parse_change(raw: Mapping[str, Any]) -> LabelUpdate | str:
     wrong = next((field for field, present in problems.items() if present), None)
     if wrong is not None:
         return REFUSALS[wrong]
-    return LabelUpdate(
-        target=str(target),
-        message_index=raw.get("message_index") if target == "step" else None,
+    content = LabelFields(
         version=raw["version"],
         value=value,
         source=str(source),
@@ -83,6 +80,7 @@ def parse_change(raw: Mapping[str, Any]) -> LabelUpdate | str:
         note=text.escape(note),
         reason=reason,
     )
+    return LabelUpdate(raw.get("message_index") if target == "step" else None, content)
 
 
 def _known(reason: Any) -> bool:

@@ -7,7 +7,7 @@ operation.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -15,13 +15,16 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from annotation.core.label_fields import LABEL_FIELDS, OUTCOME_FIELDS, LabelFields, OutcomeFields
 from annotation.core.propagation import PropagationRules
 from annotation.core.vocabulary import Role
 
 LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KEY UPDATE"
 
-# What there is once for all steps comes with the first of them. Of suggestions, an exposure without a step is
-# the outcome's; others' labels and the consensus are seen of all steps at once.
+# What there is once for all steps comes with the first of them. An exposure tells of a step when it is of
+# that step or of the whole trajectory; but of suggestions, one without a step is the outcome's. Here it is
+# asked of labels to be written; services/exposures.py (`_fix_blind_values`) asks it of labels that are there
+# at an exposure, and models/blindness.py reads what both have written.
 READ = """
 SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
@@ -34,8 +37,8 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
        (SELECT MIN(e.created_at) FROM annotation_exposure e
          WHERE e.user_id = a.annotator_id AND e.trajectory_id = a.trajectory_id
            AND (e.step_id = s.id OR (e.step_id IS NULL AND e.kind <> 'suggestion'))),
-       l.id, l.value, l.source, l.root_id, l.root_pinned, l.closes, l.unsure, l.flagged, l.note, l.reason,
-       l.version
+       l.id, l.value, l.unsure, l.flagged, l.note, l.reason, l.version, l.source, l.root_id, l.root_pinned,
+       l.closes
   FROM annotation_assignment a
   JOIN annotation_project p ON p.id = a.project_id
   JOIN annotation_trajectory t ON t.id = a.trajectory_id
@@ -52,8 +55,8 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
 OF_STEP = 19  # where the columns of the step begin
 OF_LABEL = 23
 
-OUTCOME_COLUMNS = ("value", "unsure", "flagged", "note", "reason", "version", "updated_at")
-LABEL_COLUMNS = ("source", "root_id", "root_pinned", "closes", *OUTCOME_COLUMNS)
+OUTCOME_COLUMNS = (*OUTCOME_FIELDS, "updated_at")
+LABEL_COLUMNS = (*("root_id" if name == "root" else name for name in LABEL_FIELDS), "updated_at")
 EVENT = ("assignment_id", "step_id", "op_id", "kind", "value", "source", "version", "detail", "created_at")
 OPERATION = ("assignment_id", "op_id", "digest", "results", "created_at")
 # PostgreSQL takes 65,535 values in a statement; SQLite says what it takes.
@@ -67,28 +70,6 @@ class StepRow(NamedTuple):
     message_index: int
     after_user_turn: bool
     exposed_at: datetime | None
-
-
-@dataclass(slots=True)
-class OutcomeRow:
-    """An outcome label, and what labels of steps have in common with it; version 0 is not stored yet."""
-
-    value: int | None = None
-    unsure: bool = False
-    flagged: bool = False
-    note: str = ""
-    reason: str = ""
-    version: int = 0
-
-
-@dataclass(slots=True)
-class LabelRow(OutcomeRow):
-    """A step's label; `root_id` is a step's pk."""
-
-    source: str = ""
-    root_id: int | None = None
-    root_pinned: bool = False
-    closes: str = ""
 
 
 class EarlierSave(NamedTuple):
@@ -109,10 +90,10 @@ class SaveContext:
     rules: PropagationRules
     held: frozenset[Role]
     operation: EarlierSave | None
-    outcome: OutcomeRow | None
+    outcome: OutcomeFields | None
     outcome_exposed_at: datetime | None
     steps: list[StepRow]
-    labels: dict[int, LabelRow]
+    labels: dict[int, LabelFields]
 
 
 def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
@@ -136,12 +117,15 @@ def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
         if has
     )
     steps, labels = [], {}
+    index_of = {row[OF_STEP]: row[OF_STEP + 1] for row in rows}
     for row in rows:
         pk, index, after_user_turn, exposed_at, label, *columns = row[OF_STEP:]
         steps.append(StepRow(pk, index, bool(after_user_turn), _moment(exposed_at)))
         if label is not None:
-            value, source, root, pinned, closes, *rest = columns
-            labels[index] = LabelRow(*_label_fields(value, *rest), source, root, bool(pinned), closes)
+            *fields, source, root, pinned, closes = columns
+            labels[index] = LabelFields(
+                *_outcome_fields(*fields), source, index_of.get(root), bool(pinned), closes
+            )
     return SaveContext(
         project_id=project,
         trajectory_id=trajectory,
@@ -149,7 +133,7 @@ def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
         rules=PropagationRules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
         held=held,
         operation=_operation(*first[8:11]),
-        outcome=OutcomeRow(*_label_fields(*first[12:18])) if first[11] is not None else None,
+        outcome=OutcomeFields(*_outcome_fields(*first[12:18])) if first[11] is not None else None,
         outcome_exposed_at=_moment(first[18]),
         steps=steps,
         labels=labels,
@@ -160,7 +144,7 @@ def _operation(digest: str | None, results: str, created_at: Any) -> EarlierSave
     return None if digest is None else EarlierSave(digest, json.loads(results), _moment(created_at))
 
 
-def _label_fields(
+def _outcome_fields(
     value: int | None, unsure: Any, flagged: Any, note: str, reason: str, version: int
 ) -> tuple[int | None, bool, bool, str, str, int]:
     return value, bool(unsure), bool(flagged), note, reason, version
@@ -174,21 +158,27 @@ def _moment(value: Any) -> Any:
 
 
 # ── Writing ───────────────────────────────
-def write_labels(assignment: int, labels: Sequence[tuple[StepRow, LabelRow]], now: datetime) -> None:
-    """Insert labels of steps, or bring them up to date. The exposure is that of the first label."""
+def write_labels(
+    assignment: int, steps: Mapping[int, StepRow], labels: Mapping[int, LabelFields], now: datetime
+) -> None:
+    """Insert labels of steps, or bring them up to date; both by message index. The exposure is that of the
+    first label."""
     rows = [
         (
-            *(assignment, step.pk, step.exposed_at, label.source, label.root_id, label.root_pinned),
-            *(label.closes, label.value, label.unsure, label.flagged, label.note, label.reason),
-            *(label.version, now),
+            *(assignment, steps[index].pk, steps[index].exposed_at),
+            *(label.value, label.unsure, label.flagged, label.note, label.reason, label.version),
+            *(label.source, None if label.root is None else steps[label.root].pk),
+            *(label.root_pinned, label.closes, now),
         )
-        for step, label in labels
+        for index, label in labels.items()
     ]
     columns = ("assignment_id", "step_id", "exposed_at", *LABEL_COLUMNS)
     _insert("annotation_label", columns, rows, unique=("assignment_id", "step_id"), update=LABEL_COLUMNS)
 
 
-def write_outcome(assignment: int, outcome: OutcomeRow, exposed_at: datetime | None, now: datetime) -> None:
+def write_outcome(
+    assignment: int, outcome: OutcomeFields, exposed_at: datetime | None, now: datetime
+) -> None:
     """Insert the outcome, or bring it up to date."""
     row = (
         *(assignment, exposed_at, outcome.value, outcome.unsure, outcome.flagged, outcome.note),

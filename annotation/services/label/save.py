@@ -12,13 +12,14 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.label_fields import LabelFields
 from annotation.core.propagation import allowed_confirmation
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, User
 from annotation.policies import require
 
 from . import rows
-from .changes import MAX_CHANGES, TARGETS, LabelUpdate, parse_change
+from .changes import MAX_CHANGES, TARGETS, parse_change
 from .label_set import LabelSet
 from .rows import StepRow
 
@@ -118,14 +119,14 @@ def _apply(
         return {"target": target, "message_index": None, "status": "refused", "reason": change}
     result: RESULT = {"target": change.target, "message_index": change.message_index}
     based_on = outcome_version if change.message_index is None else versions.get(change.message_index, 0)
-    if change.version != based_on:
+    if change.content.version != based_on:
         return {
             **result,
             "status": "stale",
             "reason": translatable("Changed elsewhere since this page was loaded."),
         }
-    if change.target == "outcome":
-        label_set.put_outcome(change, op_id)
+    if change.message_index is None:
+        label_set.put_outcome(change.content, op_id)
         return {**result, "status": "saved", "reason": ""}
     step = label_set.step(change.message_index)
     if step is None:
@@ -134,28 +135,27 @@ def _apply(
             "status": "refused",
             "reason": translatable("Message {index} is not a step.", index=change.message_index),
         }
-    refusal = _unfit(label_set, change, step)
+    refusal = _unfit(label_set, change.content, step)
     if refusal:
         return {**result, "status": "refused", "reason": refusal}
-    root = label_set.step(change.root)
-    label_set.put(change, step, root or step, op_id)
+    label_set.put(step, change.content, op_id)
     label_set.settle(op_id)
     return {**result, "status": "saved", "reason": ""}
 
 
-def _unfit(label_set: LabelSet, change: LabelUpdate, step: StepRow) -> str:
-    """Why a change does not fit the trajectory as labelled so far; empty when it does."""
-    if change.value is None:
+def _unfit(label_set: LabelSet, content: LabelFields, step: StepRow) -> str:
+    """Why a label's new content does not fit the trajectory as labelled so far; empty when it does."""
+    if content.value is None:
         return ""
-    if change.source == LabelSource.PROPAGATED:
+    if content.source == LabelSource.PROPAGATED:
         inputs = label_set.inputs()
         fits = allowed_confirmation(
-            inputs, label_set.stored.rules, step.message_index, change.value, change.root
+            inputs, label_set.stored.rules, step.message_index, content.value, content.root
         )
         return "" if fits else translatable("There is no longer a proposal here to confirm.")
-    pinned = change.value == -1 and change.root_pinned
+    pinned = content.value == -1 and content.root_pinned
     if pinned and (
-        change.root is None or change.root > step.message_index or label_set.step(change.root) is None
+        content.root is None or content.root > step.message_index or label_set.step(content.root) is None
     ):
         return translatable("The root of an error is this step or an earlier one.")
     return ""

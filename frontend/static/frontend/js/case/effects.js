@@ -34,7 +34,6 @@ function judged(steps, rules) {
       source: value === null ? null : "explicit",
       root: value === -1 ? root : null,
       root_pinned: value === -1 && root !== null,
-      closes: "",
       after_user_turn,
     })),
     rules,

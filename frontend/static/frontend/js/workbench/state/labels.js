@@ -6,7 +6,8 @@
 /** @typedef {import("./propagation_preview.js").Rules} Rules */
 /** @typedef {import("./propagation_preview.js").StepResult} StepResult */
 /**
- * The content of one label. An outcome has the same form; source, root and closes mean nothing there.
+ * The content of one label: annotation/core/label_fields.py without its version. An outcome has the same form; source,
+ * root and closes mean nothing there.
  * @typedef {object} Label
  * @property {Value | null} value
  * @property {Source | null} source
@@ -42,17 +43,8 @@ export const NO_LABEL = Object.freeze({
  * @returns {Label}
  */
 export function labelOf(stored) {
-  return {
-    value: stored.value,
-    source: stored.source ?? null,
-    root: stored.root ?? null,
-    root_pinned: Boolean(stored.root_pinned),
-    closes: stored.closes ?? "",
-    unsure: Boolean(stored.unsure),
-    flagged: Boolean(stored.flagged),
-    note: stored.note ?? "",
-    reason: stored.reason ?? "",
-  };
+  const fields = Object.entries(NO_LABEL).map(([name, none]) => [name, stored[name] ?? none]);
+  return /** @type {Label} */ (Object.fromEntries(fields));
 }
 
 /**

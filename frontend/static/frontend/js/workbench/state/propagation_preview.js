@@ -18,7 +18,6 @@
  * @property {Source | null} source
  * @property {number | null} root          where the error began (of a −1 only)
  * @property {boolean} root_pinned         the annotator chose the root
- * @property {"" | "corrected" | "independent"} closes
  * @property {boolean} after_user_turn     a user message stands before this step
  */
 /**

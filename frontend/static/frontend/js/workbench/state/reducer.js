@@ -139,8 +139,8 @@ export function reduce(state, action) {
  */
 export function settle(state, labels) {
   const inputs = state.steps.map(({ index, afterUserTurn }) => {
-    const { value, source, root, root_pinned, closes } = labels.get(index) ?? NO_LABEL;
-    return { message_index: index, value, source, root, root_pinned, closes, after_user_turn: afterUserTurn };
+    const { value, source, root, root_pinned } = labels.get(index) ?? NO_LABEL;
+    return { message_index: index, value, source, root, root_pinned, after_user_turn: afterUserTurn };
   });
   const results = keepSame(state.results, resolve(inputs, state.rules));
   const settled = new Map(labels);
