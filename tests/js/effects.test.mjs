@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { effectOf, errorRuns } from "../../frontend/static/frontend/js/case/effects.js";
+import { effectOf, judged } from "../../frontend/static/frontend/js/case/effects.js";
+import { errorRuns } from "../../frontend/static/frontend/js/workbench/state/propagation_preview.js";
 
 /** @typedef {import("../../frontend/static/frontend/js/case/effects.js").CaseStep} CaseStep */
 
@@ -59,6 +60,15 @@ describe("what a decision does to the errors", () => {
     assert.deepEqual(effect.runs, [{ root: 2, members: [8], proposed: [] }]);
   });
 
+  test("+1 ends an error that a 0 has suspended", () => {
+    const effect = effectOf(consensus("-0.-"), 6, 1, RULES);
+    assert.deepEqual([effect.what, effect.root], ["ends", 2]);
+    assert.deepEqual(
+      effect.runs.map((run) => run.root),
+      [2, 8],
+    );
+  });
+
   test("+1 and 0 do nothing where no error is open", () => {
     for (const value of /** @type {const} */ ([1, 0])) {
       assert.deepEqual(effectOf(consensus("+.+"), 4, value, RULES), { what: "none", root: null, runs: [] });
@@ -67,7 +77,7 @@ describe("what a decision does to the errors", () => {
 
   test("a user's turn suspends it where the subset says so", () => {
     const steps = consensus("-..").map((step, at) => ({ ...step, after_user_turn: at === 1 }));
-    assert.deepEqual(errorRuns(steps, { ...RULES, suspend_on_user_turn: true }), [
+    assert.deepEqual(errorRuns(judged(steps, { ...RULES, suspend_on_user_turn: true })), [
       { root: 2, members: [], proposed: [] },
     ]);
   });

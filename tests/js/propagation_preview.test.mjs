@@ -58,7 +58,7 @@ export function readSteps(text) {
     });
 }
 
-/** @param {string} text @returns {StepResult[]} */
+/** @param {string} text @returns {Omit<StepResult, "open">[]} */
 function readResults(text) {
   return text
     .split(" ")
@@ -83,7 +83,10 @@ describe("the shared cases", () => {
     test(name, () => {
       const input = readSteps(steps);
       const results = resolve(input, rulesOf(rules));
-      assert.deepEqual(results, readResults(expected));
+      assert.deepEqual(
+        results.map(({ open: _open, ...result }) => result),
+        readResults(expected),
+      );
       const again = input.map((step, i) => {
         const result = results[i];
         assert.ok(result);

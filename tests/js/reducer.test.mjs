@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import {
-  closedRun,
+  closedAt,
   confirmable,
   earlierRoots,
   firstMissing,
@@ -92,7 +92,7 @@ describe("roots", () => {
 
   test("a +1 that ends a run knows which", () => {
     const state = after(makeState(3), press(2, -1), press(4, 1), press(6, 1));
-    assert.deepEqual([closedRun(state, 2), closedRun(state, 4), closedRun(state, 6)], [null, 2, null]);
+    assert.deepEqual([closedAt(state, 2), closedAt(state, 4), closedAt(state, 6)], [null, 2, null]);
   });
 });
 

@@ -6,7 +6,7 @@
 import { openFind, rawOfFocused } from "./find_and_raw.js";
 import { openGuidelines } from "./guideline_part.js";
 import {
-  closedRun,
+  closedAt,
   confirmable,
   earlierRoots,
   focused,
@@ -103,11 +103,11 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
 
   /** @param {"corrected" | "independent"} why  pressed again, it is taken back */
   function closes(why) {
-    const index = meant((one) => closedRun(store.get(), one) !== null);
+    const index = meant((one) => closedAt(store.get(), one) !== null);
     if (index === null) return;
     const now = labelAt(store.get(), index).closes === why ? "" : why;
     dispatch({ type: "edit", key: index, change: { closes: now } });
-    announce(words(now || "closes", { n: view.numberOf(closedRun(store.get(), index) ?? 0) }));
+    announce(words(now || "closes", { n: view.numberOf(closedAt(store.get(), index) ?? 0) }));
   }
 
   /** Answer why the error ended. @param {"corrected" | "independent"} why */

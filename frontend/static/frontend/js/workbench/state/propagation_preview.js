@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * The error-propagation rule, as a preview in the browser.
+ * The error-propagation rule, as a preview in the browser, and the errors that it makes of labels.
  *
  * The authority is annotation/core/propagation.py; the server works every answer out anew. Both are tested with
- * tests/propagation_cases.json. Pure: no DOM, no network.
+ * tests/propagation_cases.json. Pages ask here what errors there are, and nowhere else is the rule said again. Pure: no
+ * DOM, no network.
  */
 
 /** @typedef {-1 | 0 | 1} Value */
@@ -30,7 +31,14 @@
  * @property {boolean} root_pinned
  * @property {Proposal | null} proposal
  * @property {boolean} orphaned            a confirmed fill stood here and lost what it was filled from
+ * @property {number | null} open          the root of the run that is open before this step, suspended or not
  */
+/**
+ * One error: where it began, the later steps that are its consequences, and the unlabelled ones for which −1 is
+ * proposed. Message indexes.
+ * @typedef {{root: number, members: number[], proposed: number[]}} ErrorRun
+ */
+/** @typedef {Omit<StepResult, "open">} Judged */
 /** @typedef {{root: number | null, suspended: boolean, lastExplicit: Value | null}} Run */
 
 /**
@@ -51,11 +59,12 @@ export function resolve(steps, rules) {
     }
     previous = step.message_index;
     if (step.after_user_turn && rules.suspend_on_user_turn) run.suspended = true;
+    const open = run.root;
     const result =
       step.value !== null && step.source === "explicit"
         ? explicit(step, step.value, run, done)
         : filled(step, run, done, rules);
-    done.set(step.message_index, result);
+    done.set(step.message_index, { ...result, open });
   }
   return [...done.values()];
 }
@@ -65,7 +74,7 @@ export function resolve(steps, rules) {
  * @param {Value} value
  * @param {Run} run
  * @param {Map<number, StepResult>} done
- * @returns {StepResult}
+ * @returns {Judged}
  */
 function explicit(step, value, run, done) {
   /** @type {number | null} */
@@ -115,7 +124,7 @@ function rootOfError(step, run, done) {
  * @param {Run} run
  * @param {Map<number, StepResult>} done
  * @param {Rules} rules
- * @returns {StepResult}
+ * @returns {Judged}
  */
 function filled(step, run, done, rules) {
   const hadFill = step.value !== null && step.source === "propagated";
@@ -156,6 +165,31 @@ function propose(run, rules) {
   return null;
 }
 
+/** @param {StepResult} step @returns {boolean} whether an error begins here */
+export const isRoot = (step) => step.value === -1 && step.root === step.message_index;
+
+/** @param {StepResult} step @returns {number | null} the root of the run that an explicit +1 closes; null for none */
+export const closedRun = (step) => (step.value === 1 && step.source === "explicit" ? step.open : null);
+
+/**
+ * The errors of a trajectory, in the order of their first steps.
+ * @param {readonly StepResult[]} results
+ * @returns {ErrorRun[]}
+ */
+export function errorRuns(results) {
+  /** @type {Map<number, ErrorRun>} */
+  const runs = new Map();
+  for (const { message_index: index, value, root, proposal } of results) {
+    const from = value === -1 ? root : proposal?.value === -1 ? proposal.root : null;
+    if (from === null) continue;
+    const run = runs.get(from) ?? { root: from, members: [], proposed: [] };
+    runs.set(from, run);
+    if (value === null) run.proposed.push(index);
+    else if (index !== from) run.members.push(index);
+  }
+  return [...runs.values()];
+}
+
 /**
  * The results that say the same as before, as the very objects they were: what is told apart by them stays as it is.
  * @param {readonly StepResult[]} before
@@ -172,6 +206,7 @@ export function keepSame(before, now) {
       was.root === step.root &&
       was.root_pinned === step.root_pinned &&
       was.orphaned === step.orphaned &&
+      was.open === step.open &&
       was.proposal?.value === step.proposal?.value &&
       was.proposal?.root === step.proposal?.root;
     return same ? was : step;

@@ -2,6 +2,7 @@
 /** Questions to the workbench's state. Pure. */
 
 import { NO_LABEL } from "./labels.js";
+import { closedRun, isRoot } from "./propagation_preview.js";
 
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
@@ -76,7 +77,7 @@ export function guidelineTopic(state) {
   const step = state.results[state.focus];
   if (state.focus === state.steps.length - 1 && firstMissing(state) === "outcome") return "outcome";
   if (step?.proposal?.value === -1) return "propagation";
-  if (step?.value === -1 && step.root !== null && step.root !== step.message_index) return "propagation";
+  if (step?.value === -1 && !isRoot(step)) return "propagation";
   return labelAt(state, focused(state)).closes ? "propagation" : "cases";
 }
 
@@ -99,42 +100,18 @@ export function oddity(state) {
  * @returns {number[]}
  */
 export function earlierRoots(state, index) {
-  return state.results
-    .filter((step) => step.message_index < index && step.value === -1 && step.root === step.message_index)
-    .map((step) => step.message_index);
+  return state.results.filter((step) => step.message_index < index && isRoot(step)).map((step) => step.message_index);
 }
 
 /**
- * All roots in order, and for each step the root of the run that it closes (null when it closes none), in one
- * pass over the steps.
- * @param {State} state
- * @returns {{roots: number[], closed: (number | null)[]}}
- */
-export function errorRuns(state) {
-  /** @type {number[]} */
-  const roots = [];
-  /** @type {number | null} */
-  let open = null;
-  const closed = state.results.map((step) => {
-    const closes = step.value === 1 && step.source === "explicit";
-    const root = closes ? open : null;
-    if (step.value === -1) open = step.root;
-    else if (closes) open = null;
-    if (step.value === -1 && step.root === step.message_index) roots.push(step.message_index);
-    return root;
-  });
-  return { roots, closed };
-}
-
-/**
- * The root of the run that an explicit +1 closes, or null when none is open there.
+ * The root of the run that a step's explicit +1 closes, or null when none is open there.
  * @param {State} state
  * @param {number} index
  * @returns {number | null}
  */
-export function closedRun(state, index) {
-  const position = state.results.findIndex((step) => step.message_index === index);
-  return errorRuns(state).closed[position] ?? null;
+export function closedAt(state, index) {
+  const step = state.results.find((result) => result.message_index === index);
+  return step ? closedRun(step) : null;
 }
 
 /**
@@ -148,7 +125,7 @@ export function stepToExplain(state) {
     state.open &&
     !state.unasked &&
     last !== null &&
-    closedRun(state, last) !== null &&
+    closedAt(state, last) !== null &&
     labelAt(state, last).closes === "";
   return asks ? last : null;
 }

@@ -5,7 +5,7 @@
  */
 
 import { byRole, setText } from "../../lib/dom.js";
-import { closedRun, stepToExplain } from "../state/selectors.js";
+import { closedAt, stepToExplain } from "../state/selectors.js";
 
 /** @typedef {import("../state/reducer.js").State} State */
 
@@ -27,7 +27,7 @@ export function makeClosingReason({ view: { words, numberOf, steps, controlsOf }
   return (state) => {
     const asked = stepToExplain(state);
     if (asked !== null) {
-      const question = words("ask_closes", { n: numberOf(asked), root: numberOf(closedRun(state, asked) ?? 0) });
+      const question = words("ask_closes", { n: numberOf(asked), root: numberOf(closedAt(state, asked) ?? 0) });
       setText(text, question);
       if (asked !== shown) {
         const step = steps.get(asked);

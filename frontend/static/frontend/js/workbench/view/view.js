@@ -7,7 +7,8 @@
 import { byRole, makeWords, setAttribute, setText } from "../../lib/dom.js";
 import { nameShortcut } from "../help.js";
 import { makeRenderQueue } from "./render_queue.js";
-import { confirmable, errorRuns, focused, labelAt } from "../state/selectors.js";
+import { closedRun, isRoot } from "../state/propagation_preview.js";
+import { confirmable, focused, labelAt } from "../state/selectors.js";
 import { drawLabel, makeRenderer } from "./step_renderer.js";
 import { makeStepText } from "./step_text.js";
 import { labelControls, stepView } from "./step_view.js";
@@ -118,7 +119,7 @@ export function makeView(page, keys) {
  * @returns {[number, StepDisplay][]}
  */
 function allDisplays(state) {
-  const { roots, closed } = errorRuns(state);
+  const roots = state.results.filter(isRoot).map((step) => step.message_index);
   const confirmed = confirmable(state);
   const reach = confirmed.length > 1 ? `${Number(confirmed[0]) + 1}–${Number(confirmed.at(-1)) + 1}` : "";
   return state.results.map((result, position) => {
@@ -131,7 +132,7 @@ function allDisplays(state) {
         problem: state.problems.get(index),
         open: state.open,
         roots: result.value === -1 ? roots.filter((root) => root < index) : [],
-        closed: closed[position] ?? null,
+        closed: closedRun(result),
         reach: position === state.focus ? reach : "",
       },
     ];
