@@ -30,7 +30,7 @@ from .chats.anthropic import Anthropic
 from .chats.openai_chat import OpenAIChat
 from .chats.openai_responses import OpenAIResponses
 from .chats.sharegpt import ShareGPT
-from .others import with_others
+from .external_importers import with_others
 from .parts.archive import is_zip
 from .traces.langchain import LangChain
 from .traces.langfuse import Langfuse

@@ -13,7 +13,7 @@ from . import FORMATS, by_name, sniff
 from .base import Importer, ReadContext
 from .limits import read_within_limits
 from .options import ReadOptions
-from .parts.spool import BEGINNING
+from .parts.trace_spool import BEGINNING
 
 LOOKED_AT: Final = 50
 SECONDS: Final = 2.0

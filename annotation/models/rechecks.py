@@ -20,7 +20,7 @@ class Stratum(models.Model):
     which judges agree or not.
 
     `considered` counts those that the draw has looked at, whether it chose them or not: each was the next
-    number of its stratum (core.rechecks.drawing).
+    number of its stratum (core.rechecks.sampling).
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)

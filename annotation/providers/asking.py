@@ -14,7 +14,7 @@ from typing import Final
 
 from annotation.core.i18n import translatable
 from annotation.core.judging import ParsedAnswer, Usage
-from annotation.core.judging.parts import joined, parts_of
+from annotation.core.judging.prompt_parts import joined, parts_of
 
 from .base import Exchange, Failure, FailureKind, Reply
 

@@ -15,7 +15,7 @@ from annotation.core.i18n import translatable
 from annotation.core.judging import ANSWER_SCHEMA, CostEstimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import OperatorRules
-from annotation.core.judging.parts import expected, plan
+from annotation.core.judging.prompt_parts import expected, plan
 from annotation.core.judging.prompts import template
 from annotation.core.judging.setting_kinds import SettingKind
 from annotation.core.judging.settings import SETTINGS, JudgeSettings

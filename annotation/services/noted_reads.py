@@ -39,7 +39,7 @@ from annotation.reports.cases import history as reports
 from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.reports.evaluation import model_scores as scores
 from annotation.reports.evaluation import predicted_records
-from annotation.reports.judging import runs, workshop
+from annotation.reports.judging import prompt_workshop, runs
 from annotation.reports.releases.atif_documents import atif_documents
 from annotation.reports.work import trajectory_list
 
@@ -196,10 +196,12 @@ def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> li
     return [row for name, row in names.items() if name not in sealed]
 
 
-def changed_labels(*, actor: User, sample: WorkshopSample, trial: Judge) -> list[workshop.TrialDifference]:
+def changed_labels(
+    *, actor: User, sample: WorkshopSample, trial: Judge
+) -> list[prompt_workshop.TrialDifference]:
     """The labels of a sample that another prompt changes, with what was resolved; without the trajectories
     that the person is labelling at present. For admins."""
-    changes = workshop.changes(viewer=actor, sample=sample, trial=trial)
+    changes = prompt_workshop.changes(viewer=actor, sample=sample, trial=trial)
     own = Assignment.stored.filter(
         trajectory__in={change.trajectory for change in changes}, annotator=actor, state=AssignmentState.OPEN
     )

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
-from annotation.core.rechecks import drawing
+from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
 from annotation.models import (
     Assignment,
@@ -70,7 +70,7 @@ def _consider(pk: int, now: datetime) -> None:
     Stratum.objects.filter(pk=stratum.pk).update(considered=F("considered") + 1)
 
     def chosen(series: str, percent: int) -> bool:
-        return drawing.chosen(
+        return sampling.chosen(
             seed=project.recheck_seed, stratum=stratum.pk, series=series, number=number, percent=percent
         )
 
@@ -97,8 +97,8 @@ def _stratum(trajectory: Trajectory) -> Stratum:
     stratum, _made = Stratum.objects.get_or_create(
         project_id=trajectory.project_id,
         subset_id=trajectory.subset_id,
-        origin=drawing.origin_of(frozenset(kinds)).value,
-        doubt=drawing.doubt_of(trajectory.doubt).value,
+        origin=sampling.origin_of(frozenset(kinds)).value,
+        doubt=sampling.doubt_of(trajectory.doubt).value,
     )
     return stratum
 
@@ -112,7 +112,7 @@ def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
     turn = (now - recheck.created_at).days
 
     def rank(person: int) -> float:
-        return drawing.rank(
+        return sampling.rank(
             seed=project.recheck_seed, trajectory=recheck.trajectory_id, person=person, turn=turn
         )
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.models import Judge, WorkshopSample
 from annotation.policies import require
-from annotation.reports.judging import workshop as report
+from annotation.reports.judging import prompt_workshop as report
 from annotation.services import noted_reads, suggest
 
 from ..serializers import runs as run_shapes

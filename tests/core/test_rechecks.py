@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotation.core.rechecks.drawing import chosen, gap, origin_of, rank
 from annotation.core.rechecks.label_error import (
     LabelError,
     RecheckedTrajectory,
@@ -14,6 +13,7 @@ from annotation.core.rechecks.label_error import (
     label_error,
 )
 from annotation.core.rechecks.rater_confusion import rater_confusion
+from annotation.core.rechecks.sampling import chosen, gap, origin_of, rank
 
 # Dawid and Skene 1979, table 1: 45 patients, the first anaesthetist three times, the others once.
 PATIENTS = (

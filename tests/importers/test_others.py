@@ -6,7 +6,7 @@ import pytest
 
 from annotation.importers import OWN
 from annotation.importers.chats.openai_chat import OpenAIChat
-from annotation.importers.others import GROUP, with_others
+from annotation.importers.external_importers import GROUP, with_others
 
 
 class Theirs(OpenAIChat):

@@ -11,7 +11,7 @@ import pytest
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.importers.options import ReadOptions, apply_options
-from annotation.importers.parts import json_array_stream, spool
+from annotation.importers.parts import json_array_stream, trace_spool
 
 
 def span(trace: str, span_id: str, start: int, parent: str = "", **attributes: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def test_trace_over_the_limit_is_refused_by_its_line() -> None:
 
 def test_traces_need_the_memory_of_one_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        spool, "IN_MEMORY", 1 << 16
+        trace_spool, "IN_MEMORY", 1 << 16
     )  # above this the spans lie on disk: what stays is the index
     monkeypatch.setattr(json_array_stream, "CHUNK_BYTES", 1 << 16)
 
@@ -133,7 +133,7 @@ def test_long_file_is_gathered_only_at_its_beginning_when_it_is_only_looked_at()
     context = ReadContext("f", gather_bytes=10_000)
     found = list(FORMATS["opentelemetry"].read(io.BytesIO(data), context))
     assert 5 < len(found) < 12
-    assert context.notes[spool.BEGINNING] == 1
+    assert context.notes[trace_spool.BEGINNING] == 1
 
 
 def test_sub_agents_below_a_working_agent_are_trajectories_of_their_own() -> None:

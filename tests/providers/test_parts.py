@@ -9,7 +9,7 @@ import pytest
 
 from annotation.core.judging import JudgeInput
 from annotation.core.judging.cost import answer_tokens
-from annotation.core.judging.parts import expected, parts_of, plan
+from annotation.core.judging.prompt_parts import expected, parts_of, plan
 from annotation.core.judging.settings import JudgeSettings
 from tests.judge_server import JudgeServer
 

@@ -26,8 +26,8 @@ from ..parts.model_calls import ModelCall, ToolRun, short_model, text_of
 from ..parts.peekable_stream import rewound
 from ..parts.span_records import time_of
 from ..parts.span_tree import Span, SpanTree
-from ..parts.spool import SpooledTrace, TraceSpool, too_large
 from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, SpanKind, SpanReader, conversations_of
+from ..parts.trace_spool import SpooledTrace, TraceSpool, too_large
 from ..records import RecordProblems
 
 CONVERTER: Final = 1

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
-from annotation.management.judges import dollars, find_judge, in_words
+from annotation.management.judge_arguments import dollars, find_judge, in_words
 from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports.judging import estimates

@@ -10,10 +10,10 @@ from annotation.core.judging import LATEST, VERSIONS
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
-from annotation.management.judges import dollars, find_judge, in_words
+from annotation.management.judge_arguments import dollars, find_judge, in_words
 from annotation.models import Judge, SuggestionRun, WorkshopSample
 from annotation.policies import OPERATOR
-from annotation.reports.judging import workshop
+from annotation.reports.judging import prompt_workshop
 from annotation.services import suggest
 
 
@@ -51,13 +51,15 @@ class Command(OperatorCommand):
     ) -> None:
         if sample is None:
             pks = suggest.trajectories_to_draw(**drawing)
-            estimate = workshop.estimate_on(viewer=OPERATOR, judge=judge, wanted=pks, prompt_version=prompt)
+            estimate = prompt_workshop.estimate_on(
+                viewer=OPERATOR, judge=judge, wanted=pks, prompt_version=prompt
+            )
         else:
-            estimate = workshop.estimate(viewer=OPERATOR, sample=sample, prompt_version=prompt)
+            estimate = prompt_workshop.estimate(viewer=OPERATOR, sample=sample, prompt_version=prompt)
         self.summary(f"{judge.name} with {prompt}: {in_words(estimate)}")
 
     def _compare(self, sample: WorkshopSample) -> None:
-        for attempt in workshop.tried(viewer=OPERATOR, sample=sample):
+        for attempt in prompt_workshop.tried(viewer=OPERATOR, sample=sample):
             kappa = attempt.scores.kappa.value
             told = "undefined" if kappa is None else f"{kappa:.4f}"
             cost = "" if attempt.cost is None else f", {attempt.cost:.4f} USD"

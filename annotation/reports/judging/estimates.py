@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from annotation.core.judging import CostEstimate, JudgeInput
 from annotation.core.judging.kinds import KINDS
-from annotation.core.judging.parts import expected
+from annotation.core.judging.prompt_parts import expected
 from annotation.core.seed import SEED
 from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require

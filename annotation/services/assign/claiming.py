@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.rechecks import drawing
+from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import (
     Assignment,
@@ -186,7 +186,7 @@ def _assign_recheck(actor: User, project: Project, waiting: int, claim_key: str 
     """The assignment of a recheck, and how many trajectories from the queue come before the next one."""
     taken = rechecks.take(recheck=waiting, user=actor)
     third = project.recheck_percent / project.annotators_per_trajectory
-    gap = drawing.gap(
+    gap = sampling.gap(
         seed=project.recheck_seed, recheck=taken.pk, demand=(third + project.retest_percent) / 100
     )
     Membership.objects.filter(project=project, user=actor).update(recheck_gap=gap)

@@ -3,7 +3,7 @@
 from .delete_predictions import delete_predictions
 from .fitting import fit_release, sweep_unfitted
 from .import_file import PredictionImport, import_predictions
-from .judges import ScoredJudge, score_judge, score_run, sweep_runs
+from .judge_predictions import ScoredJudge, score_judge, score_run, sweep_runs
 from .store import PredictionSetDetails
 
 __all__ = [

@@ -1,13 +1,13 @@
 """Suggestions: judges are set up and asked about many trajectories, or a file brings their answers."""
 
 from .import_file import SuggestionImport, import_suggestions, sweep_half_imports
-from .judges import create_judge, operator, restore_judge, retire_judge, update_judge
+from .judge_setup import create_judge, operator, restore_judge, retire_judge, update_judge
+from .prompt_workshop import draw_sample, trajectories_to_draw, try_prompt
 from .reaper import reap
 from .recalibration import fit_recalibration, set_recalibration, sweep_recalibrations
 from .runner import RunTotals, run_suggestions
 from .runs import cancel_run, pause_run, resume_run, retry_failed, start_run
 from .source_labels import has_source_labels, suggest_source_labels
-from .workshop import draw_sample, trajectories_to_draw, try_prompt
 
 __all__ = [
     "RunTotals",

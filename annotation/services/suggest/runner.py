@@ -23,7 +23,7 @@ from . import lease
 from .baseline import open_baseline
 from .call_pool import CallPool, CallResult, sleeper
 from .db_retry import retry_db
-from .judges import open_provider
+from .judge_setup import open_provider
 from .pending_items import ItemLoader
 from .rate_limit import RateLimiter
 from .store import BatchTotals, store

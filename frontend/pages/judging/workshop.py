@@ -15,7 +15,7 @@ from annotation.core.errors import Invalid, TristepError
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Judge, WorkshopSample
-from annotation.reports.judging import workshop as report
+from annotation.reports.judging import prompt_workshop as report
 from annotation.services import noted_reads, suggest
 from frontend.forms import add_errors
 from frontend.forms.workshop import SampleForm, TrialForm

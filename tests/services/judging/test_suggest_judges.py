@@ -13,7 +13,7 @@ from annotation.models import AuditEvent, Judge, Suggestion
 from annotation.policies import OPERATOR
 from annotation.providers import Hooks
 from annotation.services import suggest
-from annotation.services.suggest.judges import open_provider
+from annotation.services.suggest.judge_setup import open_provider
 from tests import people
 from tests.fixtures.judges import URL, Scripted, do, install, make_judge, start
 from tests.people import Cast

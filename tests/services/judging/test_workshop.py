@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.providers import FailureKind
-from annotation.reports.judging import workshop
+from annotation.reports.judging import prompt_workshop
 from annotation.services import assign, noted_reads, suggest
 from tests.callers import Caller, signed_in
 from tests.fixtures.judges import PRICE, Scripted, failure, install, make_judge, reply
@@ -72,13 +72,13 @@ def test_trial_is_compared_with_the_prompt_the_judge_has(
     before = Suggestion.objects.count()
     run = suggest.try_prompt(actor=OPERATOR, sample=sample, prompt_version="v2", enqueue=False)
     assert suggest.run_suggestions(run_id=run.pk).progress_done == 20 == len(provider.calls)
-    own, tried = workshop.tried(viewer=OPERATOR, sample=sample)
+    own, tried = prompt_workshop.tried(viewer=OPERATOR, sample=sample)
     assert (own.prompt_version, tried.prompt_version) == ("v1", "v2")
     assert own.scores.step_accuracy.value == 50 / 60 and tried.scores.step_accuracy.value == 40 / 60
     assert own.scores.confusion.tolist() == [[0, 0, 10], [0, 0, 0], [0, 0, 50]]
     assert tried.scores.confusion.tolist() == [[10, 0, 0], [0, 0, 0], [0, 20, 30]]
     assert tried.cost == 20 * PRICE and tried.run == run
-    found = workshop.changes(viewer=OPERATOR, sample=sample, trial=run.judge)
+    found = prompt_workshop.changes(viewer=OPERATOR, sample=sample, trial=run.judge)
     assert [(one.old, one.new, one.better) for one in found].count((1, 0, False)) == 20
     assert [(one.old, one.new, one.better) for one in found].count((1, -1, True)) == 10
     assert len(found) == 30

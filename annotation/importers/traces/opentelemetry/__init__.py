@@ -2,7 +2,7 @@
 
 A trajectory is a trace, its step a call of the model, the step's address the id of its span. Files hold spans
 in the order in which they ended, of several traces at once, over any number of lines: they are gathered by
-trace on disk (`parts.spool`).
+trace on disk (`parts.trace_spool`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from annotation.importers.base import ReadContext
 from annotation.importers.parts.json_array_stream import Element, records_at
 from annotation.importers.parts.peekable_stream import rewound
 from annotation.importers.parts.span_records import trace_of
-from annotation.importers.parts.spool import SpooledTrace, TraceSpool, too_large
+from annotation.importers.parts.trace_spool import SpooledTrace, TraceSpool, too_large
 
 __all__ = ["Trace", "read_traces"]
 
