@@ -41,9 +41,10 @@ hypothesis_settings.load_profile("tristep")
 PUBLISHED = ROOT.parent / "shared" / "data"
 # Queries, locks, transactions, migrations and triggers may differ between databases. How a page looks, who
 # may do what, how the API puts it into words and what pure code computes do not. The two modules about
-# queries open every page and every list of the API once.
+# queries open every page and every list of the API once. Services say themselves which of their tests are
+# about locks and races, JSON, NULLs, text and aggregates; together these ask each of their statements.
 ON_BOTH = (
-    *("commands", "config", "jobs", "models", "services"),
+    *("commands", "config", "jobs", "models"),
     *("api/test_queries.py", "frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
 )
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
@@ -70,10 +71,9 @@ def _runs_on_both(path: Path) -> bool:
 
 def _can_differ(item: pytest.Item) -> bool:
     """May this test end otherwise on PostgreSQL than on SQLite?"""
-    if item.get_closest_marker("postgres"):
-        return True
-    if item.get_closest_marker("browser") or item.get_closest_marker("once"):
-        return False
+    for mark in item.iter_markers():  # the test's own come before those of its module
+        if mark.name in ("postgres", "browser", "once"):
+            return mark.name == "postgres"
     return _uses_database(item) and _runs_on_both(item.path)
 
 

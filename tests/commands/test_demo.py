@@ -53,12 +53,14 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
         call_command("verify_release", "demo", release.version)
 
 
+@pytest.mark.once
 def test_demo_accounts_open_with_the_known_passwords() -> None:
     for account in load(known_passwords=True):
         assert account["password"] == f"{account['username']}-demo"
         assert User.objects.get(username=account["username"]).check_password(account["password"])
 
 
+@pytest.mark.once
 def test_demo_passwords_by_chance_are_not_guessable_from_the_name() -> None:
     accounts = load()
     assert {account["username"] for account in accounts} == {"admin", "maya", "tomas", "lin", "ines"}
@@ -66,6 +68,7 @@ def test_demo_passwords_by_chance_are_not_guessable_from_the_name() -> None:
     assert len({account["password"] for account in accounts}) == len(accounts)
 
 
+@pytest.mark.once
 def test_demo_that_is_a_second_one_is_refused_and_changes_nothing() -> None:
     load()
     before = Trajectory.objects.count()
@@ -75,6 +78,7 @@ def test_demo_that_is_a_second_one_is_refused_and_changes_nothing() -> None:
     assert load(if_empty=True) == []
 
 
+@pytest.mark.once
 def test_demo_is_left_out_when_asked_and_an_administrator_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -114,6 +114,7 @@ def test_import_of_a_changed_record_needs_replace(tmp_path: Path) -> None:
         (["new", "words.jsonl"], "words.jsonl: The format was not recognised"),
     ],
 )
+@pytest.mark.once
 def test_import_that_cannot_be_done_says_so_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], word: str
 ) -> None:
@@ -128,6 +129,7 @@ def test_import_that_cannot_be_done_says_so_in_one_sentence(
     assert not Trajectory.objects.exists()
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_import_that_fails_exits_non_zero_without_a_traceback(
     process_environment: dict[str, str], tmp_path: Path

@@ -39,6 +39,7 @@ def test_broker_keeps_what_it_was_given(broker: Broker) -> None:
     assert (broker.folder / "appendonlydir").is_dir()
 
 
+@pytest.mark.once
 def test_worker_answers_a_real_broker(worker: Worker) -> None:
     from config.celery import app
 
@@ -54,6 +55,7 @@ def test_worker_answers_a_real_broker(worker: Worker) -> None:
     assert worker.stop() is True
 
 
+@pytest.mark.once
 def test_server_of_production_answers_on_the_tests_database(web_server: WebServer) -> None:
     assert web_server.answers()
     assert probe(web_server.port) == 0

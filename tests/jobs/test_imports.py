@@ -66,6 +66,7 @@ def _point(url: str) -> None:
     app.amqp._producer_pool = None
 
 
+@pytest.mark.once
 def test_import_is_done_by_the_worker_and_a_bad_file_is_refused_by_it(
     shared_uploads: Path, worker: Worker, cast: Cast
 ) -> None:
@@ -83,6 +84,7 @@ def test_import_is_done_by_the_worker_and_a_bad_file_is_refused_by_it(
     assert "Question" not in worker.words(), "logs hold no trajectory text"
 
 
+@pytest.mark.once
 def test_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
     celery_broker: Broker,
     shared_uploads: Path,

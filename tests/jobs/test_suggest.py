@@ -127,6 +127,7 @@ def test_run_of_a_killed_worker_does_not_ask_again_for_what_it_had_stored(
     assert "Question" not in second.words() and "sk-of" not in first.words() + second.words()
 
 
+@pytest.mark.once
 def test_run_is_paused_resumed_and_cancelled_while_it_runs(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:
@@ -155,6 +156,7 @@ def test_run_is_paused_resumed_and_cancelled_while_it_runs(
     assert set(calls(judges).values()) == {1}
 
 
+@pytest.mark.once
 def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
     environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
 ) -> None:

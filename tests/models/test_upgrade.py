@@ -123,8 +123,12 @@ def test_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_database(
     assert schema == archive.schema()
 
 
-@pytest.mark.parametrize("statements", OLDER.values(), ids=OLDER)
-@pytest.mark.parametrize("command", [("manage.py", "migrate"), ("-m", "config.prepare")], ids=" ".join)
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("command", "statements"),
+    [*zip([("manage.py", "migrate"), ("-m", "config.prepare")], OLDER.values(), strict=True)],
+    ids=OLDER,
+)
 def test_older_database_is_refused_with_the_commit_to_pass_through(
     old_database: Callable[..., str], run: Run, command: tuple[str, ...], statements: list[str]
 ) -> None:

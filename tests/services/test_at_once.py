@@ -10,7 +10,7 @@ from annotation.services import adjudicate, label, projects, release
 from tests import people
 from tests.services.together import refused, succeeded, together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def test_save_of_the_same_batch_at_once_is_stored_once() -> None:

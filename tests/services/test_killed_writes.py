@@ -44,7 +44,7 @@ from tests.services.long_writes import (
     triage_writer,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 # the package's own `triage` is the function
 triage = importlib.import_module("annotation.services.projects.triage")

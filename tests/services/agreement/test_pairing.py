@@ -73,6 +73,7 @@ def test_pairing_of_three_people_gives_three_pairs(cast: Cast) -> None:
     assert list(rows) == [(ids[0], ids[1], 2), (ids[0], ids[2], 2), (ids[1], ids[2], 2)]
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.once)])
 def test_pairing_after_any_acts_is_what_the_labels_give(cast: Cast, seed: int) -> None:
     chance = random.Random(seed)
@@ -122,6 +123,7 @@ def test_pairing_after_any_acts_is_what_the_labels_give(cast: Cast, seed: int) -
     assert not [row.pk for row in settled if pairing.differing(row.pk)]
 
 
+@pytest.mark.postgres
 def test_pairing_that_is_missing_or_wrong_is_found_and_repaired(cast: Cast) -> None:
     import_records(cast.project, 2)
     people.make_disputed(cast, 2)

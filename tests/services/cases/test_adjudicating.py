@@ -202,6 +202,7 @@ def test_decision_is_a_label(case: Adjudication, value: object) -> None:
     assert not Decision.objects.exists()
 
 
+@pytest.mark.postgres
 def test_decision_changed_elsewhere_is_stale(case: Adjudication) -> None:
     decide(case, 4, 1)
 
@@ -222,6 +223,7 @@ def test_decision_with_a_long_note_is_refused(case: Adjudication) -> None:
     assert set(of_decision.value.fields) == set(of_case.value.fields) == {"note"}
 
 
+@pytest.mark.postgres
 def test_case_cannot_be_closed_before_all_that_is_disputed_is_decided(case: Adjudication) -> None:
     with pytest.raises(Invalid) as first:
         adjudicate.close_case(actor=case.adjudicator, adjudication=case)
@@ -302,6 +304,7 @@ def test_case_reopened_takes_its_consensus_back_and_can_be_closed_otherwise(
     assert (4, -1, "adjudicated") in consensus_of(case.trajectory)
 
 
+@pytest.mark.postgres
 def test_case_is_reopened_when_it_is_closed_by_adjudicators_and_admins_only(
     cast: Cast, case: Adjudication
 ) -> None:

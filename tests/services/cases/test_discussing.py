@@ -191,6 +191,7 @@ def test_message_that_is_not_a_step_has_no_thread(cast: Cast, talk: Discussion, 
             deed()
 
 
+@pytest.mark.postgres
 def test_comment_taken_back_leaves_a_mark_and_no_text(cast: Cast, talk: Discussion) -> None:
     made = say(cast.ann, talk)
     for who in (cast.ben, cast.judith, cast.admin):
@@ -204,6 +205,7 @@ def test_comment_taken_back_leaves_a_mark_and_no_text(cast: Cast, talk: Discussi
     assert (remark.retracted, remark.text, remark.unread) == (True, "", False)
 
 
+@pytest.mark.postgres
 def test_unread_is_counted_for_each_person_and_thread(cast: Cast, talk: Discussion) -> None:
     first, second = (say(cast.ann, talk, at=4) for _ in range(2))
     whole = say(cast.judith, talk, at=None)
@@ -260,6 +262,7 @@ def test_discussion_takes_as_many_queries_however_much_is_in_it(cast: Cast, talk
 
 
 # ── Mail ──────────────────────────────────
+@pytest.mark.postgres
 def test_mail_is_due_once_until_it_is_read_and_tells_nothing(
     cast: Cast, disputed_case: Adjudication, settings: Any
 ) -> None:

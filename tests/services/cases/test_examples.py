@@ -95,6 +95,7 @@ def test_example_waits_until_no_run_of_its_task_can_be_labelled_blind(
     assert all(seen(user, cast) for user in everybody)
 
 
+@pytest.mark.postgres
 def test_example_is_hidden_from_who_has_a_run_of_its_task_open_whatever_else_they_are(
     cast: Cast, decided: Adjudication
 ) -> None:
@@ -130,6 +131,7 @@ def test_example_of_what_somebody_is_asked_to_label_again_is_never_shown_to_them
     assert not seen(cast.cleo, cast)
 
 
+@pytest.mark.postgres
 def test_example_disappears_while_its_case_is_open_and_when_it_is_decided_differently(
     cast: Cast, decided: Adjudication
 ) -> None:

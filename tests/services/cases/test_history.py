@@ -6,6 +6,7 @@ import io
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -39,6 +40,7 @@ def kinds(entries: list[HistoryEntry]) -> list[str]:
     return [one.kind for one in entries]
 
 
+@pytest.mark.postgres
 def test_history_is_ones_own_then_that_of_the_discussion_and_all_of_it_once_resolved(
     cast: Cast, disputed_case: Adjudication, talk: Discussion
 ) -> None:
@@ -86,6 +88,7 @@ def test_history_tells_what_concerns_the_whole_with_every_step(
     assert [one.at for one in everything] == sorted(one.at for one in everything)
 
 
+@pytest.mark.postgres
 def test_history_names_people_to_admins_alone(
     cast: Cast, disputed_case: Adjudication, talk: Discussion
 ) -> None:
@@ -130,6 +133,7 @@ def test_history_tells_a_reveal_once_and_a_claim_that_was_taken_back(cast: Cast)
     assert expired.detail == {"because": "taken_back"}
 
 
+@pytest.mark.postgres
 def test_history_of_a_recheck_is_that_of_any_assignment(third: Cast) -> None:
     (row,) = resolved(third)
     relabel(third.cleo, third.project)
@@ -167,6 +171,7 @@ def test_history_takes_as_many_queries_however_much_happened(cast: Cast) -> None
     assert found == [found[0]] * 2 and found[0] <= 23
 
 
+@pytest.mark.postgres
 def test_history_of_a_step_says_what_came_from_a_file(cast: Cast) -> None:
     (row,) = people.import_records(cast.project, 1)
     line = {"record_id": row.record_id, "step_labels": {"2": 1, "4": -1}, "final_label": 0}

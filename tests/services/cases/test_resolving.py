@@ -83,6 +83,7 @@ def test_agreed_step_that_is_changed_has_to_be_resolved_again(
     assert origins(disputed_case)[2] == (1, "discussed")
 
 
+@pytest.mark.postgres
 def test_decision_taken_back_lets_the_agreement_count(
     cast: Cast, disputed_case: Adjudication, talk: Discussion
 ) -> None:
@@ -126,6 +127,7 @@ def test_majority_there_is_none_of_two(cast: Cast, disputed_case: Adjudication) 
     assert refusal.value.code == "no_majority"
 
 
+@pytest.mark.postgres
 def test_root_that_is_no_error_in_the_end_is_refused_or_left_out(
     cast: Cast, disputed_case: Adjudication
 ) -> None:
@@ -158,6 +160,7 @@ def test_agreed_step_takes_a_root_and_no_other_value(disputed_case: Adjudication
             decide(disputed_case, 6, **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.postgres
 def test_case_is_reopened_by_another_adjudicator_who_goes_on_with_it(
     cast: Cast, disputed_case: Adjudication, talk: Discussion
 ) -> None:

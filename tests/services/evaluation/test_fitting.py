@@ -88,6 +88,7 @@ def test_fit_again_writes_the_same_and_only_what_is_missing(
     assert not board(scored).pending
 
 
+@pytest.mark.postgres
 def test_fit_is_sent_with_each_change_and_once_again_when_it_was_lost(
     resolved: Cast, scored: Release, sent: list[tuple[Any, ...]]
 ) -> None:

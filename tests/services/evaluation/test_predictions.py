@@ -89,6 +89,7 @@ def test_predictions_again_change_nothing(resolved: Cast, frozen: Release) -> No
     assert AuditEvent.objects.filter(verb="predictions.import").count() == 1
 
 
+@pytest.mark.postgres
 def test_predictions_of_other_records_extend_the_set(resolved: Cast, frozen: Release) -> None:
     bring(resolved, frozen, line(0, comment="first"))
     result = bring(resolved, frozen, line(0, comment="first"), line(2, {"2": 0, "4": 0, "6": 0}, 0))
@@ -207,6 +208,7 @@ def test_predictions_are_for_admins(resolved: Cast, frozen: Release) -> None:
             selections(actor=person, release=frozen)
 
 
+@pytest.mark.postgres
 def test_predictions_that_somebody_else_changes_meanwhile_are_refused(
     resolved: Cast, frozen: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +225,7 @@ def test_predictions_that_somebody_else_changes_meanwhile_are_refused(
     assert refusal.value.code == "overtaken" and PredictionSet.objects.get().record_count == 1
 
 
+@pytest.mark.postgres
 def test_deleted_predictions_are_gone_with_their_reasons(resolved: Cast, frozen: Release) -> None:
     row = bring(resolved, frozen, line(0, comment="why")).prediction_set
     evaluate.delete_predictions(actor=resolved.admin, prediction_set=row)

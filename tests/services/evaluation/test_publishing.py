@@ -24,6 +24,7 @@ def read(made: Release, viewer: object = NOBODY) -> bytes:
     return b"".join(line for _subset, line in release.public_lines(viewer=viewer, release=made))  # type: ignore[arg-type]
 
 
+@pytest.mark.postgres
 def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved: Cast) -> None:
     made = freeze(resolved.project)
     for reading in (read, release.public_statistics, public_leaderboard):

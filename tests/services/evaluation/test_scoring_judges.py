@@ -105,6 +105,7 @@ def test_judge_is_scored_by_what_it_has_suggested_of_the_release_and_once(
     assert releases.verify(actor=OPERATOR, release=frozen).ok
 
 
+@pytest.mark.postgres
 def test_judge_is_scored_on_the_content_that_was_frozen(resolved: Cast, frozen: Release) -> None:
     judge = make_imported_judge(resolved.project)
     for query in range(3):
@@ -124,6 +125,7 @@ def test_judge_is_scored_on_the_content_that_was_frozen(resolved: Cast, frozen: 
     assert (len(known.live), known.other) == (1, {changed.pk})
 
 
+@pytest.mark.postgres
 def test_judge_is_run_over_what_it_lacks_of_a_release_and_then_scored(
     resolved: Cast, frozen: Release, judge_urls: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ from tests.people import Cast, import_records, label_all, label_next
 from tests.services.predicting import bring, line
 from tests.suggesting import suggest
 
+pytestmark = pytest.mark.postgres
+
 
 def labelled(cast: Cast, row: Trajectory, *, sees: bool) -> None:
     """By ann, who may see what judges suggest of the first step; and blind by ben."""

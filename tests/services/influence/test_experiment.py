@@ -87,6 +87,7 @@ def test_arm_of_the_person_decides_whatever_the_setting_says(cast: Cast) -> None
     assert met == {"sealed", "after_label", "always"}
 
 
+@pytest.mark.postgres
 def test_arm_is_one_for_all_runs_of_a_task_and_another_than_that_beside_it(cast: Cast) -> None:
     rows = tasks(cast)
     projects.randomise(actor=OPERATOR, project=cast.project, seed=SEED)
@@ -139,6 +140,7 @@ def test_whoever_has_no_arm_sees_nothing(cast: Cast, django_assert_num_queries: 
         assert suggestion_policy(cast.ann, found) == "never"
 
 
+@pytest.mark.postgres
 def test_experiment_by_task_goes_on_as_it_was_begun(cast: Cast, django_assert_num_queries: object) -> None:
     """Its arms follow from the seed; nobody is dealt one."""
     rows = tasks(cast, 6)
@@ -167,6 +169,7 @@ def test_switching_on_deals_to_those_who_have_claimed_and_another_seed_deals_ane
     assert not Allocation.objects.exists()
 
 
+@pytest.mark.postgres
 def test_history_tells_nobody_but_admins_that_somebody_else_looked(cast: Cast) -> None:
     """An adjudicator and, once it is resolved, the other annotator read everything else."""
     first, _second = next(iter(tasks(cast, 1).values()))
@@ -193,6 +196,7 @@ def test_history_tells_nobody_but_admins_that_somebody_else_looked(cast: Cast) -
     assert looked == {user: "reveal" in kinds(user) for user in looked}
 
 
+@pytest.mark.postgres
 def test_experiment_switched_on_draws_a_seed_and_again_deals_anew(cast: Cast) -> None:
     tasks(cast, 6)
     seeds = [projects.randomise(actor=cast.admin, project=cast.project).experiment_seed for _ in range(2)]

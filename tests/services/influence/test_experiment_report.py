@@ -190,6 +190,7 @@ def test_trial_has_the_same_document_in_command_api_and_manifest(cast: Cast) -> 
     assert not any(str(user) in told for user in (cast.ann, cast.ben)), "an arm is nobody's by name"
 
 
+@pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_trial_notes_the_look_that_a_freeze_is(cast: Cast, settings: Any, tmp_path: Path) -> None:
     """In transactions of its own, as a worker freezes: on SQLite, nothing is written inside a snapshot."""

@@ -23,6 +23,7 @@ def value(arm: ArmFigures, who: str, basis: str, judge: str = "", name: str = "a
     return measured
 
 
+@pytest.mark.postgres
 def test_arms_have_their_own_figures_blind_and_final(cast: Cast) -> None:
     arms = fill(cast)
     label_all_of_it(cast, arms)

@@ -16,7 +16,7 @@ from tests.fixtures.judges import make_imported_judge
 from tests.services.together import annotators, refused, succeeded, together, until_nothing_is_left
 from tests.suggesting import suggest
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def prepared(how_many: int, how_many_people: int) -> tuple[Project, list[User]]:

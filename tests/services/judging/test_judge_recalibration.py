@@ -95,6 +95,7 @@ def test_recalibration_says_what_is_missing_and_is_for_admins(cast: Cast) -> Non
     )
 
 
+@pytest.mark.postgres
 def test_reveal_shows_both_and_keeps_which_it_was(cast: Cast) -> None:
     rows = labelled(cast)
     judge = switched_on(gentle(cast, rows))
@@ -137,6 +138,7 @@ def test_recalibration_is_fitted_again_when_there_are_new_suggestions(
     assert told(judge, late) == [1, -1, 1]
 
 
+@pytest.mark.postgres
 def test_recalibration_is_switched_from_the_page_and_a_terminal(
     cast: Cast, client: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

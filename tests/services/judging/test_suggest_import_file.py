@@ -103,6 +103,7 @@ def test_label_that_is_missing_or_none_stays_missing_and_is_counted(cast: Cast) 
     assert (failed.outcome, failed.comment) == (None, "llm_annotate_failed: no JSON")
 
 
+@pytest.mark.postgres
 def test_line_that_is_the_newest_of_a_record_counts(cast: Cast) -> None:
     people.import_records(cast.project, 1)
 

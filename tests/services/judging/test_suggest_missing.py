@@ -89,6 +89,7 @@ def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_ask
         start(judge)
 
 
+@pytest.mark.postgres
 def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_broken_off_is(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +172,7 @@ def test_loader_asks_for_earlier_labels_only_where_there_are_some(
     assert asked == [5, 6]
 
 
+@pytest.mark.postgres
 def test_server_that_wants_a_wait_in_mid_trajectory_loses_no_label(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_rate_limit_spaces_moments_evenly_and_each_is_nobody_elses(judge: Judge)
     assert ahead(reserve(stale, 5, now=NOW + timedelta(seconds=1))) == [1.0, 1.5]
 
 
+@pytest.mark.postgres
 def test_worker_that_takes_over_goes_on_where_the_moments_ended(judge: Judge) -> None:
     reserve(judge, 2, now=NOW)
 

@@ -102,6 +102,7 @@ def test_labels_that_are_missing_stay_missing_and_are_counted(
     ]
 
 
+@pytest.mark.postgres
 def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +182,7 @@ def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_th
 
 
 # ── Ends ──────────────────────────────────
+@pytest.mark.postgres
 def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_due(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +248,7 @@ def test_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.M
     assert reaper.reap() == 1
 
 
+@pytest.mark.postgres
 def test_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

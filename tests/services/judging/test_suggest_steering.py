@@ -65,6 +65,7 @@ def test_pause_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     assert set(provider.calls.values()) == {1}, "nothing was asked twice"
 
 
+@pytest.mark.postgres
 def test_cancel_is_for_ever_and_keeps_what_the_run_brought(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_cancel_is_for_ever_and_keeps_what_the_run_brought(
             steer(actor=cast.admin, run=run)
 
 
+@pytest.mark.postgres
 def test_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 5)
     install(monkeypatch, Scripted())
@@ -137,6 +139,7 @@ def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
             reports.progress(viewer=user, run=run)
 
 
+@pytest.mark.postgres
 def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
     judge = make_judge(cast)
     with pytest.raises(Invalid, match="Nothing to do"):

@@ -49,6 +49,7 @@ def test_account_without_a_password_cannot_be_signed_in_to(db: None) -> None:
     assert not user.is_superuser
 
 
+@pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_account_name_is_given_once_even_at_once_and_the_first_admin_is_made_once() -> None:
     results = together(*[lambda: accounts.create_user(actor=OPERATOR, username="same")] * 4)
@@ -97,6 +98,7 @@ def test_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: Ca
     assert found is not None and found[0] == cast.ann
 
 
+@pytest.mark.postgres
 def test_token_ends_when_it_is_revoked_expired_or_its_owner_has_left(cast: Cast) -> None:
     now = timezone.now()
     revoked, first = accounts.issue_token(actor=cast.ann, user=cast.ann, name="a")

@@ -17,6 +17,7 @@ from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
 
 
+@pytest.mark.postgres
 def test_project_has_its_maker_as_admin_and_a_first_version_of_guidelines(db: None) -> None:
     root = people.make_user("root", is_superuser=True)
 
@@ -55,6 +56,7 @@ def test_project_that_cannot_be_is_refused_by_its_field(
     assert Project.objects.count() == 1
 
 
+@pytest.mark.postgres
 def test_settings_are_changed_and_the_change_is_recorded_by_name(cast: Cast) -> None:
     projects.update_project(
         actor=cast.admin, project=cast.project, values={"name": "New", "carry_forward": True}
@@ -181,6 +183,7 @@ def test_invitation_does_not_tell_which_user_names_are_taken(cast: Cast) -> None
     assert len(said) == 1
 
 
+@pytest.mark.postgres
 def test_invitation_that_is_declined_ends_and_tells_of_nobody(cast: Cast) -> None:
     invitation, secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True)
     before = AuditEvent.objects.count()
@@ -211,6 +214,7 @@ def test_invitation_ends_with_its_time_or_when_it_is_revoked(cast: Cast) -> None
     assert projects.invitation_of(secret=old_secret).pk == old.pk
 
 
+@pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_invitation_that_two_people_follow_at_once_lets_one_in() -> None:
     cast = people.make_cast()

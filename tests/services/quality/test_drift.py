@@ -40,6 +40,7 @@ def page_of(user: User) -> str:
     return reverse("frontend:annotator-figures", args=["bench", user.pk])
 
 
+@pytest.mark.postgres
 def test_drift_is_shown_to_admins_by_week(rechecked: Cast) -> None:
     found = annotator_figures(viewer=rechecked.admin, project=rechecked.project, annotator=rechecked.cleo.pk)
 

@@ -36,6 +36,7 @@ def test_label_quality_says_what_waits_before_anybody_has_labelled(third: Cast) 
     assert found.error.error.value is None and found.error.error.reason
 
 
+@pytest.mark.postgres
 def test_label_error_is_the_share_of_steps_on_which_a_third_person_differs(third: Cast) -> None:
     """Unanimous: 4 trajectories of 2 steps, one of them all wrong; adjudicated: 1 of 2 steps, right."""
     rows = people.import_records(third.project, 5)
@@ -58,6 +59,7 @@ def test_label_error_is_the_share_of_steps_on_which_a_third_person_differs(third
     assert lines == [("adjudicated", 1, 2, 0), ("unanimous", 4, 8, 2)]
 
 
+@pytest.mark.postgres
 def test_a_retest_is_compared_with_what_the_same_person_said_first(cast: Cast) -> None:
     everything_is_rechecked(cast.project, third=0, retest=100)
     resolved(cast, 2)

@@ -67,6 +67,7 @@ def relabel(mine: Assignment, value: int) -> None:
     label.submit(actor=mine.annotator, assignment=mine)
 
 
+@pytest.mark.postgres
 def test_filters_of_what_to_look_at_again(changed: Cast) -> None:
     assert [
         (one.number, one.assignments, one.trajectories)
@@ -95,6 +96,7 @@ def test_filters_of_what_to_look_at_again(changed: Cast) -> None:
             preview(changed, **wrong)
 
 
+@pytest.mark.postgres
 def test_filters_by_label_tell_an_admin_nothing_of_what_they_are_labelling(changed: Cast) -> None:
     member = Membership.objects.get(user=changed.admin, project=changed.project)
     projects.set_roles(actor=changed.root, membership=member, is_admin=True, is_annotator=True)
@@ -124,6 +126,7 @@ def test_what_cannot_be_looked_at_again_is_counted_by_why(changed: Cast) -> None
         queue(changed, 0)
 
 
+@pytest.mark.postgres
 def test_queue_is_audited_told_and_can_be_taken_back_while_nobody_has_begun(changed: Cast) -> None:
     for actor in (changed.ann, changed.judith, changed.oscar):
         with pytest.raises(Denied):
@@ -199,6 +202,7 @@ def see(cast: Cast) -> None:
         exposures.expose(user=cast.ben, trajectory=row, kind=ExposureKind.LABEL)
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("gone", [leave, close, see])
 def test_whoever_cannot_look_again_any_more_is_not_waited_for(
     changed: Cast, gone: Callable[[Cast], None]
@@ -247,6 +251,7 @@ def test_list_of_work_does_not_offer_a_look_that_would_be_refused(changed: Cast)
     assert [one.assignment.trajectory.state for one in offered] == ["unanimous"]
 
 
+@pytest.mark.postgres
 def test_decided_case_goes_back_and_its_history_stays(changed: Cast) -> None:
     row = Trajectory.objects.get(state="disputed")
     case = people.make_adjudicated(changed, row)

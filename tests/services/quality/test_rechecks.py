@@ -47,6 +47,7 @@ def test_a_third_person_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
     assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [None]
 
 
+@pytest.mark.postgres
 def test_a_third_person_who_does_not_come_is_followed_by_another(third: Cast) -> None:
     resolved(third)
     dora = people.make_user("dora")
@@ -171,6 +172,7 @@ def test_a_recheck_counts_for_the_claim_limit(third: Cast) -> None:
     assert refusal.value.code == "claim_limit"
 
 
+@pytest.mark.postgres
 def test_a_recheck_that_is_given_back_can_be_taken_up_and_is_not_offered_again(third: Cast) -> None:
     (row,) = resolved(third)
     claimed = people.claim(third.cleo, third.project)
@@ -217,6 +219,7 @@ def test_a_recheck_expires_with_its_annotators_membership(third: Cast) -> None:
     assert [one.state for one in Recheck.objects.all()] == ["waiting"]
 
 
+@pytest.mark.postgres
 def test_a_recheck_that_nobody_uses_expires_after_its_warning(third: Cast) -> None:
     resolved(third)
     claimed = people.claim(third.cleo, third.project)
@@ -229,6 +232,7 @@ def test_a_recheck_that_nobody_uses_expires_after_its_warning(third: Cast) -> No
     assert (claimed.state, claimed.expiry_reason) == ("expired", "unused")
 
 
+@pytest.mark.postgres
 def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(third: Cast) -> None:
     resolved(third)
     claimed = people.claim(third.cleo, third.project)
@@ -253,6 +257,7 @@ def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(third:
 
 
 # ── Beside another look ───────────────────
+@pytest.mark.postgres
 def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(third: Cast) -> None:
     resolved(third)
     again = people.claim(third.cleo, third.project)

@@ -11,7 +11,7 @@ from tests import people
 from tests.services.rechecking import a_while_ago, everything_is_rechecked
 from tests.services.together import annotators, refused, together, until_nothing_is_left
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def test_claim_of_8_people_at_once_gives_every_recheck_once_and_every_place_of_the_queue() -> None:

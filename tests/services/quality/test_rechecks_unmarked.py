@@ -52,6 +52,7 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
     assert rechecked.trajectory_id == row.pk
 
 
+@pytest.mark.postgres
 def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_other(third: Cast) -> None:
     resolved(third)
     projects.write_guidelines(actor=third.admin, project=third.project, text="Another way.")
@@ -79,6 +80,7 @@ def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast) -> None
     assert figures_of(third.admin) == (0, 0)
 
 
+@pytest.mark.postgres
 def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Cast) -> None:
     (row,) = resolved(retest)
     first = Assignment.objects.get(trajectory=row, annotator=retest.ann)
@@ -95,6 +97,7 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Ca
     assert {step["value"] for step in steps} == {None}
 
 
+@pytest.mark.postgres
 def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> None:
     """Everything old and resolved is closed, drawn or not, so that claiming a retest changes no list."""
     everything_is_rechecked(retest.project, third=0, retest=1)
@@ -170,6 +173,7 @@ def test_labels_of_rechecks_change_no_figure_no_release_and_nobodys_queue(cast: 
     assert list(Trajectory.objects.values_list("pk", "state", "free_slots", "position")) == queue
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("who", ["admin", "judith", "root", "ann"])
 def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(third: Cast, who: str) -> None:
     (row,) = resolved(third)

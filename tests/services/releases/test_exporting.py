@@ -173,6 +173,7 @@ def test_files_that_are_missing_or_too_many_are_found(resolved: Cast, tmp_path: 
     assert refusal.value.code == "no_manifest"
 
 
+@pytest.mark.postgres
 def test_export_is_for_those_who_see_releases_only(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
 

@@ -289,6 +289,7 @@ def test_datasets_and_mlcroissant_read_equal_labels_offline(
     assert all(row["labels"] == [True, False] and len(row["completions"]) == 2 for row in rewards)
 
 
+@pytest.mark.postgres
 def test_blind_labels_are_exported_on_request_only(frozen: Release, cast: Cast, tmp_path: Path) -> None:
     export(frozen, tmp_path / "without", format="huggingface")
     assert not (tmp_path / "without" / "blind_labels").exists()

@@ -21,6 +21,8 @@ from annotation.services import release
 from tests import people
 from tests.people import Cast
 
+pytestmark = pytest.mark.postgres
+
 # the function of the same name stands before it in the package
 freezing = import_module("annotation.services.release.freeze")
 

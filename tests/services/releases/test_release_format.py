@@ -53,6 +53,7 @@ def test_release_holds_blind_labels_under_pseudonyms_that_no_export_shows(
     assert b"Ann" not in made.manifest.encode() and b'"ann"' not in made.manifest.encode()
 
 
+@pytest.mark.postgres
 def test_manifest_has_agreement_twice_and_names_what_was_left_out(resolved: Cast) -> None:
     people.import_records(resolved.project, [people.make_record(9, steps=2)], subset="more")
     for person, value in ((resolved.ann, 1), (resolved.ben, 1)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -18,6 +19,8 @@ from tests.people import Cast, change, import_records, jsonl, make_record
 from tests.services.revealing import reveal
 from tests.services.saving import save
 from tests.suggesting import suggest
+
+pytestmark = pytest.mark.postgres
 
 
 @shared_rows

@@ -97,6 +97,7 @@ def test_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     assert mine.state == AssignmentState.OPEN
 
 
+@pytest.mark.postgres
 def test_claim_that_expired_is_taken_up_again_with_its_draft(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
@@ -108,6 +109,7 @@ def test_claim_that_expired_is_taken_up_again_with_its_draft(cast: Cast) -> None
     assert label.submit(actor=cast.ann, assignment=back).state == AssignmentState.SUBMITTED
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("leave", [remove, close, close_elsewhere])
 def test_open_case_of_an_adjudicator_who_leaves_goes_back(
     cast: Cast, leave: Callable[[Cast, User], None]
@@ -121,6 +123,7 @@ def test_open_case_of_an_adjudicator_who_leaves_goes_back(
     assert people.open_case(cast.cleo, trajectory).adjudicator == cast.cleo
 
 
+@pytest.mark.postgres
 def test_case_is_taken_back_once(cast: Cast) -> None:
     trajectory = people.import_records(cast.project, 1)[0]
     people.make_disputed(cast)
@@ -187,6 +190,7 @@ def test_server_that_was_off_for_a_month_warns_first(cast: Cast) -> None:
         assert mine.state == state, hours
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("use", ["save", "activity", "marks"])
 def test_claim_that_is_used_after_the_warning_stays(cast: Cast, use: str) -> None:
     people.import_records(cast.project, 1)
@@ -219,6 +223,7 @@ def test_claim_that_is_reopened_is_warned_of_anew_before_it_expires(
     assert mine.state == AssignmentState.OPEN
 
 
+@pytest.mark.postgres
 def test_claim_that_is_taken_up_again_is_warned_of_anew_before_it_expires(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
@@ -231,6 +236,7 @@ def test_claim_that_is_taken_up_again_is_warned_of_anew_before_it_expires(cast: 
     assert mine.state == AssignmentState.OPEN
 
 
+@pytest.mark.postgres
 def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
@@ -262,6 +268,7 @@ def test_claim_limit_makes_whoever_has_reached_it_finish_one_first(cast: Cast) -
     assert assign.resume_assignment(actor=cast.ann, assignment=first).state == AssignmentState.OPEN
 
 
+@pytest.mark.postgres
 def test_limit_counts_each_project_by_itself(cast: Cast) -> None:
     other = people.make_project("other", claim_limit=1)
     people.make_member(other, cast.ann, "annotator")
@@ -271,6 +278,7 @@ def test_limit_counts_each_project_by_itself(cast: Cast) -> None:
     assert people.claim(cast.ann, cast.project).project_id != people.claim(cast.ann, other).project_id
 
 
+@pytest.mark.postgres
 def test_label_next_goes_on_with_what_was_used_last(cast: Cast) -> None:
     people.import_records(cast.project, 3)
     first = assign.label_next(actor=cast.ann, project=cast.project)

@@ -12,7 +12,7 @@ from annotation.services import accounts, assign, label, projects
 from tests import people
 from tests.services.together import together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def _consistent() -> None:

@@ -73,6 +73,7 @@ def test_free_slots_of_every_trajectory_follow_n_before_the_first_claim(cast: Ca
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {5}
 
 
+@pytest.mark.postgres
 def test_n_stays_the_same_when_only_the_name_changes_after_a_claim(cast: Cast, claimed: Assignment) -> None:
     changed = projects.update_project(
         actor=cast.admin,

@@ -16,7 +16,7 @@ from annotation.services import assign, label, projects
 from tests import people
 from tests.services.together import annotators, refused, succeeded, together, until_nothing_is_left
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 3])

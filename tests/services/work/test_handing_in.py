@@ -207,6 +207,7 @@ def test_reopen_of_an_open_assignment_and_somebody_elses_is_refused(cast: Cast, 
 
 
 # ── Marks and time ────────────────────────
+@pytest.mark.postgres
 def test_flags_and_time_at_work_belong_to_ones_own_open_assignment(cast: Cast, claimed: Assignment) -> None:
     label.set_flags(actor=cast.ann, assignment=claimed, needs_discussion=True, broken=False)
     label.add_activity(actor=cast.ann, assignment=claimed, active_ms=1_500)

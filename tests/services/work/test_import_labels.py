@@ -200,6 +200,7 @@ def test_import_labels_takes_as_many_statements_for_many_as_for_a_few(cast: Cast
     assert counts[2] <= counts[0] and counts[3] <= counts[1], counts
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("way", ["removed", "closed"])
 def test_import_labels_is_not_cut_in_two_when_its_annotator_leaves_meanwhile(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, way: str

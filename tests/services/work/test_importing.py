@@ -61,6 +61,7 @@ def test_import_sniffs_the_golden_files(cast: Cast, name: str) -> None:
     assert source.step_count == Step.objects.count()
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("text", ["\x00", "\ud800", "\udfff\ufdd0", "<script>x</script>", "a" * 3000])
 def test_import_takes_what_real_logs_contain(cast: Cast, text: str) -> None:
     record = make_record(data_source=f"d{text}"[:150], question=text, answer_text=text, extra={text: text})
@@ -88,12 +89,14 @@ def test_labels_in_a_file_are_never_made_labels(cast: Cast) -> None:
     assert import_file(cast.project, jsonl([make_record()])).unchanged_count == 1
 
 
+@pytest.mark.postgres
 def test_file_name_of_any_kind_is_kept_readable(cast: Cast) -> None:
     source = import_file(cast.project, jsonl([make_record()]), filename="C:\\logs\\r\x00un\udcff.jsonl")
 
     assert unescape(source.filename) == "r\x00un\udcff.jsonl"
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("table", ["annotation_trajectory", "annotation_step", "annotation_task"])
 def test_import_tells_the_planner_of_postgresql_at_once(cast: Cast, table: str) -> None:
     import_records(cast.project, 150)
@@ -196,6 +199,7 @@ DAMAGE = st.sampled_from(
 )
 
 
+@pytest.mark.postgres
 @given(
     good=st.lists(GOOD, min_size=1, max_size=8),
     bad=st.lists(st.tuples(st.integers(0, 8), DAMAGE), max_size=2),

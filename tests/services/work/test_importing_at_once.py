@@ -15,7 +15,11 @@ from annotation.services import ingest, label
 from tests import people
 from tests.services.together import together
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_uploads")]
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("own_uploads"),
+]
 
 
 def test_import_of_the_same_file_by_two_at_once_comes_in_once() -> None:

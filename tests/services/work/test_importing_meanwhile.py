@@ -28,6 +28,7 @@ pytestmark = pytest.mark.usefixtures("own_uploads")
 
 
 # ── Meanwhile ─────────────────────────────
+@pytest.mark.postgres
 def test_import_that_runs_is_seen_by_nobody(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(12)))
     seen: list[int] = []
@@ -118,6 +119,7 @@ def test_import_that_others_overtake_twice_says_so_and_leaves_nothing(
     assert (source.state, source.error) == (ImportState.FAILED, refusal.value.message)
 
 
+@pytest.mark.postgres
 def test_import_does_not_replace_a_record_that_is_claimed_meanwhile(cast: Cast, small_batches: None) -> None:
     import_records(cast.project, 4)
     source = received(cast, jsonl([make_record(query, question="New?") for query in range(4)]), replace=True)
@@ -134,6 +136,7 @@ def test_import_does_not_replace_a_record_that_is_claimed_meanwhile(cast: Cast, 
     assert Trajectory.objects.count() == 4
 
 
+@pytest.mark.postgres
 def test_import_abandoned_while_it_runs_stops_and_is_swept_away(cast: Cast, small_batches: None) -> None:
     source = received(cast, jsonl(make_records(12)))
 
@@ -201,6 +204,7 @@ def test_worker_that_stalled_and_wakes_up_spoils_nothing(cast: Cast, small_batch
     assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 10
 
 
+@pytest.mark.postgres
 def test_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
     cast: Cast, small_batches: None
 ) -> None:

@@ -61,6 +61,7 @@ def test_import_that_died_between_failing_and_sweeping_is_swept(cast: Cast, smal
     assert not Task.objects.exists()
 
 
+@pytest.mark.postgres
 def test_import_nobody_began_and_bytes_nobody_needs_are_forgotten_after_an_hour(cast: Cast) -> None:
     source = received(cast, jsonl(make_records(1)))
     waiting = received(cast, jsonl(make_records(1)), enqueue=True)

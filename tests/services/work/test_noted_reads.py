@@ -41,6 +41,7 @@ def test_letters_differ_from_case_to_case_and_stay_within_one(cast: Cast) -> Non
     assert opened[0].letter_seed != opened[1].letter_seed
 
 
+@pytest.mark.postgres
 def test_record_or_raw_answer_read_before_the_claim_is_an_exposure(cast: Cast) -> None:
     record, answer, other = people.import_records(cast.project, 3)
     people.make_member(cast.project, cast.admin, "admin", "annotator")

@@ -90,6 +90,7 @@ def test_preview_then_start_imports_what_was_shown(cast: Cast, client: Client) -
         ingest.set_options(actor=cast.admin, source=source, options=ReadOptions())
 
 
+@pytest.mark.postgres
 def test_preview_of_a_field_mapped_by_hand_is_what_is_imported(cast: Cast, client: Client) -> None:
     source = received(cast, "runs.jsonl", chat())
     client.force_login(cast.admin)
@@ -119,6 +120,7 @@ def test_preview_of_a_pointer_that_finds_nothing_is_an_error_of_the_record(cast:
         ReadOptions.of({"task_key_at": "case"})
 
 
+@pytest.mark.postgres
 def test_preview_over_the_api_and_start(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
     where = (
@@ -136,6 +138,7 @@ def test_preview_over_the_api_and_start(cast: Cast, client: Client) -> None:
     assert client.post(reverse("api:import-start", args=[pk])).status_code == 409
 
 
+@pytest.mark.postgres
 def test_atif_export_command_reads_back_as_unchanged(cast: Cast, tmp_path: Path) -> None:
     for name in ("inspect.json", "agentprocessbench.jsonl"):
         data = b"\n".join((GOLDEN / name).read_bytes().splitlines()[:1]) if name.startswith("agent") else None
@@ -257,6 +260,7 @@ def test_import_command_takes_folders_patterns_and_archives(cast: Cast, tmp_path
     assert Trajectory.objects.filter(live=True).count() == 3
 
 
+@pytest.mark.postgres
 def test_labels_of_the_file_become_suggestions_on_request_and_nobodys_labels(
     cast: Cast, client: Client
 ) -> None:

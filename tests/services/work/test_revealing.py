@@ -64,6 +64,7 @@ def test_reveal_after_submit_opens_nothing_before_and_everything_after(cast: Cas
     assert [one.message_index for one in reveal(mine, everything=True)] == [2, 4, 6, None]
 
 
+@pytest.mark.postgres
 def test_reveal_after_submit_is_sealed_again_by_reopen_and_blind_values_stay(cast: Cast) -> None:
     mine = opened(cast, "after_submit")
     label_all(mine, 1)

@@ -11,7 +11,7 @@ from tests.services.revealing import kept, opened, reveal
 from tests.services.saving import save
 from tests.services.together import refused, together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def test_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before() -> None:

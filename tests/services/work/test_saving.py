@@ -71,6 +71,7 @@ def test_label_taken_back_keeps_its_row_its_note_and_its_version(assignment: Ass
     assert Label.objects.count() == 1
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     "note", ["\x00", "a\x00b", "\ud800", "\udfff and \ufdd0", "<script>alert(1)</script>"]
 )
@@ -177,6 +178,7 @@ def test_submitted_assignment_cannot_be_changed_but_its_batches_can_be_repeated(
 
 
 # ── How much it costs ─────────────────────
+@pytest.mark.postgres
 @pytest.mark.parametrize("deed", ["save", "submit"])
 def test_save_takes_queries_that_do_not_grow_with_the_steps(cast: Cast, deed: str) -> None:
     counts = []
