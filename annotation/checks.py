@@ -184,7 +184,7 @@ HARDENING: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
 
 @register(Tags.security, deploy=True)
 def hardened(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """What the settings tell of the hardening list."""
+    """Warnings about settings on the hardening list."""
     return [Warning(sentence, id=name) for name, look in HARDENING for sentence in look()]
 
 
@@ -192,7 +192,8 @@ def hardened(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[Che
 def hardened_database(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """What the database tells of it: well-known passwords, and a role that may do more than it needs."""
+    """Warnings about the database on the hardening list: well-known passwords, and a role that may do more
+    than it needs."""
     from annotation.management import demo
 
     warnings: list[CheckMessage] = []

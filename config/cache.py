@@ -52,14 +52,15 @@ class TolerantRedisCache(RedisCache):
 
 
 class SignedJSON:
-    """What the cache holds: JSON with a signature of ours. Anything else is a miss, and nothing is unpickled.
+    """The cache's serializer: JSON with a signature of ours. Anything else is a miss, and nothing is
+    unpickled.
 
     Whoever can write into Redis could otherwise run code here, or put a text of theirs onto a page. Counters
     are plain numbers, which Redis itself counts up.
     """
 
     def dumps(self, value: Any) -> int | bytes:
-        """As it is stored. Raises TypeError for what JSON cannot carry."""
+        """The stored form of a value. Raises TypeError for what JSON cannot carry."""
         if type(value) is int:
             return value
         text = json.dumps(value, ensure_ascii=True)

@@ -101,7 +101,7 @@ class Env:
         return word
 
     def rate(self, name: str, default: str) -> str:
-        """So many requests in a second, minute, hour or day: `60/min`."""
+        """A rate of requests in a second, minute, hour or day: `60/min`."""
         word = self.text(name, default)
         if not re.fullmatch(r"[1-9][0-9]*/[smhd][a-z]*", word):
             raise BadEnvironment(f"{name} must be a rate such as 60/min, not {word!r}.")

@@ -1,4 +1,4 @@
-"""How gunicorn serves; `--bind` is given on the command line."""
+"""Settings of gunicorn; `--bind` is given on the command line."""
 
 import contextlib
 import resource

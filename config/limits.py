@@ -87,7 +87,7 @@ class NoFiles(FileUploadHandler):
     """Skips the files of a form, where nobody asked for any."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing of it is kept."""
+        """Keep nothing of the file."""
         raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:

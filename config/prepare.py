@@ -1,4 +1,5 @@
-"""What `make run` does before it serves: migrate, collect static files, load the demo, make a first admin.
+"""Preparations of `make run` before it serves: migrate, collect static files, load the demo, make a first
+admin.
 
 `python -m config.prepare` writes one JSON document: {"accounts": [{"username", "password", "who"}]},
 the accounts that it made, or whose password everybody may know.

@@ -231,7 +231,7 @@ def banner(server: Server, accounts: list[dict[str, str]]) -> None:
 
 
 def show(server: Server, accounts: list[dict[str, str]]) -> None:
-    """Who can sign in."""
+    """Print the accounts that can sign in."""
     if accounts:
         print("\nAccounts:")
         width = max(len(account["username"]) for account in accounts)

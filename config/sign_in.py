@@ -103,7 +103,8 @@ def tried_name(request: HttpRequest | None, credentials: Mapping[str, Any] | Non
 
 
 def _where(request: HttpRequest | None) -> str:
-    """Whose failures are counted together: an address, of IPv6 the network that one customer has."""
+    """The origin of a request, by which failures are counted: an address, of IPv6 the network that one
+    customer has."""
     address = client_ip(request) if request is not None else ""
     try:
         parsed = ipaddress.ip_address(address)

@@ -78,13 +78,13 @@ class PacedSocket(socket.socket):
             self._spent += time.monotonic() - started
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """As of a socket, in time."""
+        """Receive bytes as a socket does, in time."""
         data: bytes = self._paced(lambda: super(PacedSocket, self).recv(size, flags))
         self._moved += len(data)
         return data
 
     def send(self, data: Any, flags: int = 0) -> int:
-        """As of a socket, in time."""
+        """Send bytes as a socket does, in time."""
         sent: int = self._paced(lambda: super(PacedSocket, self).send(data, flags))
         self._moved += sent
         return sent
@@ -97,7 +97,8 @@ class PacedSocket(socket.socket):
             self.unsent = self.unsent[self.send(self.unsent[:SOCKET_READ_BYTES]) :]
 
     def recv_now(self) -> bytes | None:
-        """What is there, empty at the end, None when nothing has come: for the main loop, never waiting."""
+        """The bytes that have come, empty at the end, None when there are none: for the main loop, never
+        waiting."""
         self.setblocking(False)
         try:
             return super().recv(SOCKET_READ_BYTES)
@@ -134,7 +135,7 @@ class Connection(TConn):
 
 
 def expected_length(arrived: bytearray) -> int | None:
-    """How many bytes of a request must be there before a thread gets it; None while its head is incomplete.
+    """The bytes of a request that must be there before a thread gets it; None while its head is incomplete.
 
     It only decides when to begin: the framing of the request is for gunicorn's own parser. A body that is
     large, or of unknown length, is not waited for: the application refuses or reads it.

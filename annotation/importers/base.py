@@ -14,7 +14,7 @@ from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """What a reader must know beside the bytes.
+    """Context of a reader, beside the bytes.
 
     `filename` stands in every error; `policy_models` names the policy models by sample index;
     `max_record_bytes` bounds one record, and with it the memory of the import, and `limits` what becomes of
@@ -47,10 +47,10 @@ class Importer(Protocol):
 
     @property
     def recognised_by(self) -> str:
-        """By what it recognises a file, shown to people (English; a page translates it)."""
+        """The marks of the format in a file, shown to people (English; a page translates it)."""
 
     def sniff(self, head: bytes) -> float:
-        """How sure it is, 0 to 1, that a file that begins with `head` is of this format. Never raises."""
+        """The certainty, 0 to 1, that a file beginning with `head` is of this format. Never raises."""
 
     def read(self, stream: BinaryIO, context: ReadContext) -> Iterator[TrajectoryDraft | RecordError]:
         """Every record of the file, or what is wrong with it: a bad record may give several errors.

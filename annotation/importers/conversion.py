@@ -1,4 +1,4 @@
-"""What a converter makes of one trajectory of a foreign format, before it is checked and becomes a draft."""
+"""One trajectory of a foreign format as its converter returns it, before checks make a draft of it."""
 
 from __future__ import annotations
 

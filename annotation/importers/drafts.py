@@ -1,4 +1,4 @@
-"""From what a converter made of a trajectory to a draft: checks, identity, task, and where it came from."""
+"""Drafts from converted trajectories: checks, identity, task, and origin."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ _REASONS: Final = {
 
 @dataclass(slots=True)
 class Weight:
-    """What a JSON value holds: characters of keys and texts, keys and values, levels of lists and objects."""
+    """The size of a JSON value: characters of keys and texts, keys and values, levels of lists and
+    objects."""
 
     characters: int = 0
     values: int = 0

@@ -1,4 +1,4 @@
-"""What a person may set for the reading of any file: fields mapped by hand, and redaction."""
+"""Options for reading any file: fields mapped by hand, and redaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_EXAMPLE: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a file is read beside its format.
+    """Options for reading a file, beside its format.
 
     `task_key_at` and `policy_model_at` are JSON Pointers (RFC 6901) into a record; empty: as the format says.
     `redact`: keys and tokens are taken out of texts and of the bytes that are kept.
@@ -55,7 +55,8 @@ class ReadOptions:
 def apply_options(
     items: Iterable[TrajectoryDraft | RecordError], options: ReadOptions, context: ReadContext
 ) -> Iterator[TrajectoryDraft | RecordError]:
-    """What a reader yields, as the options want it. A record in which a pointer finds nothing is an error."""
+    """The items of a reader with the options applied. A record in which a pointer finds nothing is an
+    error."""
     if options == ReadOptions():
         yield from items
         return
@@ -73,7 +74,7 @@ def apply_options(
 
 
 def resolve(value: Any, pointer: str) -> Any:
-    """What `pointer` (RFC 6901) names in `value`. Raises `LookupError` when there is nothing."""
+    """The value at `pointer` (RFC 6901) in `value`. Raises `LookupError` when there is nothing."""
     for token in pointer.split("/")[1:]:
         token = token.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list) and token.isascii() and token.isdecimal() and len(token) < 10:
@@ -86,7 +87,7 @@ def resolve(value: Any, pointer: str) -> Any:
 
 
 def pointers(value: Any) -> list[tuple[str, str]]:
-    """Where short texts and whole numbers stand in a record, and which: at most 60, outer first."""
+    """JSON Pointers to short texts and whole numbers of a record, with these: at most 60, outer first."""
     places: list[tuple[str, str]] = []
     queue: deque[tuple[str, Any]] = deque([("", value)])
     seen = 0

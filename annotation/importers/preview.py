@@ -1,4 +1,4 @@
-"""What a file would become, told from its beginning, before anything is stored."""
+"""A preview of a file from its beginning, before anything is stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GATHER_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(slots=True)
 class FilePreview:
-    """What the beginning of a file shows.
+    """A preview of the beginning of a file.
 
     `drafts` is how many trajectories were read (`whole`: to the end of the file), `steps` how many steps they
     have, `first` the first of them. `alternatives` are the other formats that may claim the file, the surest

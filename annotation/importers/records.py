@@ -22,7 +22,7 @@ LABEL_KEYS: Final = frozenset({"step_labels", "final_label"})
 
 
 class RecordProblems:
-    """What is wrong with one record: the first findings, and how many more there are."""
+    """Problems of one record: the first ones, and how many more there are."""
 
     def __init__(self, filename: str, line: int) -> None:
         self.filename = filename

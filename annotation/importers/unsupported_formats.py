@@ -102,7 +102,7 @@ _KINDS: Final[tuple[tuple[Callable[[Record], bool], str], ...]] = (
 
 
 def kind_not_read(head: bytes) -> str | None:
-    """What a file that begins with `head` is, when it is of a format that is known and not read."""
+    """The name of the known but unread format of a file that begins with `head`, if it has one."""
     for record in samples(head):
         for is_one, name in _KINDS:
             if is_one(record):

@@ -122,7 +122,7 @@ def existing_file(name: str) -> Path:
 
 
 def counted(n: int, noun: str) -> str:
-    """So many of them: "1 trajectory", "2,000 trajectories"."""
+    """A number with its noun: "1 trajectory", "2,000 trajectories"."""
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{n:,} {noun if n == 1 else many}"
 

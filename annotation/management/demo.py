@@ -125,7 +125,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _people(plan: dict[str, Any], known_passwords: bool) -> tuple[dict[str, User], list[dict[str, str]]]:
-    """Everybody by user name, and the accounts that had to be made. An account that exists is used as it
+    """All people by user name, and the accounts that had to be made. An account that exists is used as it
     is."""
     people: dict[str, User] = {}
     made = []
@@ -287,7 +287,7 @@ def _draft(project: Project, annotator: User, line: dict[str, Any]) -> None:
 
 
 def summary(project_slug: str) -> str:
-    """What the demo consists of, in a line."""
+    """A summary of the demo in a line."""
     rows = Trajectory.objects.filter(project__slug=project_slug, live=True)
     submitted = Assignment.objects.filter(project__slug=project_slug, state="submitted")
     releases = Release.objects.filter(project__slug=project_slug)

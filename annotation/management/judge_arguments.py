@@ -1,4 +1,4 @@
-"""What commands that ask a judge have in common."""
+"""Arguments and sentences shared by commands that ask a judge."""
 
 from __future__ import annotations
 

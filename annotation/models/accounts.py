@@ -99,7 +99,7 @@ class Invitation(models.Model):
 
     @property
     def state(self) -> InvitationState:
-        """What has become of it by now."""
+        """The present state of the invitation."""
         answers = (
             (InvitationState.ACCEPTED, self.accepted_at),
             (InvitationState.DECLINED, self.declined_at),

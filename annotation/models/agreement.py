@@ -1,4 +1,4 @@
-"""What figures of agreement are made of, so that they need not read labels."""
+"""Stored counts of agreement, so that figures need not read labels."""
 
 from django.conf import settings
 from django.db import models

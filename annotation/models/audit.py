@@ -1,4 +1,4 @@
-"""Who did what, when: written by services in the transaction of what it tells of."""
+"""The audit log: events written by services in the transaction of what they tell of."""
 
 from django.conf import settings
 from django.db import models

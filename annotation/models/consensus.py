@@ -16,7 +16,7 @@ CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
 
 
 class ConsensusFields(models.Model):
-    """What the consensus of a step and that of an outcome have in common.
+    """Fields that the consensus of a step and that of an outcome have in common.
 
     `reason` is the code of the scheme that the resolved value has. `resolved_by` is the adjudicator where one
     decided, `resolved_at` when the annotators came to agree or the adjudicator decided, `note` why (escaped);
@@ -75,7 +75,7 @@ class OutcomeConsensus(ConsensusFields):
 
 
 def new_letter_seed() -> int:
-    """What decides who is "A" in a case: nobody can guess it, and it fits a column."""
+    """A secret seed of a case's letters: nobody can guess it, and it fits a column."""
     return secrets.randbits(62)
 
 
@@ -120,7 +120,7 @@ class Adjudication(models.Model):
 
 
 class Decision(models.Model):
-    """What the adjudicator decided for one step, or (`step` null) for the outcome.
+    """A decision of the adjudicator for one step, or (`step` null) for the outcome.
 
     `kind` "majority": the adjudicator let stand what most annotators say. `root` and `reason` are those of
     the error graph, where the adjudicator names them.

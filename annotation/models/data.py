@@ -1,4 +1,4 @@
-"""What comes in: import files, tasks, trajectories with their raw bytes, and steps."""
+"""Imported data: import files, tasks, trajectories with their raw bytes, and steps."""
 
 import json
 import zlib
@@ -81,8 +81,8 @@ class ImportFile(JobFields):
 
     @property
     def offers_suspension(self) -> bool:
-        """Whether user messages should perhaps suspend error runs in its subset, which they do not yet: most
-        of what it brought are tasks in turns that stand alone."""
+        """Whether to suggest suspension of error runs at user messages, which its subset does not have yet:
+        most of what it brought are tasks in turns that stand alone."""
         brought = self.created_count + self.replaced_count
         return self.standalone_turns_count * 2 > brought and not self.subset.suspend_on_user_turn
 

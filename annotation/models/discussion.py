@@ -12,7 +12,7 @@ from .projects import Project
 
 
 class Discussion(models.Model):
-    """What is said of one disputed trajectory: a thread for each step and one for the whole, with the
+    """The discussion of one disputed trajectory: a thread for each step and one for the whole, with the
     outcome.
 
     `letter_seed` decides who is "A" (reports.shared.pseudonyms): that of the case, so that the letters are
@@ -70,7 +70,7 @@ class Comment(models.Model):
 
 
 class Revision(models.Model):
-    """What an annotator says of a step (`step` null: of the outcome) after discussion, and why.
+    """A label that an annotator gives a step (`step` null: the outcome) after discussion, and why.
 
     Append-only, beside the labels and never in their place: the newest is what they say now. `previous` is
     the value they held before. `root` and `reason` are those of the error graph; `note` is why (escaped).
@@ -106,7 +106,7 @@ class Revision(models.Model):
 
 
 class ThreadRead(models.Model):
-    """How far a person has read a thread: `last_read` is the id of a comment."""
+    """A person's place in a thread: `last_read` is the id of a comment."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False

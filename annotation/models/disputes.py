@@ -1,4 +1,4 @@
-"""What the queue of disputes is filtered and sorted by."""
+"""Stored differences that the queue of disputes is filtered and sorted by."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ OF_KIND = {
 
 
 class Dispute(models.Model):
-    """How the annotators of a trajectory differ (core.disputes), worked out when the last labels came in.
+    """The differences between a trajectory's annotators (core.disputes), worked out when the last labels came
+    in.
 
     Blind labels do not change afterwards, so neither does this; it stays when the case is decided, which may
     be opened again. `disputed_steps` is the sum of sign flips and neutral boundaries.

@@ -115,7 +115,7 @@ def lift(connection: BaseDatabaseWrapper, tables: Sequence[str] = TABLES) -> Non
 
 
 def problems(connection: BaseDatabaseWrapper) -> list[str]:
-    """What of the protection is not as it stands here, as "name (what is wrong)"; empty when all is well.
+    """Faults of the protection here, as "name (what is wrong)"; empty when all is well.
 
     One query on PostgreSQL, two on SQLite.
     """

@@ -1,4 +1,4 @@
-"""Who labels what, the labels themselves, their history, and who has seen what."""
+"""Assignments, labels, their history, and exposures."""
 
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ class AssignmentsInSlots(models.Manager["Assignment"]):
 
 
 class LabelsInSlots(models.Manager[Any]):
-    """What the N annotators of each trajectory said, and nobody else: without rechecks."""
+    """Labels of the N annotators of each trajectory, and nobody else's: without rechecks."""
 
     def get_queryset(self) -> models.QuerySet[Any]:
         return super().get_queryset().filter(assignment__recheck__isnull=True)
@@ -143,7 +143,8 @@ class Assignment(models.Model):
 
     @property
     def expires_at(self) -> datetime | None:
-        """When it ends unless it is used; None before its annotator has been warned. Asks for the project."""
+        """The time at which it ends unless it is used; None before its annotator has been warned. Asks for
+        the project."""
         if self.state != AssignmentState.OPEN:
             return None
         return expires_at(self.project.claim_days, self.last_used_at, self.warned_at)

@@ -62,7 +62,7 @@ class Notice(models.Model):
 
     @property
     def project(self) -> Project:
-        """Where it happened."""
+        """The project of the event."""
         about = self.discussion or self.assignment or self.adjudication
         assert about is not None
         return about.project

@@ -1,4 +1,4 @@
-"""What models predict of a release. Nothing here is part of a release, and nothing here changes one."""
+"""Predictions of models for a release. Nothing here is part of a release, and nothing here changes one."""
 
 from django.conf import settings
 from django.db import models
@@ -68,7 +68,7 @@ class PredictionSet(models.Model):
 
 
 class PredictionReasons(models.Model):
-    """What a model says of its labels of up to 100 records: zlib-compressed JSON, {ordinal of the record:
+    """A model's reasons for its labels of up to 100 records: zlib-compressed JSON, {ordinal of the record:
     {"steps": {message index: reason}, "final": reason, "comment": text}}. `first` and `last` are the smallest
     and largest ordinal; sets may have several rows over the same range."""
 

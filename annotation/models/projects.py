@@ -19,8 +19,7 @@ MAX_RETEST_DAYS = 365
 
 
 def new_recheck_seed() -> int:
-    """What decides which trajectories are rechecked, and by whom: nobody can guess it, and it fits a
-    column."""
+    """A secret seed of rechecks, of trajectories and people: nobody can guess it, and it fits a column."""
     return secrets.randbits(62)
 
 
@@ -165,7 +164,7 @@ class Guideline(models.Model):
 
 
 class Membership(models.Model):
-    """What a person may do in a project: one role or more.
+    """The roles of a person in a project: one or more.
 
     `claim_cursor` is the queue position before which nothing is left for this person to claim: it makes
     claim-next independent of how many trajectories they have done. Whatever frees a slot lowers it.

@@ -125,8 +125,8 @@ class ReleaseWithdrawal(models.Model):
 
 
 class PublicRelease(models.Model):
-    """Whether everybody may read a release, at /public/<project>/<version>/. A row of its own, since the
-    release's never changes; without one, as with `is_open` off, nobody outside the project may.
+    """The public address of a release, /public/<project>/<version>/. A row of its own, since the release's
+    never changes; without one, as with `is_open` off, nobody outside the project may.
 
     `shows_leaderboard` adds how models score on it; `may_be_indexed` lets search engines list the address.
     """

@@ -169,7 +169,7 @@ class LiveSuggestedLabels(models.Manager["SuggestedLabel"]):
 
 
 class Suggestion(models.Model):
-    """What one judge proposes for one trajectory; a missing outcome stays null.
+    """The suggestion of one judge for one trajectory; a missing outcome stays null.
 
     `missing` counts steps without a label, `invalid` entries that are not a label, `extra` labels of messages
     that are not steps. `run` and `answer` say where it comes from, `source` the file of an imported one.

@@ -1,5 +1,5 @@
-"""Who may see what and do what: permission and blindness, decided here and nowhere else (docs/design.md, "Who
-may see what").
+"""Permission and blindness: who may see and do what, decided here and nowhere else (docs/design.md, "Who may
+see what").
 
 Three questions, three functions. `visible(user, queryset)`: which rows. `field_access(user, trajectory)`:
 which fields of a trajectory. `require(actor, verb, obj)`: which actions. Everything fails closed: a model or

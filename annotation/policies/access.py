@@ -1,4 +1,4 @@
-"""Which parts of one trajectory a person may see."""
+"""Access to the parts of one trajectory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .people import Operator, Viewer, roles
 
 @dataclass(frozen=True, slots=True)
 class FieldAccess:
-    """Which parts of one trajectory a person may see.
+    """Access of one person to the parts of one trajectory.
 
     `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
     others' labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an
@@ -79,8 +79,8 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
 
 
 def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
-    """Of which trajectories a list shows an admin nothing that was said: those they are labelling, and those
-    they could still claim and would lose by it. None: there are no such. Two queries."""
+    """Trajectories of which a list tells an admin nothing: those they are labelling, and those they could
+    still claim and would lose by it. None: there are no such. Two queries."""
     own = m.Assignment.stored.filter(project=project, annotator=user, state=AssignmentState.OPEN)
     labelling = list(own.order_by().values_list("trajectory", flat=True))
     kept = Q(pk__in=labelling) if labelling else None
@@ -92,7 +92,7 @@ def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
 
 
 def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
-    """What a person may see of a trajectory. At most four queries, six in an experiment."""
+    """The access of a person to a trajectory. At most four queries, six in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:

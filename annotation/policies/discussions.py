@@ -1,4 +1,4 @@
-"""Who takes part in the discussion of a trajectory, and as whom they speak."""
+"""Participants in the discussion of a trajectory, and their voices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .people import Viewer, roles
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """Who is told of what is said: the annotators whose labels it is about, as far as they are still
+    """The people told of a discussion: the annotators whose labels it is about, as far as they are still
     annotators here, and the adjudicator who has the case, if anybody has. By pk."""
 
     annotators: tuple[int, ...]
@@ -20,7 +20,7 @@ class Participants:
 
 
 def voice_of(user: Viewer, trajectory: m.Trajectory) -> Voice | None:
-    """As whom a person speaks about a trajectory; None: not at all.
+    """The voice of a person in the discussion of a trajectory; None: not at all.
 
     Who has labelled it speaks as an annotator, whatever else they are. At most three queries.
     """

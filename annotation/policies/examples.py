@@ -1,4 +1,4 @@
-"""Who may see which examples (docs/decisions/0033-cases-teach-where-they-tell-nothing.md)."""
+"""Permission to see examples (docs/decisions/0033-cases-teach-where-they-tell-nothing.md)."""
 
 from __future__ import annotations
 

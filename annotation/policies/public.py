@@ -1,4 +1,4 @@
-"""What everybody may read, signed in or not: the releases whose public address an admin has switched on."""
+"""Public reading, signed in or not: the releases whose public address an admin has switched on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.core.i18n import translatable
 
 
 def published(releases: QuerySet[m.Release, m.Release]) -> QuerySet[m.Release, m.Release]:
-    """Those of the releases that everybody may read."""
+    """The public ones of the releases."""
     return releases.filter(public_release__is_open=True)
 
 

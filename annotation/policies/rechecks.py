@@ -64,7 +64,7 @@ def _asked_again() -> Exists:
 
 
 def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.Assignment]:
-    """Those of a person's assignments in a project that they may still look at.
+    """The assignments of a person in a project that they may still look at.
 
     In a project with retests, what was submitted so long ago that it could be asked for again, and is
     resolved, is closed to its annotator, all of it: otherwise the retest, whose earlier labels must not be

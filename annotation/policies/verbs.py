@@ -1,4 +1,4 @@
-"""Which actions a person may do."""
+"""Permission for actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows a person may see: one condition per model; a model without one is seen by nobody."""
+"""Permission to see rows: one condition per model; a model without one is seen by nobody."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _trajectories(user: m.User) -> Q:
 
 
 def _disputes(user: m.User) -> Q:
-    """How annotators differ: admins; adjudicators, where they did not label."""
+    """Disputes visible to a person: to admins; to adjudicators, where they did not label."""
     labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
     return Q(project__in=_projects(user, Role.ADMIN)) | Q(
         ~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR)
@@ -213,7 +213,7 @@ OWNER: dict[type[Model], str] = {
 
 
 def own(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
-    """Those rows of a queryset that are a person's own: never more than `visible`, and cheaper to ask for,
+    """The rows of a queryset that are a person's own: never more than `visible`, and cheaper to ask for,
     which matters where every key press asks.
 
     Raises LookupError for a model whose rows have no owner.

@@ -32,7 +32,7 @@ _OF_THE_ANSWER: Final = frozenset(
 def ask_in_parts(
     parts: Sequence[tuple[int, ...]], earlier: Mapping[int, int], ask: Ask, limit: Callable[[], int]
 ) -> Reply | Failure:
-    """What the judge says about the steps of `parts`, asked one part after the other.
+    """The judge's labels of the steps of `parts`, asked one part after the other.
 
     `earlier`: labels that it has given to other steps of the trajectory before; `limit`: the tokens that an
     answer may have now. A reply without labels that should be there says in `rest` why. One call is handed
@@ -77,7 +77,7 @@ class _Calls:
             self.todo.append(steps[-1:])  # only the outcome is missing
 
     def goes_on(self, steps: tuple[int, ...], failure: Failure) -> bool:
-        """Whether to ask on after a failure: about half of what was too much, or about other parts."""
+        """Whether to continue after a failure: about half of what was too much, or about other parts."""
         self.failure = failure
         if failure.kind is FailureKind.TRUNCATED and len(steps) > 1:
             middle = len(steps) // 2
@@ -94,7 +94,7 @@ class _Calls:
         return all(reply.judgement.outcome is None for reply in self._replies)
 
     def result(self) -> Reply | Failure:
-        """All that was said, as one."""
+        """All replies joined into one."""
         if len(self.said) == 1 and not self.todo:
             return self.said[0]
         usages = [answer.usage for answer in self.said if answer.usage is not None]
@@ -117,8 +117,8 @@ class _Calls:
         )
 
     def _rest(self, judgement: ParsedAnswer) -> Failure | None:
-        """Why labels or the outcome are missing although they were asked for; `None`: nothing is missing, or
-        an answer left it out."""
+        """The reason for missing labels or a missing outcome; `None`: nothing is missing, or an answer left
+        it out."""
         unlabelled = any(label is None for label in judgement.labels.values())
         broken_off = bool(self.todo) or isinstance(self.said[-1], Failure)
         if not unlabelled and not (judgement.outcome is None and broken_off):
@@ -135,7 +135,7 @@ class _Calls:
 
 
 def _joined(exchanges: Sequence[Exchange]) -> Exchange:
-    """What went over the wire, one call after the other, each on a line of its own."""
+    """The bytes on the wire of all calls, one call after the other, each on a line of its own."""
     return Exchange(
         request=b"\n".join(exchange.request for exchange in exchanges if exchange.request),
         response=b"\n".join(exchange.response for exchange in exchanges if exchange.response),

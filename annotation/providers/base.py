@@ -15,7 +15,7 @@ from annotation.core.judging import CostEstimate, JudgeInput, ParsedAnswer, Usag
 
 
 class FailureKind(StrEnum):
-    """What went wrong with one call."""
+    """The cause of a failed call."""
 
     # transient: a retry may help
     TIMEOUT = "timeout"
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What is kept of a call for audit. Keys are redacted in both; `b""` without one.
+    """A call as it is kept for audit. Keys are redacted in both; `b""` without one.
 
     `request`: the JSON body as sent. `response`: the body as received, of one that was given up while it
     came in (too large, broken off) its first 256 KB. `status`: the HTTP status, `None` without a reply.
@@ -96,7 +96,7 @@ class Reply:
 
     @property
     def failure(self) -> Failure | None:
-        """What went wrong, if not all is there: as for a `Failure` the failure itself."""
+        """The failure behind missing labels, if any: as for a `Failure` the failure itself."""
         return self.rest
 
 
@@ -143,7 +143,7 @@ def _admit() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """What a provider takes from outside, so that time and chance are the caller's.
+    """Functions that a provider takes from outside, so that time and chance are the caller's.
 
     `admit` is called before every attempt: it may wait (a rate limit shared by all workers), and may raise
     `Stopped`. `sleep` may raise it too (a run that was paused or cancelled). `rng` is used under a
@@ -166,7 +166,7 @@ class Provider(Protocol):
         """Judge one trajectory. Raises nothing but `Stopped`. Holds no lock while it waits."""
 
     def estimate(self, request: Request) -> CostEstimate:
-        """What `judge` would take, without asking anybody. Never raises."""
+        """The expected effort of `judge`, without asking anybody. Never raises."""
 
     def close(self) -> None:
         """Give connections back. Calls still under way may fail."""

@@ -53,8 +53,8 @@ class Baseline:
         )
 
     def estimate(self, request: Request) -> CostEstimate:
-        """Nothing but the call."""
+        """An estimate of the call alone."""
         return CostEstimate(calls=1)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Release nothing: there are no connections."""

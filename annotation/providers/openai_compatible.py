@@ -81,16 +81,16 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the server was found to understand. `structured`: how it is asked for JSON; `limit`: the most
-    answer tokens that it allows, once it has refused more."""
+    """The features that a server was found to understand. `structured`: how it is asked for JSON; `limit`:
+    the most answer tokens that it allows, once it has refused more."""
 
     structured: str
     tokens: str = "max_tokens"
     limit: int | None = None
 
     def after(self, complaint: Complaint, limit: int) -> Dialect | None:
-        """What to try when a call for `limit` answer tokens was refused with `complaint`; `None`: it is not
-        about that."""
+        """The dialect to try after a call for `limit` answer tokens was refused with `complaint`; `None`: it
+        is not about that."""
         if (allowed := complaint.answer_limit(limit)) is not None:
             return replace(self, limit=allowed)
         if self.tokens == "max_tokens" and "max_completion_tokens" in complaint.text:
@@ -137,7 +137,7 @@ class OpenAICompatible:
 
     @property
     def structured(self) -> str:
-        """How the server is asked for JSON now: json_schema, json_object or none."""
+        """The form of asking the server for JSON at present: json_schema, json_object or none."""
         return self._dialect.structured
 
     def close(self) -> None:

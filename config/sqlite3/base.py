@@ -20,7 +20,7 @@ class QueuedCursor(base.SQLiteCursorWrapper):
     wrapper: DatabaseWrapper
 
     def execute(self, query: str, params: Any = None) -> Any:
-        """As any cursor does; a write by itself queues first."""
+        """Execute a statement; a write by itself queues first."""
         if not self._queues(query):
             return super().execute(query, params)
         with self.wrapper.turn():

@@ -176,7 +176,7 @@ def _blocks(line: Line, kind: str) -> list[dict[str, Any]]:
 
 
 def _about(lines: list[Line]) -> dict[str, str]:
-    """What the lines say of their session, each thing as the first line has it."""
+    """Session facts in the lines, each as the first line has it."""
     about = {"session": "", "version": "", "cwd": "", "gitBranch": "", "title": ""}
     for line in lines:
         for name, key in (
@@ -211,7 +211,7 @@ def _conversation(paths: list[LineTree], about: dict[str, str], conversation: Co
 
 
 def _responses(lines: list[Line]) -> int:
-    """How many responses these lines are: those of one `message.id` are one."""
+    """The number of responses in these lines: those of one `message.id` are one."""
     spoken = [line for line in lines if line["type"] == "assistant"]
     return len({_response_id(line) or id(line) for line in spoken})
 

@@ -69,7 +69,7 @@ def _is_old_item(record: dict[str, Any]) -> bool:
 
 
 class _SessionOf:
-    """Which session a line belongs to: that of the last `session_meta` which is not a copied one."""
+    """The session of each line: that of the last `session_meta` which is not a copied one."""
 
     def __init__(self) -> None:
         self._origins: set[str] = set()

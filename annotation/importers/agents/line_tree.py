@@ -1,4 +1,4 @@
-"""Which lines of a session were the conversation in the end, when edits and retries made a tree of them."""
+"""The final conversation of a session whose edits and retries made a tree of its lines."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class MiniSweAgent:
 
 
 def _acts_in_bash(messages: tuple[dict[str, Any], ...]) -> bool:
-    """Whether these are bare messages in which each response has one command, and the user its output."""
+    """Whether each bare response has one command, and the user its output."""
     if not messages or any(
         not message.keys().isdisjoint(("tool_calls", "id", "type")) for message in messages
     ):

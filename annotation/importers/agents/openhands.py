@@ -92,7 +92,7 @@ def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
 
 
 def _add_about(conversation: Conversation, about: Event) -> None:
-    """What the line of an evaluation says beside the events."""
+    """Task, model and other facts of an evaluation's line, beside its events."""
     if not about:
         return
     conversation.task_key = as_json(about.get("instance_id"))

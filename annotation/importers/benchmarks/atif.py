@@ -155,7 +155,7 @@ def _hints(document: dict[str, Any], agent: dict[str, Any], parent: str) -> dict
 
 
 def _verdicts(document: dict[str, Any]) -> Iterator[SourceLabel]:
-    """What the file says of the outcome."""
+    """Verdicts of the file on the outcome."""
     metrics = document.get("final_metrics")
     for holder in (document.get("extra"), metrics.get("extra") if isinstance(metrics, dict) else None):
         for name, value in holder.items() if isinstance(holder, dict) else ():

@@ -35,7 +35,7 @@ _ATTACHMENT: Final = re.compile(rb"attachment://(\d+)")
 
 @dataclass(frozen=True)
 class ChunkedSample:
-    """Where the chunks of a sample lie: by sequence and number of the first item, the member's name."""
+    """The places of a sample's chunks: by sequence and number of the first item, the member's name."""
 
     prefix: str
     chunks: dict[str, dict[int, str]] = field(default_factory=lambda: defaultdict(dict))

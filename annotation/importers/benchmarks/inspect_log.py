@@ -64,13 +64,13 @@ class InspectLog:
 
 
 class _Log:
-    """What all samples of a log share: `version`, `status`, `eval`."""
+    """The header that all samples of a log share: `version`, `status`, `eval`."""
 
     def __init__(self) -> None:
         self.header: dict[str, Any] = {}
 
     def problem(self) -> str:
-        """Why a log with this header is not read, or `""`."""
+        """The reason why a log with this header is not read, or `""`."""
         version = self.header.get("version")
         if not isinstance(self.header.get("eval"), dict):
             return translatable("the log has no “eval”, which says what was run")

@@ -75,7 +75,7 @@ def _given(pieces: Iterator[Element | RecordError], context: ReadContext) -> Ite
 
 
 class _Settings:
-    """What stands before the simulations, read once for all of them."""
+    """Settings before the simulations, read once for all of them."""
 
     def __init__(self) -> None:
         self._of: Mapping[str, bytes] | None = None

@@ -163,7 +163,7 @@ def agent_sdk(events: list[dict[str, Any]]) -> Iterator[Conversation]:
 
 
 def _about(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the session says of itself: its first and its last message, and the first model it names."""
+    """Facts of the session: from its first and its last message, and the first model it names."""
     about: dict[str, Any] = {"session_id": ""}
     for event in events:
         if isinstance(event.get("session_id"), str) and not about["session_id"]:

@@ -1,1 +1,1 @@
-"""What several formats share: elements of a large object, archives, blocks of content, trees of spans."""
+"""Helpers of several formats: elements of a large object, archives, blocks of content, trees of spans."""

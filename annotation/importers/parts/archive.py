@@ -34,7 +34,7 @@ _READ: Final = 64 * 1024
 
 
 class BadArchive(ValueError):
-    """What is wrong with an archive, or with a member of it, as the end of a sentence."""
+    """A fault of an archive, or of a member of it, as the end of a sentence."""
 
 
 class Archive:

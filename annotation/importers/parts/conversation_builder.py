@@ -75,7 +75,7 @@ class ConversationBuilder:
         return self._open
 
     def close(self) -> None:
-        """Whatever comes next is another response."""
+        """Close the response: the next piece begins another one."""
         self._open = None
 
     def add(self, role: str, content: Any, **more: Any) -> None:
@@ -90,7 +90,8 @@ class ConversationBuilder:
     def result(
         self, call_id: Any, content: Any, *, name: Any = None, failed: bool = False, inside: bool = False
     ) -> None:
-        """What a tool answered. `failed` is what the source says of it, kept as `is_error`.
+        """Add the answer of a tool. `failed` is the source's own mark, kept as `is_error`. `failed` is what
+        the source says of it, kept as `is_error`.
 
         `inside`: the provider ran the tool itself, and the response goes on.
         """

@@ -197,7 +197,7 @@ class _PathScanner:
         self._offset += consumed
 
     def end(self) -> Found:
-        """What is left at the end of the file."""
+        """Errors and elements left at the end of the file."""
         if not self.finished and (self._frames or self._value is not None or self._rest):
             yield SplitError(self._line, CUT_OFF)
 

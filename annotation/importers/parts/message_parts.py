@@ -76,7 +76,7 @@ class MessageParts:
             self.content.append({"type": "text", "text": text})
 
     def add_reasoning(self, text: str) -> None:
-        """What the model thought before it answered."""
+        """Add thoughts of the model before its answer."""
         if text:
             self.reasoning.append(text)
 

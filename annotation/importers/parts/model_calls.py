@@ -100,7 +100,8 @@ def _once(calls: Sequence[ModelCall], notes: Counter[str]) -> list[ModelCall]:
 
 
 def _same(first: ModelCall, other: ModelCall) -> bool:
-    """Whether two calls say the same. System prompts apart: not every instrumentation records them."""
+    """Whether two calls have equal content, system prompts apart: not every instrumentation records them.
+    System prompts apart: not every instrumentation records them."""
     contents = [
         [key for key in _keys([*call.input, as_one(call.output)]) if key[0] != "system"]
         for call in (first, other)
@@ -129,7 +130,8 @@ class _Stitching:
         self._calls: dict[tuple[str, str], deque[str]] = {}
 
     def add_call(self, call: ModelCall) -> None:
-        """What is new in a call's input, the results that only their own spans hold, and the response."""
+        """Add the new messages of a call's input, results that only their own spans hold, and the
+        response."""
         if call.piece and self._open and not self.waiting:
             self.messages[-1] = as_one([self.messages[-1], *call.output])
             self._learn(self.messages[-1])
@@ -297,7 +299,7 @@ def _keys(messages: list[dict[str, Any]]) -> list[Key]:
 
 
 def _key(message: dict[str, Any]) -> Key:
-    """What a message is known by when it is repeated: content as text, and calls by name and arguments."""
+    """The key of a repeated message: content as text, and calls by name and arguments."""
     role = "assistant" if message.get("role") == EARLIER else as_text(message.get("role"))
     content = message.get("content")
     text = (content if isinstance(content, str) else json.dumps(content) if content else "").strip()

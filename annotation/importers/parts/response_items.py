@@ -102,7 +102,7 @@ def _count(conversation: Conversation, kind: str) -> None:
 
 
 def _add_made(thread: ConversationBuilder, response: Response, kind: str, item: dict[str, Any]) -> None:
-    """What the model made: a message, reasoning, or a call."""
+    """Add an item that the model made: a message, reasoning, or a call."""
     if kind == "message":
         response.say(item.get("content"))
     elif kind == "reasoning":
@@ -118,7 +118,7 @@ def _add_made(thread: ConversationBuilder, response: Response, kind: str, item: 
 
 
 def _arguments(item: dict[str, Any]) -> Any:
-    """What a call was made with; free text, such as a patch or code, as an argument by its field's name."""
+    """The arguments of a call; free text, such as a patch or code, as an argument by its field's name."""
     name = next((name for name in _ARGUMENTS if item.get(name) is not None), "")
     arguments = item.get(name, {})
     if name in ("", "arguments") or isinstance(arguments, dict) or _is_object(arguments):
@@ -198,7 +198,7 @@ def _tells_failure(output: Any) -> bool:
 
 
 def _add_agent_message(thread: ConversationBuilder, item: dict[str, Any]) -> None:
-    """What one agent told another: not the model's own, and no end of its response."""
+    """Add a message from one agent to another: not the model's own, and no end of its response."""
     content = item.get("content")
     blocks = [
         without(block) if isinstance(block, dict) else block

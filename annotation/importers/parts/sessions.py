@@ -117,7 +117,7 @@ class _Gathering:
             session.raws.append(piece.raw)
 
     def sessions(self, *, in_list: bool) -> Iterator[Session | RecordError]:
-        """What has been gathered; errors for a session that is too large and for a file without a record."""
+        """The gathered sessions; errors for a session that is too large and for a file without a record."""
         if self._nothing:
             yield RecordError(self._context.filename, 0, "", translatable("the file is empty"))
         while self._found:

@@ -1,4 +1,4 @@
-"""What the first bytes of a file show of its records: for telling formats apart."""
+"""Signs of a format in the first bytes of a file."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def messages_in(record: Any) -> list[dict[str, Any]]:
 
 
 def strings(values: Iterable[Any]) -> set[str]:
-    """Those of `values` that are text; the others may be anything, also what cannot be in a set."""
+    """The texts among `values`; the others may be anything, also what cannot be in a set."""
     return {value for value in values if isinstance(value, str)}

@@ -83,7 +83,7 @@ def read_span(record: dict[str, Any], order: int) -> Span:
 
 
 def _error_of(record: dict[str, Any], events: list[tuple[str, dict[str, Any]]]) -> str:
-    """What went wrong, when the status says that something did: its message, else the exception's."""
+    """The message of a failed status, else the exception's; empty without a failure."""
     status = record.get("status")
     status = status if isinstance(status, dict) else {}
     code = as_text(record.get("status_code") or status.get("code") or status.get("status_code")).upper()
@@ -140,7 +140,7 @@ def _whole_number(value: Any) -> Any:
 
 
 def unindexed(attributes: dict[str, Any], prefix: str) -> list[Any]:
-    """What lies flattened as `prefix.0.…`, `prefix.1.…` as a list, by number and at any depth."""
+    """The list that lies flattened as `prefix.0.…`, `prefix.1.…`, by number and at any depth."""
     tree: dict[str, Any] = {}
     start = prefix + "."
     for key, value in attributes.items():

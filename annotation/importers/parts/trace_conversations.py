@@ -28,7 +28,7 @@ NOTHING_SAID: Final = translatable(
 
 
 class SpanKind(enum.Enum):
-    """What a span stands for."""
+    """The role of a span in a trace."""
 
     MODEL = enum.auto()
     TOOL = enum.auto()
@@ -38,7 +38,8 @@ class SpanKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpanReader:
-    """How a format's spans are read. `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`."""
+    """Functions that read a format's spans. `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`.
+    `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`."""
 
     kind: Callable[[Span], SpanKind]
     call: Callable[[Span], ModelCall]

@@ -1,4 +1,4 @@
-"""What a record has beside what its converter understands."""
+"""Fields of a record that its converter does not understand."""
 
 from __future__ import annotations
 

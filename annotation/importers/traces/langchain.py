@@ -65,7 +65,7 @@ def _certainty(message: dict[str, Any]) -> float:
 
 
 def _holder(record: dict[str, Any]) -> dict[str, Any] | None:
-    """What holds the messages of a state; `None` for a record that is no state."""
+    """The dictionary with the messages of a state; `None` for a record that is no state."""
     held = next((record[key] for key in _HOLDERS if isinstance(record.get(key), dict)), None)
     return held if held is not None and isinstance(held.get("messages"), list) else None
 
@@ -117,7 +117,7 @@ def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
 
 
 def _progress(state: dict[str, Any]) -> tuple[str, int]:
-    """How far a thread had come: states are written newest first by one program, oldest first by another."""
+    """The age of a state of a thread: one program writes states newest first, another oldest first."""
     return as_json(state.get("created_at") or state.get("ts")), len(_messages(state))
 
 

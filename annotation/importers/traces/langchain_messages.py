@@ -46,7 +46,7 @@ def _kind(message: Message) -> str:
 
 
 def fields_of(message: Message) -> Message:
-    """What the message holds, whichever shape it has."""
+    """The fields of a message of any shape."""
     held = message.get("kwargs") if message.get("type") == "constructor" else message.get("data")
     return held if isinstance(held, dict) else message
 

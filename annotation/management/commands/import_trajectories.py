@@ -105,7 +105,7 @@ class Command(OperatorCommand):
     def _import(
         self, project: Project, log: FolderLog, names: dict[int, str], options: dict[str, Any]
     ) -> tuple[list[ImportFile], list[str]]:
-        """What was imported of a file or of an archive, and why members of the archive were not."""
+        """Files imported from a file or an archive, and why members of the archive were not."""
         received = ingest.receive_upload(
             actor=OPERATOR,
             project=project,
@@ -146,7 +146,7 @@ class Command(OperatorCommand):
         return done
 
     def _preview(self, logs: list[FolderLog], options: dict[str, Any]) -> None:
-        """What each file would become; nothing is stored."""
+        """Print a preview of each file; nothing is stored."""
         for log in logs:
             context = ingest.read_context(_name(log), _policy_models(options["policy_model"]))
             with _opened(log) as stream:
@@ -176,7 +176,7 @@ class Command(OperatorCommand):
 
 
 def _name(log: FolderLog) -> str:
-    """What a log is called: its file, or the folder of its files and the one around it."""
+    """The name of a log: its file, or the folder of its files and the one around it."""
     path = Path(log.name)
     return f"{path.parent.name} › {path.name}".removeprefix(" › ") if log.parts else path.name
 

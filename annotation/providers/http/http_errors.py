@@ -52,7 +52,7 @@ class Complaint:
 
     @classmethod
     def read(cls, body: bytes) -> Complaint:
-        """Of any body; all empty for one that is not JSON, HTML for instance."""
+        """The complaint in any body; all empty for one that is not JSON, HTML for instance."""
         try:
             value = parse_bytes(body)
         except BadJson:
@@ -61,7 +61,8 @@ class Complaint:
 
     @classmethod
     def of(cls, value: Any) -> Complaint:
-        """Of a parsed body: `{"error": {…}}`, `{"error": "…"}`, `{"detail": …}` or the bare object."""
+        """The complaint in a parsed body: `{"error": {…}}`, `{"error": "…"}`, `{"detail": …}` or the bare
+        object."""
         error = value.get("error", value) if isinstance(value, Mapping) else value
         if not isinstance(error, Mapping):
             error = {"message": error if isinstance(error, str) else ""}
@@ -80,14 +81,14 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class AskedModel:
-    """What the sentences name: the model, and the environment variable with the key ("" for none)."""
+    """The model and the environment variable with the key ("" for none) that sentences name."""
 
     model: str
     key_name: str
 
 
 def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
-    """Why a reply with this status (not 2xx) is no answer. `retry_after` is for the caller to add."""
+    """The failure behind a reply with this status (not 2xx). `retry_after` is for the caller to add."""
     text = complaint.text
 
     def said(sentence: str) -> str:

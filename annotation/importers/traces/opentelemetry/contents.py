@@ -1,4 +1,4 @@
-"""What a span of OpenTelemetry says: its kind, the messages of a call of the model, the run of a tool.
+"""Contents of a span of OpenTelemetry: its kind, the messages of a call of the model, the run of a tool.
 
 One reader for all conventions, because a trace may mix them: OpenTelemetry's GenAI conventions (messages as
 attributes since 1.37, as events from 1.28, as `gen_ai.prompt` and `gen_ai.completion` before), OpenInference,
@@ -46,7 +46,7 @@ _ROLE_OF_EVENT: Final = {
 
 
 def kind_of(span: Span) -> SpanKind:
-    """What a span stands for, by whichever convention says so first."""
+    """The kind of a span, by the first convention that names it."""
     attributes = span.attributes
     for key in _SAYING:
         kind = attributes.get(key)
@@ -234,5 +234,5 @@ def run_of(span: Span) -> ToolRun:
 
 
 def reader() -> SpanReader:
-    """How the spans of one trace are read; it remembers what the trace has said so far."""
+    """A reader of one trace's spans; it remembers what the trace has said so far."""
     return SpanReader(kind_of, partial(call_of, inputs=GrowingInput()), run_of)

@@ -26,7 +26,7 @@ class GrowingInput:
         self._converted: dict[int, list[dict[str, Any]]] = {}
 
     def read(self, value: Any) -> list[dict[str, Any]]:
-        """What `read_messages(value, "user")` gives, whatever was read before."""
+        """The messages that `read_messages(value, "user")` gives, whatever was read before."""
         items = self._parse(value) if isinstance(value, str) else None
         return read_list(items, "user", convert=self._convert) if items else read_messages(value, "user")
 
