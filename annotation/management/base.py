@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseFailure
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
-from annotation.core.agreement.measure import Measure
 from annotation.core.errors import ImportRefused, TristepError
+from annotation.core.figures.measure import Measure
 from annotation.models import Project, Release
 
 

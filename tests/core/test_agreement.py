@@ -13,9 +13,9 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from annotation.core.agreement import LabelTable, Measure, count_steps, summarise
 from annotation.core.agreement.alpha import Scale, alpha_values
-from annotation.core.agreement.confusion import confusion, confusion_by, error_tables
-from annotation.core.agreement.kappa import Weights, ac1_values, agreement_values, kappa_values
-from annotation.core.agreement.measure import ONE_LABEL, measured
+from annotation.core.figures.confusion import confusion, confusion_by, error_tables
+from annotation.core.figures.kappa import Weights, ac1_values, agreement_values, kappa_values
+from annotation.core.figures.measure import ONE_LABEL, measured
 
 label = st.integers(-1, 1)
 pairs_of_labels = st.lists(st.tuples(label, label), min_size=1, max_size=60)

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.core.agreement import LabelTable, at_least, count_outcomes, count_steps, pair_up, summarise
 from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, tables
 from annotation.core.agreement.intervals import Sample
-from annotation.core.agreement.kappa import Weights, kappa_values
+from annotation.core.figures.kappa import Weights, kappa_values
 from annotation.services.consensus import SubmittedLabels
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "agentprocessbench"

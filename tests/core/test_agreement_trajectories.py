@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.agreement import LabelTable, Summary, count_steps, summarise
-from annotation.core.agreement.firsterror import FirstErrors, Offsets, first_positions
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
+from annotation.core.figures.first_errors import FirstErrors, Offsets, first_positions
 
 label = st.integers(-1, 1)
 runs_of_labels = st.lists(st.lists(st.tuples(label, label), min_size=1, max_size=8), min_size=1, max_size=12)

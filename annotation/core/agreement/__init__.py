@@ -8,9 +8,9 @@ rows and the second in its columns, both in the order −1, 0, +1.
 """
 
 from annotation.core.agreement.counts import Counts, count_outcomes, count_steps
-from annotation.core.agreement.measure import Interval, Measure
 from annotation.core.agreement.pairs import LabelTable, Pairs, at_least, pair_up
 from annotation.core.agreement.summary import Summary, summarise
+from annotation.core.figures.measure import Interval, Measure
 
 __all__ = [
     "Counts",

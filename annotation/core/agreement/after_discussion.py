@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.agreement import label_pair_codec
-from annotation.core.agreement.grouping import keys
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_table import PairedRows
 from annotation.core.agreement.pairs import BoolArray
+from annotation.core.figures.grouping import keys
+from annotation.core.figures.measure import IntArray
 
 OUTCOME: Final = -1
 """Stands for the ordinal of a step where the outcome was changed."""

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import FloatArray, divide
+from annotation.core.figures.measure import FloatArray, divide
 
 Scale = Literal["nominal", "ordinal"]
 

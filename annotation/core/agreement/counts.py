@@ -12,7 +12,7 @@ of `first` and `second`, always in the order −1, 0, +1; "minus", "zero", "plus
 - `units` (1): each step weighing 2/(m(m − 1)), so that the pairs of a step add up to one step. A fraction.
 - `transition_s_a_b` (36): the units of transition κ by stratum s: the previous step's label on which both
   agreed, or "start" (`transition`).
-- `first_error_…` (8): the trajectory's class, one of them 1 (`firsterror.FirstErrors`); all 0 unless both
+- `first_error_…` (8): the trajectory's class, one of them 1 (`first_errors.FirstErrors`); all 0 unless both
   annotators labelled every step of the trajectory, as the next.
 - `steps_before_error` (1): how many steps lie before the first error of both; all, without an error.
 
@@ -27,11 +27,11 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.confusion import SIZE, confusion_by
-from annotation.core.agreement.firsterror import CLASSES, NONE, classify
-from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.agreement.pairs import BoolArray, LabelTable, Pairs, pair_up
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
+from annotation.core.figures.confusion import SIZE, confusion_by
+from annotation.core.figures.first_errors import CLASSES, NONE, classify
+from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.vocabulary import VALUE_NAMES, VALUES
 
 _NAMES: Final = tuple(VALUE_NAMES[value] for value in VALUES)

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement.alpha import alpha_values
-from annotation.core.agreement.confusion import SIZE, error_tables
 from annotation.core.agreement.counts import (
     COINCIDENCES,
     FIRST_ERRORS,
@@ -21,9 +20,11 @@ from annotation.core.agreement.counts import (
     TRANSITIONS,
     UNITS,
 )
-from annotation.core.agreement.firsterror import onset_tables, presence_tables
-from annotation.core.agreement.kappa import ac1_values, agreement_values, kappa_values
-from annotation.core.agreement.measure import (
+from annotation.core.agreement.transition import STRATA, transition_values
+from annotation.core.figures.confusion import SIZE, error_tables
+from annotation.core.figures.first_errors import onset_tables, presence_tables
+from annotation.core.figures.kappa import ac1_values, agreement_values, kappa_values
+from annotation.core.figures.measure import (
     NO_PAIRS,
     NO_SHARED_ERROR,
     NO_TRAJECTORIES,
@@ -32,7 +33,6 @@ from annotation.core.agreement.measure import (
     FloatArray,
     divide,
 )
-from annotation.core.agreement.transition import STRATA, transition_values
 from annotation.core.i18n import Translatable, translatable
 
 NO_ERROR: Final = translatable("both annotators always, or never, called a step an error")

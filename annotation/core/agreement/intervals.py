@@ -21,11 +21,11 @@ from typing import Final
 import numpy as np
 import scipy
 
-from annotation.core.agreement import grouping
-from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.counts import Counts
 from annotation.core.agreement.figures import Figure
-from annotation.core.agreement.measure import (
+from annotation.core.figures import grouping
+from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import (
     FEW_TASKS,
     NO_SPREAD,
     ONE_TASK,

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.confusion import SIZE, confusion, confusion_by
-from annotation.core.agreement.firsterror import first_positions
 from annotation.core.agreement.intervals import jackknife, joined
-from annotation.core.agreement.kappa import agreement_values, kappa_values
-from annotation.core.agreement.measure import (
+from annotation.core.figures.confusion import SIZE, confusion, confusion_by
+from annotation.core.figures.first_errors import first_positions
+from annotation.core.figures.kappa import agreement_values, kappa_values
+from annotation.core.figures.measure import (
     NO_PAIRS,
     ONE_LABEL,
     FloatArray,

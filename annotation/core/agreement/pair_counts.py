@@ -20,10 +20,10 @@ from annotation.core.agreement.counts import (
     count_outcome_pairs,
     count_step_pairs,
 )
-from annotation.core.agreement.grouping import ranks
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_table import PLACES, PairedRows
 from annotation.core.agreement.pairs import BoolArray
+from annotation.core.figures.grouping import ranks
+from annotation.core.figures.measure import IntArray
 
 Sums = npt.NDArray[Any]
 _SUMS: Final = ("steps", "outcomes", "places", "touched")

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement import label_pair_codec
-from annotation.core.agreement.grouping import distinct
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pairs import BoolArray, Pairs
+from annotation.core.figures.grouping import distinct
+from annotation.core.figures.measure import IntArray
 
 POSITIONS: Final = ("early", "middle", "late")
 KINDS: Final = ("reply", "call")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement import grouping
-from annotation.core.agreement.measure import IntArray
+from annotation.core.figures import grouping
+from annotation.core.figures.measure import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.core.agreement import grouping
 from annotation.core.agreement.counts import FIRST_ERRORS, Counts, as_only_pairs
 from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, Figure, tables
-from annotation.core.agreement.firsterror import FirstErrors, Offsets
 from annotation.core.agreement.intervals import Sample, headline, intervals
-from annotation.core.agreement.measure import (
+from annotation.core.agreement.pairs import BoolArray
+from annotation.core.figures import grouping
+from annotation.core.figures.first_errors import FirstErrors, Offsets
+from annotation.core.figures.measure import (
     NO_PAIR_DEFINED,
     NOT_RESAMPLED,
     FloatArray,
@@ -18,7 +19,6 @@ from annotation.core.agreement.measure import (
     Measure,
     measured,
 )
-from annotation.core.agreement.pairs import BoolArray
 
 Figures = dict[str, Measure]
 """Measures by the name of their figure, in the order of `figures.FIGURES`."""

@@ -12,8 +12,8 @@ used one label only). The source of a label plays no part.
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.confusion import SIZE
-from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.figures.confusion import SIZE
+from annotation.core.figures.measure import FloatArray, IntArray
 
 STRATA = SIZE + 1
 """Strata 0, 1, 2: the previous label was −1, 0, +1; stratum 3: the first step of a trajectory."""

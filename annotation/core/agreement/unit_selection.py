@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement.counts import rows_of
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pairs import BoolArray, Pairs
 from annotation.core.agreement.transition import NO_UNIT, strata
+from annotation.core.figures.measure import IntArray
 
 BY_STEP: Final = frozenset({"alpha", "ordinal_alpha"})
 """Figures whose unit is a step with all its labels, however many pairs they make."""
@@ -39,8 +39,8 @@ def of_figure(pairs: Pairs, name: str) -> BoolArray:
 
 
 def of_first_errors(pairs: Pairs, kind: str) -> BoolArray:
-    """For each whole trajectory whose first errors lie as `kind` says (a field of `firsterror.Offsets`), the
-    step of the first one; without an error, the first step. (pairs,)"""
+    """For each whole trajectory whose first errors lie as `kind` says (a field of `Offsets`), the step of
+    the first one; without an error, the first step. (pairs,)"""
     found = _FirstErrors.of(pairs)
     fits: BoolArray = {
         "exact": found.both & (found.apart == 0),

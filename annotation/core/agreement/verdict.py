@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 
 TENTATIVE_FROM: Final = 0.667

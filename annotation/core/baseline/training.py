@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.agreement.judge_scores import judged
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import VALUES
 

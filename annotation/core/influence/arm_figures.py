@@ -11,15 +11,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.bootstrap import (
+from annotation.core.figures.bootstrap import (
     MIN_TASKS,
     interval,
     resampled_sums,
     task_weights,
 )
-from annotation.core.agreement.confusion import SIZE, confusion_by
-from annotation.core.agreement.kappa import agreement_values, kappa_values
-from annotation.core.agreement.measure import (
+from annotation.core.figures.confusion import SIZE, confusion_by
+from annotation.core.figures.kappa import agreement_values, kappa_values
+from annotation.core.figures.measure import (
     FEW_TASKS,
     NO_PAIRS,
     NOT_RESAMPLED,

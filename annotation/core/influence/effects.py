@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from annotation.core.agreement.measure import FloatArray
+from annotation.core.figures.measure import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import scipy
 
-from annotation.core.agreement.measure import FloatArray
+from annotation.core.figures.measure import FloatArray
 
 LEVEL: Final = 0.05
 STEPS: Final = 100

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import scipy
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 
 CONFIDENCE: Final = 0.95

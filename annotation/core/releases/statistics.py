@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..agreement.measure import IntArray
+from ..figures.measure import IntArray
 from ..scoring.labels import ReleasedLabels
 from ..vocabulary import VALUES
 from .record_format import distribution

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.firsterror import NONE, first_positions
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.first_errors import NONE, first_positions
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.scoring.labels import ReleasedLabels
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
 
 RULES: Final = ("final", "pos_count", "pos_share", "two_stage")

@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.firsterror import CLASSES, NONE, classify, first_positions
-from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.figures.first_errors import CLASSES, NONE, classify, first_positions
+from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 
 SAID: Final = 4
@@ -25,7 +25,7 @@ STRICT: Final = slice(28, 30)
 EXACT: Final = 30
 """Trajectories whose steps are all right."""
 FIRST_ERRORS: Final = slice(31, 31 + CLASSES)
-"""Completely predicted trajectories by class of first errors (agreement.firsterror.FirstErrors)."""
+"""Completely predicted trajectories by class of first errors (figures.first_errors.FirstErrors)."""
 STEPS_BEFORE: Final = 31 + CLASSES
 """Their steps before the first error of both."""
 COLUMNS: Final = 32 + CLASSES

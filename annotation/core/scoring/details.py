@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.firsterror import CLASSES, FirstErrors, classify
-from annotation.core.agreement.measure import IntArray, Measure
+from annotation.core.figures.first_errors import CLASSES, FirstErrors, classify
+from annotation.core.figures.measure import IntArray, Measure
 from annotation.core.i18n import translatable
 from annotation.core.scoring.counts import TABLE, by_trajectory, tables, task_sums
 from annotation.core.scoring.figures import NOTHING_PREDICTED

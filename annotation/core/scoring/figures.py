@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from annotation.core.agreement.figures import Figure
-from annotation.core.agreement.firsterror import onset_tables
-from annotation.core.agreement.kappa import Weights, kappa_values
-from annotation.core.agreement.measure import FloatArray, divide
+from annotation.core.figures.first_errors import onset_tables
+from annotation.core.figures.kappa import Weights, kappa_values
+from annotation.core.figures.measure import FloatArray, divide
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring.counts import (
     ERRONEOUS,

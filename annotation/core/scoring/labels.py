@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement import grouping
 from annotation.core.agreement.judge_scores import MISSING
-from annotation.core.agreement.measure import IntArray
+from annotation.core.figures import grouping
+from annotation.core.figures.measure import IntArray
 from annotation.core.jsonio.canonical import canonical_json
 
 Labels = npt.NDArray[np.int8]

@@ -29,7 +29,7 @@ import numpy.typing as npt
 import scipy
 
 from annotation.core.agreement.intervals import LEAST_VARIANCE, UPPER, freedom
-from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Compared
 

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import FloatArray, IntArray
 from annotation.core.baseline.model import deal
+from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import VALUES

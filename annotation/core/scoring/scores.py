@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.agreement.figures import Figure
 from annotation.core.agreement.intervals import LEAST_VARIANCE, ends, influences, joined
-from annotation.core.agreement.measure import (
+from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import (
     FEW_TASKS,
     NO_SPREAD,
     ONE_TASK,

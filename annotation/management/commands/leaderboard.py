@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.agreement.bootstrap import MIN_TASKS
+from annotation.core.figures.bootstrap import MIN_TASKS
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR

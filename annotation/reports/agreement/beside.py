@@ -13,11 +13,11 @@ import numpy as np
 from annotation.core.agreement import label_pair_codec
 from annotation.core.agreement.after_discussion import Changes, changed, revised
 from annotation.core.agreement.counts import Counts, joined
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pair_table import PairedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import Summary
+from annotation.core.figures.measure import IntArray
 
 from .cuts import Selection, View, select, select_outcomes, select_rows
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from annotation.core.agreement.after_discussion import Changes
 from annotation.core.agreement.figures import FIGURES
-from annotation.core.agreement.grouping import distinct, ranks
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pair_table import PLACES, STEP_CUTS, PairedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.errors import Invalid
+from annotation.core.figures.grouping import distinct, ranks
+from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.influence.experiment import ARMS
 from annotation.core.vocabulary import VALUES
@@ -43,7 +43,7 @@ LISTED: Final = (
 figure is made of, `of=outcome` outcomes instead of steps, `when=after` what is said after discussion, and
 `changed` what was changed in it."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
-"""Where two annotators' first errors lie, as `firsterror.Offsets` names it."""
+"""Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
 PAIR: Final = 1 << 31
 TWO_VERSIONS: Final = "two"
 NO_MODEL: Final = "-"

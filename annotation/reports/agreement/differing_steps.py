@@ -11,10 +11,10 @@ import numpy as np
 from annotation import models as m
 from annotation.core.agreement import label_pair_codec, unit_selection
 from annotation.core.agreement.after_discussion import changed, revised
-from annotation.core.agreement.grouping import distinct
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_table import PLACES, PairedRows
 from annotation.core.agreement.pairs import BoolArray
+from annotation.core.figures.grouping import distinct
+from annotation.core.figures.measure import IntArray
 from annotation.core.vocabulary import AssignmentState
 from annotation.policies import Actor, require
 

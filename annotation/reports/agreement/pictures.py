@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from annotation.core.agreement.confusion import SIZE
 from annotation.core.agreement.counts import OUTCOME_COLUMNS, TABLE, Counts, count_step_pairs
-from annotation.core.agreement.grouping import distinct
-from annotation.core.agreement.measure import IntArray, Interval, Measure
 from annotation.core.agreement.pair_table import PLACES, STEP_CUTS
 from annotation.core.agreement.summary import figure_of
+from annotation.core.figures.confusion import SIZE
+from annotation.core.figures.grouping import distinct
+from annotation.core.figures.measure import IntArray, Interval, Measure
 
 from .beside import Counted
 from .cuts import ALONE, Part, View, codes

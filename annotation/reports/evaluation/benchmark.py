@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.scoring.benchmark import Composition, composition, pearson
 from annotation.core.scoring.scores import scores
 from annotation.core.vocabulary import PLAIN_SIGNS

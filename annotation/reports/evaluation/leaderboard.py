@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from annotation.core.agreement.measure import FloatArray
+from annotation.core.figures.measure import FloatArray
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.best_of_n import BestOfN, best_of_n
 from annotation.core.scoring.blind import human_scores

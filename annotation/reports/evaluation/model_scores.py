@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from annotation.core.agreement.firsterror import FirstErrors
-from annotation.core.agreement.measure import IntArray
+from annotation.core.figures.first_errors import FirstErrors
+from annotation.core.figures.measure import IntArray
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import (

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from annotation.core.agreement.firsterror import FirstErrors
-from annotation.core.agreement.measure import IntArray
 from annotation.core.errors import NotFound
+from annotation.core.figures.first_errors import FirstErrors
+from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import translatable
 from annotation.core.releases.frozen_content import content_of
 from annotation.core.scoring import MISSING

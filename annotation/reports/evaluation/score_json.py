@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.scoring import Scores
 from annotation.core.scoring.best_of_n import BestOfN
 from annotation.core.scoring.ranks import Change

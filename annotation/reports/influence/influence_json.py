@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import ArmDifference
 
 from ..agreement.report import measure_json

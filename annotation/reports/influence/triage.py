@@ -12,7 +12,7 @@ from django.db import connections
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation import models as m
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.influence.triage import contested, share_found_early
 from annotation.core.vocabulary import SETTLED, TrajectoryState

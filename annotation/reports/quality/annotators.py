@@ -22,10 +22,10 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from annotation import models as m
 from annotation.core.agreement import label_pair_codec
 from annotation.core.agreement.counts import count_step_pairs
-from annotation.core.agreement.measure import Measure
 from annotation.core.agreement.pair_table import PairedRows
 from annotation.core.agreement.summary import figure_of
 from annotation.core.errors import NotFound
+from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import RESOLVED, AssignmentState, ConsensusKind, ExposureKind, LabelSource
 from annotation.models.blindness import with_blind_values

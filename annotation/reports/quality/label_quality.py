@@ -14,8 +14,8 @@ import numpy as np
 from django.db.models import Count, OuterRef, Q, Subquery, Sum
 
 from annotation import models as m
-from annotation.core.agreement.kappa import agreement_values, kappa_values
-from annotation.core.agreement.measure import ONE_LABEL, IntArray, Measure, measured
+from annotation.core.figures.kappa import agreement_values, kappa_values
+from annotation.core.figures.measure import ONE_LABEL, IntArray, Measure, measured
 from annotation.core.i18n import translatable
 from annotation.core.rechecks.label_error import (
     FEWEST_WITHOUT_ERROR,

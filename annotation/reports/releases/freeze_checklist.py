@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Q, Sum
 
 from annotation import models as m
-from annotation.core.agreement.measure import NO_PAIRS, Measure
 from annotation.core.agreement.verdict import TENTATIVE_FROM
+from annotation.core.figures.measure import NO_PAIRS, Measure
 from annotation.core.vocabulary import RESOLVED, AdjudicationState, AssignmentState, TrajectoryState
 from annotation.policies import Actor, require
 

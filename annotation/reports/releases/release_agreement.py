@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from annotation import models as m
-from annotation.core.agreement.measure import IntArray
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import Summary, summarise
+from annotation.core.figures.measure import IntArray
 from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor
 

@@ -22,8 +22,8 @@ from django.views.decorators.http import require_safe
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotation import policies
-from annotation.core.agreement.bootstrap import MIN_TASKS
 from annotation.core.errors import TooMany
+from annotation.core.figures.bootstrap import MIN_TASKS
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import file_name
 from annotation.core.scoring.figures import FIGURES

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from annotation.core.agreement.measure import Measure
+from annotation.core.figures.measure import Measure
 from annotation.language import translated
 from frontend.templatetags.tristep import figure, percent
 

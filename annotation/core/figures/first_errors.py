@@ -20,8 +20,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.confusion import two_by_two
-from annotation.core.agreement.measure import FloatArray, IntArray
+from annotation.core.figures.confusion import two_by_two
+from annotation.core.figures.measure import FloatArray, IntArray
 
 NONE = -1
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import IntArray
+from annotation.core.figures.measure import IntArray
 from annotation.core.vocabulary import VALUES
 
 SIZE = len(VALUES)

@@ -7,7 +7,7 @@ time of an agreement report; here ids become running numbers, and several column
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import IntArray
+from annotation.core.figures.measure import IntArray
 
 LARGEST_KEY = 2**62
 SPARSE = 16

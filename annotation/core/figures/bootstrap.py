@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.measure import FEW_TASKS, UNSTABLE, FloatArray, Interval
+from annotation.core.figures.measure import FEW_TASKS, UNSTABLE, FloatArray, Interval
 
 MIN_TASKS = 20
 RESAMPLES = 1000

@@ -1,0 +1,1 @@
+"""What agreement of people and scores of models and judges share (docs/design.md, "Statistics")."""
